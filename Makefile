@@ -1,0 +1,62 @@
+# The front door: every target is one line of meson, ninja or a script in tools/.
+
+PREFIX ?= /usr/local
+LIBDIR ?= lib
+DESTDIR ?=
+
+.PHONY: build demo check check-full sanitize lint format symbols bench install clean help
+
+build: build/build.ninja     ## the library, the tool and the examples in build/ (default)
+	@ninja -C build build.ninja >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
+	@ninja -C build --quiet
+
+build/build.ninja:
+	@command -v meson >/dev/null || { echo 'meson is missing: run tools/install_packages'; exit 1; }
+	@mkdir -p build
+	@meson setup build >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
+
+demo:                        ## install what is missing, build, show what the tool does
+	@tools/install_packages build
+	@$(MAKE) --no-print-directory build
+	@tools/demo
+
+check:                       ## install what is missing, run every test in every kind of build
+	@tools/install_packages check
+	@tools/check all
+
+check-full:                  ## check, with everything on MPI as well
+	@tools/install_packages check
+	@tools/check --full all
+
+sanitize:                    ## only the address, undefined and thread sanitizer builds
+	@tools/install_packages check
+	@tools/check sanitize
+
+lint:                        ## only the static checks
+	@tools/install_packages check
+	@tools/check lint
+
+format:                      ## write all C files in the form .clang-format describes
+	@tools/check_format --fix
+
+symbols: build               ## accept the library's exported functions as the new contract
+	@tools/check_symbols --update build/libtessera.so
+
+bench:                       ## redistribution speed on threads and under mpirun
+	@tools/install_packages build
+	@$(MAKE) --no-print-directory build
+	build/tessera bench redistribute
+	tools/mpirun -n 2 build/tessera bench redistribute
+
+install: build/build.ninja   ## library, tool, headers, man page below PREFIX, staged in DESTDIR
+	@meson configure build -Dprefix='$(PREFIX)' -Dlibdir='$(LIBDIR)'
+	@$(MAKE) --no-print-directory build
+	@meson install -C build --no-rebuild --quiet $(if $(DESTDIR),--destdir '$(abspath $(DESTDIR))')
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+clean:                       ## remove all build directories
+	@rm -rf build build-*
+
+help:                        ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | \
+		while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
