@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu.h - which instruction sets this processor has, asked at run time: the binary runs on any
+   x86-64, and elsewhere as plain C. Asking is a load from memory. */
+#ifndef TSR_BASE_CPU_H
+#define TSR_BASE_CPU_H
+
+#include <stdbool.h>
+
+#if defined(__x86_64__) && !defined(TSR__PLAIN) /* -DTSR__PLAIN: as on other processors */
+#define TSR__X86 1
+#define TSR__AVX2 __attribute__((target("avx2,f16c")))
+#endif
+
+/* Loops whose iterations do not depend on each other even where pointers might be equal. */
+#if defined(__clang__)
+#define TSR__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TSR__INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#define TSR__INLINE static inline __attribute__((always_inline))
+
+static inline bool tsr__cpu_avx2(void)
+{
+#if !defined(TSR__X86)
+    return false;
+#elif defined(__clang__) /* cannot ask for f16c; no processor has avx2 and fma without it */
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+#endif
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctx.h - the state of one rank. There are no writable globals: thread ranks share the process, so
+   everything hangs off the context. Made and taken down by dispatch/job.c. */
+#ifndef TSR_BASE_CTX_H
+#define TSR_BASE_CTX_H
+
+#include "base/heap.h"
+#include "base/pool.h"
+
+typedef struct tsr_ctx {
+    tsr_heap heap;
+    tsr_pool pool;
+    tsr_error error;   /* the first error; later ones are dropped */
+    tsr_counters counters;
+    tsr_cost cost;     /* equal on all ranks */
+    size_t memory_limit;
+    int log_level;     /* base/log.h */
+
+    struct tsr_world *world;               /* world/world.h */
+    struct tsr_scope *scope;               /* tensor/scope.h, innermost */
+    struct tsr_tensor *error_tensor;       /* tensor/tensor.h */
+    struct tsr_redist_cache *redist_cache; /* redist/cache.h */
+} tsr_ctx;
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error.c - records the first error and names status codes. Called by everything. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TEXT(number) #number
+#define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
+tsr_status tsr__fail(tsr_error *err, tsr_status code, const char *format, ...)
+{
+    va_list args;
+
+    if (!err || err->code != TSR_OK)
+        return code;
+    err->code = code;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return code;
+}
+
+#define STATUS_CASE(code, value, text)                                                             \
+    case code: return text;
+
+const char *tsr_status_text(tsr_status status)
+{
+    switch (status) {
+        TSR_STATUS_LIST(STATUS_CASE)
+    }
+    return "unknown status";
+}
+
+const char *tsr_version(void)
+{
+    return VERSION(TSR_VERSION_MAJOR, TSR_VERSION_MINOR, TSR_VERSION_PATCH);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fold.c - the loops of a reduction, chosen by dtype and by what the processor has. */
+#include "base/fold.h"
+
+#include "base/cpu.h"
+#include "base/half.h"
+
+#include <string.h>
+
+#ifdef __clang__ /* the products of the field stay scalar, whatever fold.inc.h asks for */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+/* Without a comparison of unsigned 64-bit numbers, which SSE2 and AVX2 lack: 2^61 is 1, and the
+   sum p itself becomes 0 by the second step. */
+TSR__INLINE uint64_t field_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum = a + b + 1;
+
+    return (sum & TSR__FIELD_P) + (sum >> 61) - 1;
+}
+
+#define NAME(name, dtype) name##_##dtype##_plain
+#define SET
+#include "base/fold_types.inc.h"
+
+#ifdef TSR__X86
+#define NAME(name, dtype) name##_##dtype##_avx2
+#define SET TSR__AVX2
+#include "base/fold_types.inc.h"
+#endif
+
+typedef struct fold_kernels {
+    void (*fold)(tsr_reduce op, int n_src, const void *const *src, int64_t n, void *dst);
+    void (*divide)(int64_t divisor, int64_t n, void *data);
+} fold_kernels;
+
+/* f16 and bf16 are f32 here; bool is u8, where or is max and and is min. */
+static const fold_kernels plain[TSR__DTYPES] = {
+    [TSR_F32] = {fold_f32_plain, divide_f32_plain},
+    [TSR_F64] = {fold_f64_plain, divide_f64_plain},
+    [TSR_F16] = {fold_f32_plain, divide_f32_plain},
+    [TSR_BF16] = {fold_f32_plain, divide_f32_plain},
+    [TSR_I32] = {fold_i32_plain, divide_i32_plain},
+    [TSR_I64] = {fold_i64_plain, divide_i64_plain},
+    [TSR_U8] = {fold_u8_plain, divide_u8_plain},
+    [TSR_BOOL] = {fold_u8_plain, NULL},
+    [TSR__FIELD] = {fold_field_plain, divide_field_plain},
+};
+
+#ifdef TSR__X86
+static const fold_kernels avx2[TSR__DTYPES] = {
+    [TSR_F32] = {fold_f32_avx2, divide_f32_avx2},
+    [TSR_F64] = {fold_f64_avx2, divide_f64_avx2},
+    [TSR_F16] = {fold_f32_avx2, divide_f32_avx2},
+    [TSR_BF16] = {fold_f32_avx2, divide_f32_avx2},
+    [TSR_I32] = {fold_i32_avx2, divide_i32_avx2},
+    [TSR_I64] = {fold_i64_avx2, divide_i64_avx2},
+    [TSR_U8] = {fold_u8_avx2, divide_u8_avx2},
+    [TSR_BOOL] = {fold_u8_avx2, NULL},
+    [TSR__FIELD] = {fold_field_avx2, divide_field_avx2},
+};
+#endif
+
+static const fold_kernels *kernels_for(tsr_dtype dtype)
+{
+#ifdef TSR__X86
+    if (tsr__cpu_avx2())
+        return &avx2[dtype];
+#endif
+    return &plain[dtype];
+}
+
+static tsr_reduce op_for(tsr_dtype dtype, tsr_reduce op)
+{
+    if (dtype != TSR_BOOL)
+        return op;
+    return op == TSR_SUM ? TSR_MAX : op == TSR_PROD ? TSR_MIN : op;
+}
+
+/* The field's kernel multiplies by the inverse. */
+static int64_t divisor_for(tsr_dtype dtype, int64_t divisor)
+{
+    return (int)dtype == TSR__FIELD ? (int64_t)tsr__field_inverse((uint64_t)divisor) : divisor;
+}
+
+static bool is_half(tsr_dtype dtype)
+{
+    return dtype == TSR_F16 || dtype == TSR_BF16;
+}
+
+static const char *at(const void *base, int64_t i, size_t size)
+{
+    return (const char *)base + (size_t)i * size;
+}
+
+/* f16 and bf16 where tsr__fold_half leaves off. */
+static void fold_wide(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src,
+                      const void *const *src, int64_t begin, int64_t n, void *dst)
+{
+    float acc[TSR__FOLD_BLOCK] __attribute__((aligned(64)));
+
+    for (int64_t i = begin; i < n; i += TSR__FOLD_BLOCK) {
+        int64_t m = n - i < TSR__FOLD_BLOCK ? n - i : TSR__FOLD_BLOCK;
+
+        for (int k = 0; k < n_src; k++)
+            tsr__fold_add(dtype, op, k == 0, at(src[k], i, 2), m, acc);
+        tsr__fold_finish(dtype, divisor, acc, m, (uint16_t *)dst + i);
+    }
+}
+
+void tsr__fold(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src, const void *const *src,
+               int64_t n, void *dst)
+{
+    const fold_kernels *kernels = kernels_for(dtype);
+
+    if (n <= 0)
+        return;
+    if (is_half(dtype)) {
+        int64_t done = tsr__fold_half(dtype, op, divisor, n_src, src, n, dst);
+
+        fold_wide(dtype, op, divisor, n_src, src, done, n, dst);
+        return;
+    }
+    if (n_src == 1)
+        memmove(dst, src[0], (size_t)n * tsr_dtype_size(dtype));
+    else
+        kernels->fold(op_for(dtype, op), n_src, src, n, dst);
+    if (divisor != 1 && kernels->divide)
+        kernels->divide(divisor_for(dtype, divisor), n, dst);
+}
+
+void tsr__fold_add(tsr_dtype dtype, tsr_reduce op, bool first, const void *src, int64_t n,
+                   void *acc)
+{
+    float wide[TSR__FOLD_BLOCK] __attribute__((aligned(64)));
+    const void *pair[] = {acc, src};
+
+    if (is_half(dtype) && first) {
+        tsr__half_widen(dtype, src, n, acc);
+        return;
+    }
+    if (first) {
+        memcpy(acc, src, (size_t)n * tsr_dtype_size(dtype));
+        return;
+    }
+    if (is_half(dtype)) {
+        tsr__half_widen(dtype, src, n, wide);
+        pair[1] = wide;
+    }
+    kernels_for(dtype)->fold(op_for(dtype, op), 2, pair, n, acc);
+}
+
+void tsr__fold_finish(tsr_dtype dtype, int64_t divisor, void *acc, int64_t n, void *dst)
+{
+    const fold_kernels *kernels = kernels_for(dtype);
+
+    if (divisor != 1 && kernels->divide)
+        kernels->divide(divisor_for(dtype, divisor), n, acc);
+    if (is_half(dtype))
+        tsr__half_narrow(dtype, acc, n, dst);
+    else
+        memcpy(dst, acc, (size_t)n * tsr_dtype_size(dtype));
+}

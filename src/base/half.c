@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* half.c - arrays of 16-bit floats to and from f32, by the best instructions the processor has. */
+#include "base/half.h"
+
+#include "base/cpu.h"
+
+#include <string.h>
+#ifdef TSR__X86
+#include <immintrin.h>
+#endif
+
+TSR__INLINE uint32_t bits_of(float x)
+{
+    uint32_t u;
+
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+TSR__INLINE float f32_of(uint32_t u)
+{
+    float x;
+
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+#define FN(name) name##_plain
+#define ISA
+#include "base/half.inc.h"
+
+#ifdef TSR__X86
+#define FN(name) name##_avx2
+#define ISA TSR__AVX2
+#include "base/half.inc.h"
+
+TSR__AVX2 static void widen_f16_f16c(const tsr_f16 *src, int64_t n, float *dst)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(dst + i, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(src + i))));
+    widen_f16_avx2(src + i, n - i, dst + i);
+}
+
+TSR__AVX2 static void narrow_f16_f16c(const float *src, int64_t n, tsr_f16 *dst)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((void *)(dst + i), _mm256_cvtps_ph(_mm256_loadu_ps(src + i), 0));
+    narrow_f16_avx2(src + i, n - i, dst + i);
+}
+#endif
+
+void tsr__half_widen(tsr_dtype dtype, const void *src, int64_t n, float *dst)
+{
+#ifdef TSR__X86
+    if (tsr__cpu_avx2()) {
+        if (dtype == TSR_F16)
+            widen_f16_f16c(src, n, dst);
+        else
+            widen_bf16_avx2(src, n, dst);
+        return;
+    }
+#endif
+    if (dtype == TSR_F16)
+        widen_f16_plain(src, n, dst);
+    else
+        widen_bf16_plain(src, n, dst);
+}
+
+void tsr__half_narrow(tsr_dtype dtype, const float *src, int64_t n, void *dst)
+{
+#ifdef TSR__X86
+    if (tsr__cpu_avx2()) {
+        if (dtype == TSR_F16)
+            narrow_f16_f16c(src, n, dst);
+        else
+            narrow_bf16_avx2(src, n, dst);
+        return;
+    }
+#endif
+    if (dtype == TSR_F16)
+        narrow_f16_plain(src, n, dst);
+    else
+        narrow_bf16_plain(src, n, dst);
+}

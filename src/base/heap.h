@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heap.h - all memory of one rank comes from its heap: counted, and able to fail on request, so
+   that tests can make the n-th allocation fail for every n. Zero is a heap ready for use; pure
+   functions without a context use one on their stack. Not for sharing between threads. */
+#ifndef TSR_BASE_HEAP_H
+#define TSR_BASE_HEAP_H
+
+#include "base/error.h"
+
+typedef struct tsr_heap {
+    int64_t calls;   /* allocations so far */
+    int64_t fail_at; /* the allocation with this number fails (counted from 1); 0: none */
+    int64_t live;    /* blocks not yet freed */
+} tsr_heap;
+
+/* Zeroed memory of count * size bytes, never of 0. Writes *out only on success. */
+tsr_status tsr__alloc(tsr_heap *heap, int64_t count, size_t size, void *out, tsr_error *err);
+/* Make room for one more element in a growing array *items of *cap elements. */
+tsr_status tsr__grow(tsr_heap *heap, void *items, int *cap, int count, size_t size, tsr_error *err);
+void tsr__free(tsr_heap *heap, void *p); /* NULL is fine */
+
+/* For pool.c: counts an allocation that it makes by other means; false: it must fail now. */
+bool tsr__heap_allows(tsr_heap *heap);
+
+#endif

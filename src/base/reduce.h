@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reduce.h - element-wise reduction of several buffers into one, always in the order given. */
+#ifndef TSR_BASE_REDUCE_H
+#define TSR_BASE_REDUCE_H
+
+#include "base/dtype.h"
+
+/* dst[i] = src[0][i] op src[1][i] op ... , then divided by divisor (1: not). n_src >= 1. AVG is SUM
+   with a divisor and not accepted here. f16 and bf16 accumulate in f32 and round once; integers
+   wrap; a NaN in MIN or MAX wins. dst may be one of the sources, else it overlaps none. */
+void tsr__reduce(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src, const void *const *src,
+                 int64_t n, void *dst);
+/* The same by plain loops, element by element: the reference. */
+void tsr__reduce_ref(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src,
+                     const void *const *src, int64_t n, void *dst);
+
+/* Fill with what changes nothing: -0.0 for a float sum, 0, 1, the largest, the smallest. */
+void tsr__reduce_identity(tsr_dtype dtype, tsr_reduce op, void *dst, int64_t n);
+
+/* Partial tensors of a bool and averages of integers have no meaning: an error sentence. */
+tsr_status tsr__reduce_check(tsr_dtype dtype, tsr_reduce op, tsr_error *err);
+
+#endif
