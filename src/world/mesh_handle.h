@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mesh_handle.h - a mesh as the user holds it: a mesh shape tied to this rank's context, with the
+   groups along its dims opened when they are first needed. */
+#ifndef TSR_WORLD_MESH_HANDLE_H
+#define TSR_WORLD_MESH_HANDLE_H
+
+#include "mesh/mesh_shape.h"
+#include "world/world.h"
+
+struct tsr_mesh {
+    int refs;
+    tsr_ctx *ctx;
+    tsr_mesh_shape shape;
+    int index;                           /* own row-major index, -1 outside */
+    int coord[TSR_MAX_MESH];             /* own coordinates, -1 outside */
+    tsr_group *group[1 << TSR_MAX_MESH]; /* by mask of mesh dims; NULL: not opened yet */
+};
+
+tsr_status tsr__mesh_open(tsr_ctx *ctx, const tsr_mesh_shape *shape, tsr_mesh **out);
+
+/* The ranks that this rank reaches along the dims of the mask, itself included, in row-major order.
+   Kept by the mesh. An error outside the mesh. */
+tsr_status tsr__mesh_group(tsr_mesh *mesh, unsigned mdims, tsr_group **out);
+
+#endif

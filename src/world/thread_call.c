@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* thread_call.c - a call among thread ranks: each publishes its call in its seat and arrives; when
+   all have, each compares the fingerprints and reads what it receives straight from its peers'
+   memory; a rank that sends returns when all are done. thread_wait.c waits. */
+#include "world/thread.h"
+
+#include <sched.h>
+#include <string.h>
+
+static bool sends_to_others(const tsr_call *call)
+{
+    for (int i = 0; i < call->n_send; i++)
+        if (call->send[i].peer != call->group->me && call->send[i].n_pieces > 0)
+            return true;
+    return false;
+}
+
+tsr_status tsr__thread_start(const tsr_call *call, tsr_pending **out)
+{
+    tsr_thread_world *world = (tsr_thread_world *)call->group->world;
+    tsr_channel *channel = call->group->channel;
+    int me = call->group->me;
+    uint64_t seq = channel->member[me].next_seq;
+    tsr_slot *slot = tsr__slot(channel, seq);
+    tsr_pending *seat = &slot->seat[me];
+    char first[TSR_WHAT_LEN];
+    tsr_status st = TSR_OK;
+
+    if (tsr__poisoned(world->hub))
+        return tsr__thread_peer_error(world);
+    if (seat->open)
+        return tsr__fail(&world->base.ctx->error, TSR_ERR_STATE,
+                         "%s: %d calls were started after %s, which must be finished first",
+                         call->what, TSR_MAX_STARTED - 1, tsr__what_get(seat, first));
+    if (seq >= TSR_MAX_STARTED)
+        TSR_TRY(tsr__thread_wait_for(world, channel, seq - TSR_MAX_STARTED, true));
+
+    channel->member[me].next_seq = seq + 1;
+    call->group->started = seq; /* other handles of these ranks count too; call.c adds this one */
+    seat->offer = sends_to_others(call) ? call : NULL;
+    seat->fingerprint = call->fingerprint;
+    tsr__what_put(seat, call->what);
+    seat->world = world;
+    seat->channel = channel;
+    seat->seq = seq;
+    seat->me = me;
+    seat->call = call;
+    seat->open = true;
+    seat->taken = false;
+    seat->status = TSR_OK;
+    seat->next = world->open;
+    world->open = seat;
+    world->n_untaken++;
+    atomic_store_explicit(&seat->stage, 2 * seq + 1, memory_order_release);
+    tsr__event_come(world->hub, &slot->arrive, channel->n);
+    *out = seat;
+done:
+    return st;
+}
+
+static const tsr_msg *find(const tsr_msg *msg, int n, int peer)
+{
+    int lo = 0, hi = n;
+
+    while (lo < hi) {
+        int mid = lo + (hi - lo) / 2;
+        if (msg[mid].peer < peer)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < n && msg[lo].peer == peer ? &msg[lo] : NULL;
+}
+
+static int64_t elements(const tsr_msg *msg)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < msg->n_pieces; i++)
+        n += tsr__piece_count(&msg->piece[i]);
+    return n;
+}
+
+static bool same_counts(const tsr_msg *a, const tsr_msg *b)
+{
+    for (int i = 0; i < a->n_pieces; i++) {
+        const tsr_piece *p = &a->piece[i], *q = &b->piece[i];
+        if (p->n != q->n || memcmp(p->count, q->count, (size_t)p->n * sizeof p->count[0]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static const tsr_call *call_of(const tsr_pending *p, int j)
+{
+    return j == p->me ? p->call : tsr__slot(p->channel, p->seq)->seat[j].offer;
+}
+
+/* Both ends of the message from member j must agree, or memory would be overrun. A message
+   without elements need not be there. */
+static tsr_status match(const tsr_pending *p, int j, const tsr_msg *to, tsr_error *err)
+{
+    static const tsr_msg none = {0};
+    const tsr_channel *channel = p->channel;
+    const tsr_call *call = call_of(p, j);
+    const tsr_msg *from = call ? find(call->send, call->n_send, p->me) : NULL;
+
+    from = from ? from : &none;
+    to = to ? to : &none;
+    if (from->n_pieces == to->n_pieces && same_counts(from, to))
+        return TSR_OK;
+    int64_t sent = elements(from), expected = elements(to);
+    if (sent != expected)
+        return tsr__fail(err, TSR_ERR_DIVERGED,
+                         "ranks diverged in %s: rank %d sends %lld elements to rank %d, which "
+                         "expects %lld",
+                         p->call->what, channel->rank[j], (long long)sent, channel->rank[p->me],
+                         (long long)expected);
+    if (sent == 0)
+        return TSR_OK;
+    return tsr__fail(err, TSR_ERR_DIVERGED,
+                     "ranks diverged in %s: rank %d sends %lld elements to rank %d in %d pieces, "
+                     "which expects them in %d other ones",
+                     p->call->what, channel->rank[j], (long long)sent, channel->rank[p->me],
+                     from->n_pieces, to->n_pieces);
+}
+
+/* The k-th piece of every message, reduced into the one destination. */
+static void reduce_messages(const tsr_pending *p)
+{
+    const tsr_call *call = p->call;
+    const void **src = p->world->src;
+    const tsr_piece **from = p->world->from;
+
+    if (call->n_recv == 0 || call->recv[0].n_pieces == 0)
+        return;
+    for (int i = 0; i < call->n_recv; i++) {
+        const tsr_call *peer = call_of(p, call->recv[i].peer);
+        src[i] = peer->send_base;
+        from[i] = find(peer->send, peer->n_send, p->me)->piece;
+    }
+    for (int k = 0; k < call->recv[0].n_pieces; k++) {
+        tsr__piece_reduce(call->dtype, call->op, call->divisor, call->n_recv, call->recv_base,
+                          &call->recv[0].piece[k], src, from);
+        for (int i = 0; i < call->n_recv; i++)
+            from[i]++;
+    }
+}
+
+/* Beginning after the own place: not all from the same rank at once. */
+static void copy_messages(const tsr_pending *p)
+{
+    const tsr_call *call = p->call;
+    size_t size = tsr_dtype_size(call->dtype);
+    int n = p->channel->n;
+
+    for (int i = 1; i <= n; i++) {
+        int j = (p->me + i) % n;
+        const tsr_msg *to = find(call->recv, call->n_recv, j);
+        if (!to || to->n_pieces == 0)
+            continue;
+        const tsr_call *peer = call_of(p, j);
+        const tsr_msg *from = find(peer->send, peer->n_send, p->me);
+        for (int k = 0; k < to->n_pieces; k++)
+            tsr__piece_copy(size, call->recv_base, &to->piece[k], peer->send_base, &from->piece[k]);
+    }
+}
+
+static tsr_status read_messages(const tsr_pending *p, tsr_error *err)
+{
+    const tsr_call *call = p->call;
+    tsr_status st = TSR_OK;
+
+    for (int j = 0; j < p->channel->n; j++)
+        TSR_TRY(match(p, j, find(call->recv, call->n_recv, j), err));
+    if (call->reduce)
+        reduce_messages(p);
+    else
+        copy_messages(p);
+done:
+    return st;
+}
+
+/* Compare with the first member, so that all ranks report the same two. *any: is there anything to
+   read? */
+static tsr_status compare_calls(const tsr_pending *p, bool *any, tsr_error *err)
+{
+    const tsr_pending *seat = tsr__slot(p->channel, p->seq)->seat;
+    char first[TSR_WHAT_LEN], other[TSR_WHAT_LEN];
+
+    *any = p->call->n_recv > 0 || p->call->n_send > 0;
+    for (int j = 0; j < p->channel->n; j++) {
+        if (seat[j].fingerprint != seat[0].fingerprint)
+            return tsr__fail(err, TSR_ERR_DIVERGED,
+                             "ranks diverged: rank %d called %s, rank %d called %s",
+                             p->channel->rank[0], tsr__what_get(&seat[0], first),
+                             p->channel->rank[j], tsr__what_get(&seat[j], other));
+        *any |= seat[j].offer != NULL;
+    }
+    return TSR_OK;
+}
+
+/* All have arrived: read what is ours. Nobody begins to read after the poison: one who fails
+   returns, and its caller frees memory, as soon as those are out who are seen reading. */
+static void take(tsr_pending *p)
+{
+    tsr_thread_world *world = p->world;
+    tsr_error err = {0};
+    bool any;
+
+    p->taken = true;
+    world->n_untaken--;
+    p->status = compare_calls(p, &any, &err);
+    if (p->status == TSR_OK && any) {
+        atomic_store(&p->reading, 1);
+        p->status = tsr__poisoned(world->hub) ? TSR_ERR_PEER : read_messages(p, &err);
+        atomic_store(&p->reading, 0);
+    }
+    if (p->status == TSR_OK) {
+        atomic_store_explicit(&p->stage, 2 * p->seq + 2, memory_order_release);
+        tsr__event_come(world->hub, &tsr__slot(p->channel, p->seq)->done, p->channel->n);
+    } else {
+        p->status = err.code ? tsr__thread_fail(world, &err) : tsr__thread_peer_error(world);
+    }
+}
+
+void tsr__thread_progress(tsr_thread_world *world)
+{
+    for (tsr_pending *p = world->open; p; p = p->next)
+        if (!p->taken && tsr__event_complete(&tsr__slot(p->channel, p->seq)->arrive, p->seq))
+            take(p);
+}
+
+void tsr__thread_wait_readers(tsr_pending *pending)
+{
+    tsr_channel *channel = pending->channel;
+    tsr_pending *seat = tsr__slot(channel, pending->seq)->seat;
+
+    for (int j = 0; j < channel->n; j++)
+        while (atomic_load(&seat[j].reading))
+            sched_yield();
+}
+
+tsr_status tsr__thread_finish_take(tsr_pending *p)
+{
+    tsr_thread_world *world = p->world;
+    tsr_pending **link = &world->open;
+    tsr_status st = TSR_OK;
+
+    if (!p->taken)
+        TSR_TRY(tsr__thread_wait_for(world, p->channel, p->seq, false));
+    if (!p->taken)
+        take(p);
+    TSR_TRY(p->status);
+    if (p->offer)
+        TSR_TRY(tsr__thread_wait_for(world, p->channel, p->seq, true));
+done:
+    if (st != TSR_OK)
+        tsr__thread_wait_readers(p);
+    if (!p->taken)
+        world->n_untaken--;
+    while (*link != p)
+        link = &(*link)->next;
+    *link = p->next;
+    p->open = false;
+    return st;
+}

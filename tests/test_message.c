@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_message.c - the message world over a mock network, in threads of one process: the logic of
+   message*.c under the sanitizers, with messages delayed, failing, and ranks lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message_cases.h"
+#include "mock_net.h"
+
+typedef struct thread_arg {
+    mock_hub *hub;
+    const message_case *c;
+    int64_t arg;
+    int rank;
+    char why[600];
+} thread_arg;
+
+static void *rank_main(void *p)
+{
+    thread_arg *t = p;
+    rank_state *r = calloc(1, sizeof *r);
+    mock_arg arg = {.hub = t->hub, .rank = t->rank};
+
+    if (!r)
+        abort();
+    tsr__pool_open(&r->ctx.pool, &r->ctx.heap);
+    r->arg = t->arg;
+    if (tsr__message_join(&mock_ops, &arg, &r->ctx, t->c->timeout_ms, &r->world) != TSR_OK)
+        case_wrong(r, __LINE__, "%s", r->ctx.error.text);
+    else
+        case_run_joined(r, t->c);
+    memcpy(t->why, r->why, sizeof t->why);
+    free(r);
+    return NULL;
+}
+
+static void run_case(mock_hub *hub, const message_case *c, int64_t arg)
+{
+    pthread_t thread[MOCK_RANKS];
+    thread_arg t[MOCK_RANKS];
+    bool good = true;
+
+    mock_open(hub);
+    for (int i = 0; i < hub->size; i++) {
+        t[i] = (thread_arg){.hub = hub, .c = c, .arg = arg, .rank = i};
+        if (pthread_create(&thread[i], NULL, rank_main, &t[i]) != 0)
+            abort();
+    }
+    for (int i = 0; i < hub->size; i++)
+        pthread_join(thread[i], NULL);
+    mock_close(hub);
+    for (int i = 0; i < hub->size; i++) {
+        if (t[i].why[0])
+            print_error("%s, %d ranks, delay %d: %s\n", c->name, hub->size, hub->delay, t[i].why);
+        good = good && !t[i].why[0];
+    }
+    assert_true(good);
+}
+
+static void run_sizes(const message_case *c, int delay)
+{
+    static const int sizes[] = {1, 2, 3, 4};
+
+    for (int i = 0; i < 4; i++) {
+        for (int64_t arg = 0; arg < c->n_args; arg++) {
+            mock_hub hub = {.size = sizes[i], .delay = delay};
+            if (sizes[i] < c->min_ranks)
+                continue;
+            run_case(&hub, c, arg);
+            assert_int_equal(hub.aborted, 0);
+        }
+    }
+}
+
+static void test_case(void **state)
+{
+    run_sizes(*state, 0);
+}
+
+static void test_case_delayed(void **state)
+{
+    run_sizes(*state, 50);
+}
+
+/* ---- trouble that only a mock can make ------------------------------------------------------- */
+
+static void net_trouble(rank_state *r)
+{
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < 4 && st == TSR_OK; i++)
+        st = case_shuffle(r, i % 2 ? 100 : 3 * TSR_CHUNK_MAX, "shuffle");
+    if (st != TSR_OK && st != TSR_ERR_PEER)
+        CASE_CHECK(r, st == TSR_ERR_IO && strstr(r->ctx.error.text, "mock error 7"), "%s",
+                   r->ctx.error.text);
+}
+
+/* The n-th send or receive fails, for several n. Telling the others may fail as well: then they see a
+   timeout, and the job is ended. */
+static void test_net_fails(void **state)
+{
+    const message_case c = {"net fails", net_trouble, 1, 200, 2};
+
+    (void)state;
+    for (int at = 2; at < 60; at += 5) {
+        mock_hub hub = {.size = 3, .fail_rank = 1, .fail_at = at};
+        run_case(&hub, &c, 0);
+    }
+}
+
+/* The last rank never makes the call, and never leaves. */
+static void lost_peer(rank_state *r)
+{
+    if (r->rank == r->size - 1) {
+        usleep(2500 * 1000);
+        return;
+    }
+    tsr_status st = case_shuffle(r, r->arg ? 3 * TSR_CHUNK_MAX : 10, "shuffle");
+    CASE_CHECK(r, st == TSR_ERR_TIMEOUT || st == TSR_ERR_PEER, "%d: %s", (int)st,
+               r->ctx.error.text);
+    CASE_CHECK(r, strstr(r->ctx.error.text, "waited 0.2 s in shuffle for rank"), "%s",
+               r->ctx.error.text);
+}
+
+static void test_lost_peer(void **state)
+{
+    const message_case c = {"lost peer", lost_peer, 2, 200, 2};
+
+    (void)state;
+    for (int64_t arg = 0; arg < 2; arg++) {
+        mock_hub hub = {.size = 3};
+        run_case(&hub, &c, arg);
+    }
+}
+
+/* The message world says what it cannot do. */
+static void no_native(rank_state *r)
+{
+    tsr_collective call = {.kind = TSR_COLL_BARRIER};
+    CASE_CHECK(r, r->world->ops->native(r->world, &call) == TSR_ERR_UNAVAILABLE, "a native barrier");
+    r->ctx.error = (tsr_error){0};
+}
+
+static void test_no_native(void **state)
+{
+    const message_case c = {"no native", no_native, 1, 1000, 2};
+    mock_hub hub = {.size = 2};
+
+    (void)state;
+    run_case(&hub, &c, 0);
+}
+
+static void test_plugin_missing(void **state)
+{
+    const tsr_net_ops *ops;
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(tsr__plugin_load("nonesuch", &ops, &err), TSR_ERR_UNAVAILABLE);
+    assert_non_null(strstr(err.text, "libtessera_nonesuch.so"));
+    assert_non_null(strstr(err.text, "install"));
+}
+
+static void test_launched(void **state)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        unsetenv(names[i]);
+    assert_false(tsr__mpi_launched());
+    for (int i = 0; i < 3; i++) {
+        setenv(names[i], "1", 1);
+        assert_true(tsr__mpi_launched());
+        unsetenv(names[i]);
+    }
+}
+
+static const struct CMUnitTest extra[] = {
+    cmocka_unit_test(test_net_fails),      cmocka_unit_test(test_lost_peer),
+    cmocka_unit_test(test_no_native),      cmocka_unit_test(test_plugin_missing),
+    cmocka_unit_test(test_launched),
+};
+enum { N_EXTRA = sizeof extra / sizeof extra[0], MAX_TESTS = 64 };
+
+int main(void)
+{
+    struct CMUnitTest tests[MAX_TESTS];
+    size_t n = 0;
+
+    for (int i = 0; i < n_message_cases; i++) {
+        void *c = (void *)(uintptr_t)&message_cases[i];
+        tests[n++] = (struct CMUnitTest){message_cases[i].name, test_case, NULL, NULL, c};
+        tests[n++] = (struct CMUnitTest){"the same, delayed", test_case_delayed, NULL, NULL, c};
+    }
+    for (int i = 0; i < N_EXTRA; i++)
+        tests[n++] = extra[i];
+    return _cmocka_run_group_tests("message", tests, n, NULL, NULL);
+}

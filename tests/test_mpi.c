@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_mpi.c - the cases of message_cases.c over MPI: mpirun -n 2 test_mpi. All ranks run all cases,
+   each in a world of its own, and agree on the result; rank 0 prints. With the argument "kill" one
+   rank kills itself in the middle of its calls (mpi_kill.sh); "leave": it exits there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message_cases.h"
+
+enum { REPORT_FD = 9 }; /* stderr; 1 and 2 are silent on all ranks but the first */
+
+static rank_state *join(int timeout_ms)
+{
+    rank_state *r = calloc(1, sizeof *r);
+
+    if (!r)
+        abort();
+    tsr__pool_open(&r->ctx.pool, &r->ctx.heap);
+    if (tsr__mpi_join(&r->ctx, timeout_ms, &r->world) != TSR_OK) {
+        fprintf(stderr, "test_mpi: %s\n", r->ctx.error.text);
+        exit(1);
+    }
+    r->rank = r->world->rank;
+    r->size = r->world->size;
+    return r;
+}
+
+/* Does any rank say that it went wrong? By MPI's own reduction, in a fresh world. */
+static bool any_wrong(bool mine)
+{
+    rank_state *r = join(30000);
+    double in = mine, out = 1;
+    tsr_collective max = {
+        .kind = TSR_COLL_ALL_REDUCE, .dtype = TSR_F64, .op = TSR_MAX, .send = &in, .recv = &out, .n = 1};
+
+    if (r->world->ops->native(r->world, &max) != TSR_OK)
+        out = 1;
+    r->world->ops->close(r->world);
+    free(r);
+    return out != 0;
+}
+
+static void test_case(void **state)
+{
+    const message_case *c = *state;
+
+    for (int64_t arg = 0; arg < c->n_args; arg++) {
+        rank_state *r = join(c->timeout_ms);
+        int size = r->size;
+        r->arg = arg;
+        if (size < c->min_ranks) {
+            r->world->ops->close(r->world);
+            free(r);
+            return;
+        }
+        case_run_joined(r, c);
+        if (r->why[0])
+            dprintf(REPORT_FD, "%s: %s\n", c->name, r->why);
+        bool wrong = any_wrong(r->why[0] != 0);
+        free(r);
+        assert_false(wrong);
+    }
+}
+
+/* A rank that goes in the middle: the others wait longer than anyone wants to. */
+static int vanish(const char *how)
+{
+    rank_state *r = join(60000);
+    int ranks[CASE_RANKS];
+
+    for (int i = 0; i < r->size; i++)
+        ranks[i] = i;
+    if (tsr__group_open(r->world, ranks, r->size, &r->all) != TSR_OK)
+        return 1;
+    for (int i = 0; i < 20; i++) {
+        if (i == 10 && r->rank == r->size / 2 && strcmp(how, "kill") == 0)
+            kill(getpid(), SIGKILL);
+        if (i == 10 && r->rank == r->size / 2)
+            exit(0);
+        if (case_shuffle(r, i % 2 ? 100 : 1000000, "shuffle") != TSR_OK) {
+            fprintf(stderr, "test_mpi: %s\n", r->ctx.error.text);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct CMUnitTest tests[64];
+    size_t n = 0;
+
+    if (argc > 1)
+        return vanish(argv[1]);
+    rank_state *r = join(30000);
+    int rank = r->rank;
+    r->world->ops->close(r->world);
+    free(r);
+    if (dup2(2, REPORT_FD) < 0 || (rank > 0 && (!freopen("/dev/null", "w", stdout) ||
+                                                !freopen("/dev/null", "w", stderr))))
+        return 1;
+    for (int i = 0; i < n_message_cases; i++)
+        tests[n++] = (struct CMUnitTest){message_cases[i].name, test_case, NULL, NULL,
+                                         (void *)(uintptr_t)&message_cases[i]};
+    return _cmocka_run_group_tests("mpi", tests, n, NULL, NULL);
+}
