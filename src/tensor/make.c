@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* make.c - tensors from host arrays, from local parts, and from formulas. Nothing here moves data
+   between ranks, except for asking the others whether their local part fits. */
+#include <string.h>
+
+#include "exchange/exchange.h"
+#include "tensor/partial.h"
+#include "tensor/tensor.h"
+#include "world/agree.h"
+
+/* The spec of a text on this mesh, and a tensor for it. */
+static tsr_status make_from_text(tsr_mesh *mesh, const char *text, tsr_tensor **out)
+{
+    tsr_spec spec;
+    tsr_status st;
+
+    TSR_TRY(tsr_spec_parse(text, &mesh->shape, &spec, &mesh->ctx->error));
+    TSR_TRY(tsr__tensor_make(mesh, &spec, out));
+done:
+    return st;
+}
+
+static void settle_partial(tsr_tensor *x)
+{
+    tsr_layout layout = tsr__layout_of(&x->spec);
+
+    tsr__make_partial(&layout, tsr__partial_mdims(&layout), x->mesh->coord, tsr__tensor_data(x),
+                      tsr_shape_count(&x->local));
+}
+
+static tsr_status null_data(tsr_mesh *mesh, const char *function)
+{
+    return tsr__fail(&mesh->ctx->error, TSR_ERR_ARG, "%s: data is NULL", function);
+}
+
+tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_tensor *x = NULL;
+    tsr_layout whole, part;
+    tsr_spec replicated;
+    tsr_status st;
+
+    TSR_TRY(make_from_text(mesh, text, &x));
+    if (!tsr__tensor_data(x))
+        goto done;
+    if (!data && tsr_shape_count(&x->spec.shape) > 0)
+        TSR_TRY(null_data(mesh, "tsr_from_host"));
+    replicated = x->spec;
+    memset(replicated.place, 0, sizeof replicated.place);
+    whole = tsr__layout_of(&replicated);
+    part = tsr__layout_of(&x->spec);
+    TSR_TRY(tsr__exchange_own(&ctx->heap, &whole, data, &part, tsr__tensor_data(x),
+                              ctx->world->rank, &ctx->error));
+    settle_partial(x);
+done:
+    return tsr__tensor_or_error(ctx, st, x);
+}
+
+/* ---- from local parts ---- */
+
+static tsr_status check_part(const tsr_tensor *x, const tsr_shape *got, const void *data,
+                             tsr_error *err)
+{
+    char spec[TSR_TEXT_LEN], want[TSR_TEXT_LEN], have[TSR_TEXT_LEN];
+    bool same = got->ndim == x->local.ndim;
+
+    for (int d = 0; d < x->local.ndim && same; d++)
+        same = got->size[d] == x->local.size[d];
+    if (!same)
+        return tsr__fail(err, TSR_ERR_SHAPE,
+                         "tsr_from_local: rank %d has a part of shape %s, but %s puts %s there",
+                         x->mesh->ctx->world->rank, tsr__shape_text(got, have, sizeof have),
+                         tsr_spec_text(&x->spec, spec, sizeof spec),
+                         tsr__shape_text(&x->local, want, sizeof want));
+    if (!data && tsr_shape_count(&x->local) > 0)
+        return tsr__fail(err, TSR_ERR_ARG, "tsr_from_local: data is NULL on rank %d",
+                         x->mesh->ctx->world->rank);
+    return TSR_OK;
+}
+
+tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
+                           const tsr_shape *local_shape)
+{
+    tsr_tensor *x = NULL;
+    tsr_error err = {0};
+    tsr_status st;
+
+    TSR_TRY(make_from_text(mesh, text, &x));
+    if (!tsr__tensor_data(x))
+        goto done;
+    if (local_shape)
+        st = check_part(x, local_shape, data, &err);
+    else
+        st = tsr__fail(&err, TSR_ERR_ARG, "tsr_from_local: local_shape is NULL on rank %d",
+                       mesh->ctx->world->rank);
+    TSR_TRY(tsr__agree(mesh, st, &err));
+    if (x->bytes)
+        memcpy(tsr__tensor_data(x), data, x->bytes);
+done:
+    return tsr__tensor_or_error(mesh->ctx, st, x);
+}
+
+/* ---- from formulas ---- */
+
+tsr_tensor *tsr_tensor_new(tsr_mesh *mesh, const tsr_spec *spec)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_tensor *x = NULL;
+    char own[TSR_TEXT_LEN], other[TSR_TEXT_LEN];
+    tsr_status st;
+
+    if (!spec)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_tensor_new: the spec is NULL"));
+    TSR_TRY(tsr_spec_check(spec, &ctx->error));
+    if (!tsr__mesh_equal(&spec->mesh, &mesh->shape))
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_MESH,
+                          "tsr_tensor_new: the spec is for mesh %s, not for mesh %s",
+                          tsr_mesh_text(&spec->mesh, other, sizeof other),
+                          tsr_mesh_text(&mesh->shape, own, sizeof own)));
+    TSR_TRY(tsr__tensor_make(mesh, spec, &x));
+    if (tsr__tensor_data(x)) {
+        memset(tsr__tensor_data(x), 0, x->bytes);
+        settle_partial(x);
+    }
+done:
+    return tsr__tensor_or_error(ctx, st, x);
+}
+
+tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
+{
+    tsr_tensor *x = NULL;
+    int64_t n;
+    tsr_status st;
+
+    TSR_TRY(make_from_text(mesh, text, &x));
+    if (!tsr__tensor_data(x))
+        goto done;
+    n = tsr_shape_count(&x->local);
+    for (int64_t i = 0; i < n; i++)
+        tsr__put(x->spec.dtype, tsr__tensor_data(x), i, value);
+    settle_partial(x);
+done:
+    return tsr__tensor_or_error(mesh->ctx, st, x);
+}
+
+tsr_tensor *tsr_zeros(tsr_mesh *mesh, const char *text)
+{
+    tsr_spec spec;
+
+    if (tsr_spec_parse(text, &mesh->shape, &spec, &mesh->ctx->error) != TSR_OK)
+        return mesh->ctx->error_tensor;
+    return tsr_tensor_new(mesh, &spec);
+}
+
+/* Element i of the whole tensor is start + i * step; rows of the local part share all but the last
+   index. */
+static tsr_status fill_arange(tsr_tensor *x, double start, double step)
+{
+    tsr_ctx *ctx = x->mesh->ctx;
+    tsr_layout layout = tsr__layout_of(&x->spec);
+    tsr_runs runs[TSR_MAX_DIM] = {{0}};
+    int64_t at[TSR_MAX_DIM] = {0}, n = tsr_shape_count(&x->local);
+    int ndim = x->local.ndim;
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < ndim; d++)
+        TSR_TRY(tsr__layout_runs(&ctx->heap, &layout, d, x->mesh->coord, &runs[d], &ctx->error));
+    for (int64_t i = 0; i < n; i++) {
+        int64_t global = 0;
+        for (int d = 0; d < ndim; d++)
+            global = global * x->spec.shape.size[d] + tsr__runs_index(&runs[d], at[d]);
+        tsr__put(x->spec.dtype, tsr__tensor_data(x), i, start + (double)global * step);
+        for (int d = ndim - 1; d >= 0 && ++at[d] == x->local.size[d]; d--)
+            at[d] = 0;
+    }
+done:
+    for (int d = 0; d < ndim; d++)
+        tsr__runs_free(&ctx->heap, &runs[d]);
+    return st;
+}
+
+tsr_tensor *tsr_arange(tsr_mesh *mesh, const char *text, double start, double step)
+{
+    tsr_tensor *x = NULL;
+    tsr_status st;
+
+    TSR_TRY(make_from_text(mesh, text, &x));
+    if (!tsr__tensor_data(x))
+        goto done;
+    TSR_TRY(fill_arange(x, start, step));
+    settle_partial(x);
+done:
+    return tsr__tensor_or_error(mesh->ctx, st, x);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scope.c - scopes and keep. */
+#include "tensor/scope.h"
+
+tsr_status tsr__scope_push(tsr_ctx *ctx)
+{
+    struct tsr_scope *scope;
+    tsr_status st;
+
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *scope, &scope, &ctx->error));
+    scope->outer = ctx->scope;
+    ctx->scope = scope;
+done:
+    return st;
+}
+
+void tsr__scope_pop(tsr_ctx *ctx)
+{
+    struct tsr_scope *scope = ctx->scope;
+
+    if (!scope)
+        return;
+    while (scope->first) {
+        tsr_tensor *x = scope->first;
+        tsr__scope_remove(x);
+        tsr_unref(x);
+    }
+    ctx->scope = scope->outer;
+    tsr__free(&ctx->heap, scope);
+}
+
+void tsr__scope_add(tsr_ctx *ctx, tsr_tensor *x)
+{
+    x->scope = ctx->scope;
+    x->next = ctx->scope->first;
+    if (x->next)
+        x->next->previous = x;
+    ctx->scope->first = x;
+}
+
+void tsr__scope_remove(tsr_tensor *x)
+{
+    if (x->previous)
+        x->previous->next = x->next;
+    else
+        x->scope->first = x->next;
+    if (x->next)
+        x->next->previous = x->previous;
+    x->scope = NULL;
+    x->previous = x->next = NULL;
+}
+
+tsr_status tsr_scope_push(tsr_mesh *mesh)
+{
+    return tsr__settle(mesh->ctx, tsr__scope_push(mesh->ctx));
+}
+
+tsr_status tsr_scope_pop(tsr_mesh *mesh)
+{
+    if (!mesh->ctx->scope->outer)
+        return tsr__fail(&mesh->ctx->error, TSR_ERR_STATE,
+                         "tsr_scope_pop: every scope that was pushed has been popped already");
+    tsr__scope_pop(mesh->ctx);
+    return TSR_OK;
+}
+
+tsr_tensor *tsr_keep(tsr_tensor *x)
+{
+    if (!x || x->failed)
+        return x;
+    if (x->scope)
+        tsr__scope_remove(x);
+    else
+        tsr_ref(x); /* kept once more: one more tsr_unref is owed */
+    return x;
+}

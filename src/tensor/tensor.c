@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tensor.c - the tensor handle: memory, references, and looking at the local part. */
+#include "tensor/tensor.h"
+
+#include "tensor/scope.h"
+
+/* ---- making ---- */
+
+static tsr_status make_handle(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_tensor *x;
+    tsr_layout layout;
+    tsr_status st;
+
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *x, &x, &ctx->error));
+    x->refs = 1;
+    x->mesh = tsr_mesh_ref(mesh);
+    x->spec = *spec;
+    x->hash = tsr__spec_hash(spec);
+    if (mesh->index >= 0) {
+        layout = tsr__layout_of(spec);
+        x->local = tsr__layout_local_shape(&layout, mesh->coord);
+        x->bytes = (size_t)tsr_shape_count(&x->local) * tsr_dtype_size(spec->dtype);
+    } else {
+        x->local.ndim = spec->shape.ndim;
+    }
+    *out = x;
+done:
+    return st;
+}
+
+tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_tensor *x = NULL;
+    tsr_status st;
+
+    TSR_TRY(make_handle(mesh, spec, &x));
+    if (mesh->index >= 0 && ctx->world->kind != TSR_WORLD_SIM) {
+        TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *x->buffer, &x->buffer, &ctx->error));
+        x->buffer->refs = 1;
+        x->buffer->ctx = ctx;
+        TSR_TRY(tsr__pool_get(&ctx->pool, x->bytes, &x->buffer->data, &ctx->error));
+    }
+    tsr__scope_add(ctx, tsr_ref(x));
+    *out = x;
+done:
+    tsr_unref(x);
+    return st;
+}
+
+tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
+                             tsr_tensor **out)
+{
+    tsr_tensor *x;
+    tsr_status st;
+
+    TSR_TRY(make_handle(mesh, spec, &x));
+    x->buffer = part->buffer;
+    if (x->buffer)
+        x->buffer->refs++;
+    tsr__scope_add(mesh->ctx, x);
+    *out = x;
+done:
+    return st;
+}
+
+tsr_tensor *tsr_ref(tsr_tensor *x)
+{
+    if (x)
+        x->refs++;
+    return x;
+}
+
+static void release_buffer(tsr_buffer *buffer)
+{
+    if (!buffer || --buffer->refs > 0)
+        return;
+    tsr__pool_put(&buffer->ctx->pool, buffer->data);
+    tsr__free(&buffer->ctx->heap, buffer);
+}
+
+void tsr_unref(tsr_tensor *x)
+{
+    tsr_ctx *ctx;
+
+    if (!x || --x->refs > 0)
+        return;
+    ctx = x->mesh->ctx;
+    release_buffer(x->buffer);
+    tsr_mesh_unref(x->mesh);
+    tsr__free(&ctx->heap, x);
+}
+
+/* ---- errors ---- */
+
+tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x)
+{
+    return tsr__settle(ctx, st) == TSR_OK ? x : ctx->error_tensor;
+}
+
+tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *function)
+{
+    if (!x)
+        return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: the tensor is NULL", function);
+    if (x->failed) /* if the first error was cleared, say at least this much */
+        return ctx->error.code
+                   ? ctx->error.code
+                   : tsr__fail(&ctx->error, TSR_ERR_ARG,
+                               "%s: the tensor is the result of an earlier error", function);
+    return TSR_OK;
+}
+
+tsr_status tsr__tensor_needs_data(const tsr_tensor *x, const char *function)
+{
+    char text[TSR_TEXT_LEN];
+
+    if (x->mesh->ctx->world->kind == TSR_WORLD_SIM)
+        return tsr__fail(&x->mesh->ctx->error, TSR_ERR_NO_DATA,
+                         "%s: %s has no data, for the sim world only counts costs", function,
+                         tsr_spec_text(&x->spec, text, sizeof text));
+    return TSR_OK;
+}
+
+/* ---- looking ---- */
+
+void *tsr__tensor_data(const tsr_tensor *x)
+{
+    return x->buffer ? x->buffer->data : NULL;
+}
+
+const tsr_spec *tsr_tensor_spec(const tsr_tensor *x)
+{
+    return &x->spec;
+}
+
+tsr_mesh *tsr_tensor_mesh(const tsr_tensor *x)
+{
+    return x->mesh;
+}
+
+bool tsr_tensor_ok(const tsr_tensor *x)
+{
+    return x && !x->failed;
+}
+
+tsr_status tsr_local_view(tsr_tensor *x, tsr_local *out)
+{
+    tsr_local view = {0};
+    tsr_layout layout;
+    tsr_ctx *ctx;
+    tsr_status st;
+
+    if (!x)
+        return TSR_ERR_ARG;
+    ctx = x->mesh->ctx;
+    TSR_TRY(tsr__tensor_check(ctx, x, "tsr_local_view"));
+    TSR_TRY(tsr__tensor_needs_data(x, "tsr_local_view"));
+    view.data = tsr__tensor_data(x);
+    view.shape = x->local;
+    layout = tsr__layout_of(&x->spec);
+    for (int d = 0; d < x->spec.shape.ndim; d++) {
+        tsr_runs runs = {0};
+        view.first[d] = -1;
+        view.whole[d] = true;
+        if (x->mesh->index < 0)
+            continue;
+        TSR_TRY(tsr__layout_runs(&ctx->heap, &layout, d, x->mesh->coord, &runs, &ctx->error));
+        view.first[d] = tsr__runs_index(&runs, 0);
+        view.whole[d] = runs.n == 0 || (runs.n == 1 && tsr__runs_at(&runs, 0)->count == 1);
+        tsr__runs_free(&ctx->heap, &runs);
+    }
+    *out = view;
+done:
+    return tsr__settle(ctx, st);
+}
+
+int64_t tsr_local_index(const tsr_tensor *x, int dim, int64_t i)
+{
+    tsr_ctx *ctx = x->mesh->ctx;
+    tsr_runs runs = {0};
+    tsr_layout layout;
+    int64_t index = -1;
+
+    if (!tsr_tensor_ok(x) || dim < 0 || dim >= x->spec.shape.ndim || x->mesh->index < 0 || i < 0)
+        return -1;
+    layout = tsr__layout_of(&x->spec);
+    if (tsr__layout_runs(&ctx->heap, &layout, dim, x->mesh->coord, &runs, &ctx->error) == TSR_OK)
+        index = tsr__runs_index(&runs, i);
+    tsr__runs_free(&ctx->heap, &runs);
+    return index;
+}
