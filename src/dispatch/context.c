@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* context.c - what a context holds above the world, and the public functions that look at it. */
+#include "dispatch/context.h"
+
+#include "redist/program.h"
+#include "tensor/scope.h"
+#include "tessera_ext.h"
+
+tsr_status tsr__context_open(tsr_ctx *ctx, tsr_mesh *mesh)
+{
+    tsr_status st;
+
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor, &ctx->error_tensor, &ctx->error));
+    ctx->error_tensor->failed = true;
+    ctx->error_tensor->refs = 1;
+    ctx->error_tensor->mesh = mesh; /* borrowed: the job's mesh outlives it */
+    TSR_TRY(tsr__scope_push(ctx));
+done:
+    return st;
+}
+
+void tsr__context_close(tsr_ctx *ctx)
+{
+    while (ctx->scope)
+        tsr__scope_pop(ctx);
+    tsr__redist_cache_free(ctx);
+    tsr__free(&ctx->heap, ctx->error_tensor);
+    ctx->error_tensor = NULL;
+}
+
+tsr_cost tsr_cost_get(const tsr_mesh *mesh)
+{
+    return mesh->ctx->cost;
+}
+
+void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
+{
+    mesh->ctx->cost = *cost;
+}
+
+void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes)
+{
+    mesh->ctx->memory_limit = bytes;
+}
+
+tsr_counters tsr_counters_get(const tsr_mesh *mesh)
+{
+    tsr_counters counters = mesh->ctx->counters;
+
+    if (mesh->ctx->world->kind != TSR_WORLD_SIM) {
+        counters.memory = mesh->ctx->pool.used;
+        counters.memory_peak = mesh->ctx->pool.peak;
+    }
+    return counters;
+}
+
+void tsr_counters_reset(tsr_mesh *mesh)
+{
+    mesh->ctx->counters = (tsr_counters){0};
+    mesh->ctx->pool.peak = mesh->ctx->pool.used;
+}
+
+void tsr_memory_trim(tsr_mesh *mesh)
+{
+    tsr__pool_trim(&mesh->ctx->pool);
+}
+
+void tsr_fault_alloc(tsr_mesh *mesh, int64_t n)
+{
+    tsr_heap *heap = &mesh->ctx->heap;
+    heap->fail_at = n > 0 ? heap->calls + n : 0;
+}
+
+void tsr_fault_call(tsr_mesh *mesh, int64_t n)
+{
+    tsr_world *world = mesh->ctx->world;
+    world->fail_call_at = n > 0 ? world->calls + n : 0;
+}
+
+int64_t tsr_allocations(const tsr_mesh *mesh)
+{
+    return mesh->ctx->heap.calls;
+}
+
+int64_t tsr_allocations_live(const tsr_mesh *mesh)
+{
+    return mesh->ctx->heap.live;
+}
+
+tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call)
+{
+    tsr_world *world = mesh->ctx->world;
+
+    if (!world->ops->native)
+        return tsr__fail(&mesh->ctx->error, TSR_ERR_UNAVAILABLE,
+                         "the %s world has no collectives of another library", world->ops->name);
+    return world->ops->native(world, call);
+}

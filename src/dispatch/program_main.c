@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program_main.c - tsr_main: a job as a whole program, with its command line and exit status. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dispatch/context.h"
+
+/* The value of --name=value, or NULL. */
+static const char *value_of(const char *arg, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(arg, name, n) == 0 ? arg + n : NULL;
+}
+
+static tsr_status read_arguments(int argc, char **argv, tsr_run_opts *opts, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        if ((value = value_of(argv[i], "--mesh=")))
+            opts->mesh = value;
+        else if ((value = value_of(argv[i], "--cost=")))
+            opts->cost = value;
+        else if ((value = value_of(argv[i], "--world=")))
+            TSR_TRY(tsr__world_parse(value, &opts->world, err));
+        else if ((value = value_of(argv[i], "--timeout=")))
+            TSR_TRY(tsr__timeout_parse(value, &opts->timeout_ms, err));
+    }
+done:
+    return st;
+}
+
+int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg)
+{
+    tsr_run_opts opts = {.mesh = mesh};
+    tsr_error err = {0};
+    tsr_status st;
+
+    TSR_TRY(read_arguments(argc, argv, &opts, &err));
+    TSR_TRY(tsr_run(&opts, job, arg, &err));
+done:
+    /* under MPI every rank is here; those that only heard of the error leave it to the others */
+    if (st != TSR_OK && st != TSR_ERR_PEER)
+        fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : "tessera", err.text);
+    return st == TSR_OK ? 0 : 1;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* redistribute.c - the public functions that move tensors: to other placements, to another mesh, to
+   the host, and from one rank's host to all. Each finds its program and runs it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "redist/program.h"
+#include "tensor/partial.h"
+
+/* ---- tensor to tensor ---- */
+
+static tsr_status redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, tsr_tensor **out)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    bool outside = x->mesh->index < 0 && mesh->index < 0;
+    tsr_program *program;
+    tsr_tensor *y;
+    tsr_status st;
+
+    if (tsr_spec_equal(&x->spec, to))
+        return tsr__tensor_share(mesh, to, x, out);
+    if (outside && ctx->world->kind != TSR_WORLD_SIM)
+        return tsr__tensor_make(mesh, to, out);
+    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->spec, x->hash, to, &program));
+    if (program->plan->n_steps == 0) /* size-1 mesh dims, say */
+        return tsr__tensor_share(mesh, to, x, out);
+    TSR_TRY(tsr__tensor_make(mesh, to, &y));
+    if (ctx->world->kind == TSR_WORLD_SIM)
+        tsr__program_count(ctx, program);
+    else
+        TSR_TRY(tsr__program_run(program, x->mesh, mesh, tsr__tensor_data(x), tsr__tensor_data(y)));
+    *out = y;
+done:
+    return st;
+}
+
+tsr_tensor *tsr_redistribute(tsr_tensor *x, const char *placements)
+{
+    return x ? tsr_redistribute_to(x, x->mesh, placements) : NULL;
+}
+
+tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const char *placements)
+{
+    tsr_ctx *ctx = mesh ? mesh->ctx : x ? x->mesh->ctx : NULL;
+    tsr_tensor *y = NULL;
+    tsr_spec like, to;
+    tsr_status st;
+
+    if (!ctx)
+        return NULL;
+    TSR_TRY(tsr__tensor_check(ctx, x, "tsr_redistribute"));
+    if (!mesh)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_redistribute_to: the mesh is NULL"));
+    like = x->spec;
+    like.mesh = mesh->shape;
+    TSR_TRY(tsr_placements_parse(placements, &like, &to, &ctx->error));
+    TSR_TRY(redistribute(x, mesh, &to, &y));
+done:
+    return tsr__tensor_or_error(ctx, st, y);
+}
+
+/* ---- tensor to host ---- */
+
+static tsr_status check_host(tsr_tensor *x, const char *function, const void *out, size_t bytes,
+                             bool writes)
+{
+    tsr_ctx *ctx = x->mesh->ctx;
+    char text[TSR_TEXT_LEN];
+    tsr_status st;
+
+    TSR_TRY(tsr__tensor_check(ctx, x, function));
+    TSR_TRY(tsr__tensor_needs_data(x, function));
+    if (writes && bytes != tsr__spec_bytes(&x->spec))
+        st =
+            tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: out has %zu bytes, but %s has %zu", function,
+                      bytes, tsr_spec_text(&x->spec, text, sizeof text), tsr__spec_bytes(&x->spec));
+    else if (writes && bytes > 0 && !out)
+        st = tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: out is NULL", function);
+done:
+    return st;
+}
+
+/* Move x's value to `to`, whose part on this rank is the memory at out. */
+static tsr_status to_memory(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, void *out)
+{
+    tsr_program *program;
+    tsr_status st;
+
+    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->spec, x->hash, to, &program));
+    if (program->plan->n_steps > 0)
+        TSR_TRY(tsr__program_run(program, x->mesh, mesh, tsr__tensor_data(x), out));
+    else if (out && x->bytes)
+        memcpy(out, tsr__tensor_data(x), x->bytes);
+done:
+    return st;
+}
+
+static tsr_status outside(const tsr_tensor *x, const char *function)
+{
+    char text[TSR_TEXT_LEN];
+    return tsr__fail(&x->mesh->ctx->error, TSR_ERR_OUTSIDE, "%s: rank %d is outside mesh %s",
+                     function, x->mesh->ctx->world->rank,
+                     tsr_mesh_text(&x->mesh->shape, text, sizeof text));
+}
+
+tsr_status tsr_to_host(tsr_tensor *x, void *out, size_t bytes)
+{
+    tsr_spec to;
+    tsr_status st;
+
+    if (!x)
+        return TSR_ERR_ARG;
+    TSR_TRY(check_host(x, "tsr_to_host", out, bytes, true));
+    if (x->mesh->index < 0)
+        TSR_TRY(outside(x, "tsr_to_host"));
+    to = x->spec;
+    memset(to.place, 0, sizeof to.place);
+    TSR_TRY(to_memory(x, x->mesh, &to, out));
+done:
+    return tsr__settle(x->mesh->ctx, st);
+}
+
+/* The mesh of one rank: that with index `root` of `mesh`. */
+static tsr_status root_mesh(tsr_mesh *mesh, const char *function, int root, tsr_mesh **out)
+{
+    tsr_mesh_shape one = {.ndim = 1, .size = {1}, .stride = {1}};
+
+    if (root < 0 || root >= tsr_mesh_size(mesh))
+        return tsr__fail(&mesh->ctx->error, TSR_ERR_ARG, "%s: root %d is not in 0 to %d", function,
+                         root, tsr_mesh_size(mesh) - 1);
+    one.first = tsr__mesh_rank_of(&mesh->shape, root);
+    return tsr__mesh_open(mesh->ctx, &one, out);
+}
+
+tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root)
+{
+    tsr_mesh *one = NULL;
+    tsr_spec to;
+    tsr_status st;
+
+    if (!x)
+        return TSR_ERR_ARG;
+    TSR_TRY(check_host(x, "tsr_to_root", out, bytes, x->mesh->index == root));
+    if (x->mesh->index < 0)
+        TSR_TRY(outside(x, "tsr_to_root"));
+    TSR_TRY(root_mesh(x->mesh, "tsr_to_root", root, &one));
+    to = x->spec;
+    to.mesh = one->shape;
+    memset(to.place, 0, sizeof to.place);
+    TSR_TRY(to_memory(x, one, &to, x->mesh->index == root ? out : NULL));
+done:
+    tsr_mesh_unref(one);
+    return tsr__settle(x->mesh->ctx, st);
+}
+
+/* ---- host to tensor ---- */
+
+tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, int root)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_mesh *one = NULL;
+    tsr_tensor *x = NULL;
+    tsr_program *program;
+    tsr_spec from, to;
+    tsr_status st;
+
+    TSR_TRY(tsr_spec_parse(text, &mesh->shape, &to, &ctx->error));
+    TSR_TRY(root_mesh(mesh, "tsr_from_root", root, &one));
+    TSR_TRY(tsr__tensor_make(mesh, &to, &x));
+    if (!tsr__tensor_data(x))
+        goto done;
+    from = to;
+    from.mesh = one->shape;
+    memset(from.place, 0, sizeof from.place);
+    if (mesh->index == root && !data && tsr__spec_bytes(&to) > 0) {
+        /* only the root can see this, and the others already wait for its data */
+        tsr_error err = {0};
+        st = tsr__fail(&err, TSR_ERR_ARG, "tsr_from_root: data is NULL on rank %d",
+                       ctx->world->rank);
+        ctx->world->ops->poison(ctx->world, &err);
+        TSR_TRY(tsr__fail(&ctx->error, err.code, "%s", err.text));
+    }
+    TSR_TRY(tsr__program_get(one, mesh, &from, tsr__spec_hash(&from), &to, &program));
+    if (program->plan->n_steps > 0)
+        TSR_TRY(tsr__program_run(program, one, mesh, mesh->index == root ? data : NULL,
+                                 tsr__tensor_data(x)));
+    else if (x->bytes) /* a mesh of one rank */
+        memcpy(tsr__tensor_data(x), data, x->bytes);
+done:
+    tsr_mesh_unref(one);
+    return tsr__tensor_or_error(ctx, st, x);
+}

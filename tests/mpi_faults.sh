@@ -1,0 +1,23 @@
+#!/bin/sh
+# mpi_faults.sh TOOL - a rank that fails, leaves, returns an error or calls something else, at steps
+# of a program on MPI: one launch each. The other ranks must come back in time and name it.
+set -u
+build=$(dirname "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+failed=0
+for what in fails leaves returns other; do
+    for step in ${STEPS:-0 2 4 6 7 8}; do
+        rank=$((step % 2))
+        # mpirun reports the culprit's status too, so each rank judges itself and prints
+        out=$(timeout 20 "$here/../tools/mpirun" -n "${RANKS:-2}" "$build/tests/test_faults" \
+            mpi "$what" "$step" "$rank" 2>&1)
+        status=$?
+        if [ $status -ne 0 ]; then
+            echo "FAIL rank $rank $what at step $step (status $status):"
+            echo "$out"
+            failed=$((failed + 1))
+        fi
+    done
+done
+echo "$failed failed"
+[ $failed -eq 0 ]
