@@ -32,7 +32,7 @@ void tsr__piece_unpack(size_t size, void *dst, const tsr_piece *to, const void *
 bool tsr__piece_contiguous(size_t size, const tsr_piece *piece);
 
 /* dst piece = reduction over k of the piece from[k] of src[k], in order (see tsr__reduce). All
-   counts are equal. dst overlaps no source. */
+   counts are equal. dst's piece may be just that of one source, else it overlaps none. */
 void tsr__piece_reduce(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src, void *dst,
                        const tsr_piece *to, const void *const *src, const tsr_piece *const *from);
 

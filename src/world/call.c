@@ -52,8 +52,8 @@ done:
     return st;
 }
 
-/* Memory and files are one rank's own; a wait that ran out of time or ranks that diverged were told
-   to all by the transport already. Everything else (arguments, shapes, specs, limits, a state of the
+/* Memory and files are one rank's own; of a wait that ran out of time or ranks that diverged the
+   transport has told all already. Everything else (arguments, shapes, specs, limits, a state of the
    program) is seen by all ranks alike if they run the same program. If they do not, they diverge,
    which the next call finds. */
 static bool is_one_sided(tsr_status st)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.c - groups of ranks that make calls together. What a group is to the transport, its channel,
-   is the transport's business. Opened by meshes and by collective.c. */
+/* group.c - groups of ranks that make calls together. What a group is to the transport, its
+   channel, is the transport's business. Opened by meshes and by collective.c. */
 #include "world/world.h"
 
 tsr_status tsr__group_open_lane(tsr_world *world, const int *ranks, int n, int lane,

@@ -85,6 +85,7 @@ static tsr_link make_link(const tsr_call *call, size_t size, size_t chunk, bool 
         k.direct = tsr__message_direct(size, msg, call->recv_base);
     if (k.bytes > TSR_EAGER) {
         k.ask = sending && k.direct;
+        k.chunk = chunk;
         k.n_chunks = (k.bytes + (int64_t)chunk - 1) / (int64_t)chunk;
         k.window = k.direct ? TSR_WINDOW_DIRECT : TSR_WINDOW_RING;
         if (k.n_chunks < k.window)
@@ -186,6 +187,8 @@ static tsr_status get_buffers(tsr_pending *p, tsr_error *err)
         plan_reduce(p, &room);
     if (p->n_links > 0)
         TSR_TRY(tsr__pool_get(pool, (size_t)p->n_links * TSR_HEAD_ROOM, &p->heads, err));
+    if (room > 0 && room < TSR_HUGE)
+        room = TSR_HUGE;
     if (room > 0)
         TSR_TRY(tsr__pool_get(pool, room, &p->rings, err));
 
@@ -338,7 +341,7 @@ tsr_status tsr__message_join(const tsr_net_ops *ops, void *arg, tsr_ctx *ctx, in
 
     /* What can be had before the network is opened cannot fail when others have joined already. */
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *w, &w, &ctx->error));
-    TSR_TRY(tsr__alloc(&ctx->heap, 1, TSR_CHUNK_MAX, &w->drain, &ctx->error));
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, TSR_CHUNK_DIRECT, &w->drain, &ctx->error));
     st = ops->open(&io);
     if (st != TSR_OK) {
         tsr__fail(&ctx->error, st, "%s", io.text);

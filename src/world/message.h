@@ -10,8 +10,8 @@
 
 /* Every message of a call begins with a head. A payload that fits behind it travels with it; a
    larger one follows in chunks, which the receiver takes only when it has checked the head. Chunks
-   that are sent from the caller's own memory wait for the receiver's word (go): if the call fails
-   before, nobody reads memory that the caller is free to give away. */
+   that are sent from the caller's own memory wait for the receiver's word (go), which names their
+   size: if the call fails before, nobody reads memory that the caller is free to give away. */
 typedef struct tsr_head {
     uint32_t magic;
     uint16_t tag; /* of the chunks */
@@ -30,8 +30,10 @@ enum {
     /* Open MPI sends up to 4 KiB, its own header included, without asking the receiver. */
     TSR_HEAD_LEN = TSR_HEAD_ROOM - 64,
     TSR_EAGER = TSR_HEAD_LEN - (int)sizeof(tsr_head),
-    TSR_CHUNK_MAX = 512 * 1024,
-    TSR_CHUNK_MIN = 64 * 1024,
+    TSR_CHUNK_DIRECT = 4 * 1024 * 1024, /* from and to the callers' memory */
+    TSR_CHUNK_RING = 512 * 1024,        /* packed or unpacked: small enough to stay in the cache */
+    TSR_CHUNK_MIN = 64 * 1024,          /* the same among many ranks */
+    TSR_HUGE = 2 * 1024 * 1024, /* from here on the pool gives huge pages: others read them faster */
     TSR_DIRECT_MIN = 32 * 1024, /* below, packing costs less than waiting for go */
     TSR_WINDOW_DIRECT = 16, /* chunks under way from or to the tensor's own memory */
     TSR_WINDOW_RING = 3     /* chunks under way that are packed, or to be unpacked */
@@ -60,6 +62,7 @@ typedef struct tsr_link {
     char *ring;   /* window chunks */
     int slot;     /* of the head's request; those of go and of the chunks follow */
     int window;
+    uint64_t chunk; /* bytes; go is this number */
     int64_t n_chunks, posted, done;
     tsr_cursor at;
 } tsr_link;
@@ -84,7 +87,7 @@ struct tsr_pending {
     tsr_msg_channel *channel;
     uint64_t seq;
     size_t size;  /* bytes of an element */
-    size_t chunk; /* bytes */
+    size_t chunk; /* bytes of a chunk in a ring */
     int n_links, n_slots, n_unfinished;
     tsr_link *link; /* sends, then receives */
     tsr_net_request *slot;
@@ -149,7 +152,7 @@ tsr_status tsr__message_join(const tsr_net_ops *ops, void *arg, tsr_ctx *ctx, in
 void tsr__message_free(tsr_pending *pending);
 
 /* message_link.c */
-size_t tsr__message_chunk(const tsr_group *group);
+size_t tsr__message_chunk(const tsr_group *group); /* bytes of a chunk in a ring */
 char *tsr__message_direct(size_t size, const tsr_msg *msg, const void *base);
 void tsr__message_begin(tsr_pending *pending);              /* posts heads and first chunks */
 void tsr__message_slot_done(tsr_pending *pending, int slot); /* a request of the call is done */

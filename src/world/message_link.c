@@ -10,8 +10,8 @@
 /* Both ends compute it: the ring buffers of a rank stay small however many peers it has. */
 size_t tsr__message_chunk(const tsr_group *group)
 {
-    size_t share = (size_t)TSR_CHUNK_MAX * 32 / (size_t)group->n / 64 * 64;
-    return share > TSR_CHUNK_MAX ? TSR_CHUNK_MAX : share < TSR_CHUNK_MIN ? TSR_CHUNK_MIN : share;
+    size_t share = (size_t)TSR_CHUNK_RING * 32 / (size_t)group->n / 64 * 64;
+    return share > TSR_CHUNK_RING ? TSR_CHUNK_RING : share < TSR_CHUNK_MIN ? TSR_CHUNK_MIN : share;
 }
 
 /* The message's memory if it is one contiguous range, else NULL. */
@@ -69,10 +69,10 @@ static int chunk_slot(const tsr_link *k, int64_t i)
     return k->slot + 2 + (int)(i % k->window);
 }
 
-static char *chunk_memory(const tsr_pending *p, const tsr_link *k, int64_t i)
+static char *chunk_memory(const tsr_link *k, int64_t i)
 {
-    return k->direct ? k->direct + (size_t)i * p->chunk
-                     : k->ring + (size_t)(i % k->window) * p->chunk;
+    return k->direct ? k->direct + (size_t)i * k->chunk
+                     : k->ring + (size_t)(i % k->window) * k->chunk;
 }
 
 static size_t chunk_bytes(int64_t bytes, size_t chunk, int64_t i)
@@ -95,9 +95,9 @@ static void post_chunks(tsr_pending *p, tsr_link *k)
     tsr_msg_world *w = p->world;
 
     while (k->posted < k->n_chunks && k->posted - k->done < k->window) {
-        size_t n = chunk_bytes(k->bytes, p->chunk, k->posted);
+        size_t n = chunk_bytes(k->bytes, k->chunk, k->posted);
         tsr_net_request *request = &p->slot[chunk_slot(k, k->posted)];
-        char *data = chunk_memory(p, k, k->posted);
+        char *data = chunk_memory(k, k->posted);
         int rc;
         if (k->sending) {
             if (!k->direct)
@@ -114,7 +114,13 @@ static void post_chunks(tsr_pending *p, tsr_link *k)
     }
 }
 
-/* The word to a sender that may now send from its caller's memory. */
+static void set_chunk(tsr_link *k, uint64_t chunk)
+{
+    k->chunk = chunk;
+    k->n_chunks = (k->bytes + (int64_t)chunk - 1) / (int64_t)chunk;
+}
+
+/* The word to a sender that may now send from its caller's memory, in chunks of this size. */
 static void exchange_go(tsr_pending *p, tsr_link *k)
 {
     tsr_msg_world *w = p->world;
@@ -122,9 +128,11 @@ static void exchange_go(tsr_pending *p, tsr_link *k)
     int tag = k->tag + TSR_CHUNK_TAGS, rc;
 
     if (k->sending)
-        rc = w->ops->irecv(w->net, TSR_NET_DATA, k->peer, tag, NULL, 0, request);
+        rc = w->ops->irecv(w->net, TSR_NET_DATA, k->peer, tag, &k->chunk, sizeof k->chunk,
+                           request);
     else
-        rc = w->ops->isend(w->net, TSR_NET_DATA, k->peer, tag, NULL, 0, request);
+        rc = w->ops->isend(w->net, TSR_NET_DATA, k->peer, tag, &k->chunk, sizeof k->chunk,
+                           request);
     if (rc)
         tsr__message_net_failed(w, rc, k->sending ? "receiving from" : "sending to", k->peer);
 }
@@ -156,7 +164,7 @@ static void reduce_round(tsr_pending *p)
     for (int i = 0; i < call->n_recv; i++) {
         const tsr_link *k = p->source_link[i];
         if (k) {
-            p->source[i] = k->n_chunks > 0 ? chunk_memory(p, k, p->round) : k->head + sizeof(tsr_head);
+            p->source[i] = k->n_chunks > 0 ? chunk_memory(k, p->round) : k->head + sizeof(tsr_head);
         } else if (p->own_direct) {
             p->source[i] = p->own_direct + offset;
         } else {
@@ -225,6 +233,8 @@ static void head_arrived(tsr_pending *p, tsr_link *k)
         return;
     k->head_done = true;
     if (k->n_chunks > 0) {
+        if (k->ask && k->direct)
+            set_chunk(k, TSR_CHUNK_DIRECT);
         post_chunks(p, k);
         if (k->ask && !p->world->broken.code)
             exchange_go(p, k);
@@ -318,6 +328,15 @@ void tsr__message_begin(tsr_pending *p)
     p->own_done = p->call->reduce || !p->own;
 }
 
+/* It has come to the sender, or left the receiver. The receiver's ring may be of other chunks than
+   ours would be; ours are never smaller than what the window was made for. */
+static void take_go(tsr_link *k)
+{
+    k->go = true;
+    if (k->sending)
+        set_chunk(k, k->chunk);
+}
+
 void tsr__message_slot_done(tsr_pending *p, int slot)
 {
     tsr_link *k = &p->link[p->slot_link[slot]];
@@ -329,7 +348,7 @@ void tsr__message_slot_done(tsr_pending *p, int slot)
     if (slot == k->slot)
         k->head_done = true;
     else if (slot == k->slot + 1)
-        k->go = true;
+        take_go(k);
     else
         p->arrived[slot] = true;
     if (!k->sending && p->call->reduce)
@@ -338,8 +357,8 @@ void tsr__message_slot_done(tsr_pending *p, int slot)
     while (k->done < k->posted && p->arrived[chunk_slot(k, k->done)] &&
            (k->sending || !p->call->reduce)) {
         if (!k->sending && !k->direct)
-            unpack(p->size, k->msg, p->call->recv_base, &k->at, chunk_memory(p, k, k->done),
-                   (int64_t)(chunk_bytes(k->bytes, p->chunk, k->done) / p->size));
+            unpack(p->size, k->msg, p->call->recv_base, &k->at, chunk_memory(k, k->done),
+                   (int64_t)(chunk_bytes(k->bytes, k->chunk, k->done) / p->size));
         p->arrived[chunk_slot(k, k->done)] = false;
         k->done++;
     }

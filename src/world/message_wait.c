@@ -263,7 +263,7 @@ static bool rest(tsr_msg_world *w)
     if (w->drain_request)
         w->ops->poll(w->net, 1, &w->drain_request, &done, &n);
     if (!w->drain_request && w->ops->irecv(w->net, TSR_NET_DATA, TSR_NET_ANY, TSR_NET_ANY, w->drain,
-                                           TSR_CHUNK_MAX, &w->drain_request) != 0)
+                                           TSR_CHUNK_DIRECT, &w->drain_request) != 0)
         w->drain_request = 0;
     return idle;
 }

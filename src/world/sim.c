@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim.c - the world without data: one thread stands for all ranks, of any number. Time and bytes are
-   counted by those who plan; whoever asks for data here gets an error. */
+/* sim.c - the world without data: one thread stands for all ranks, of any number. Time and bytes
+   are counted by those who plan; whoever asks for data here gets an error. */
 #include "world/world.h"
 
 static tsr_status sim_start(const tsr_call *call, tsr_pending **out)

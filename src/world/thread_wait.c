@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread_wait.c - how thread ranks wait: a short spin if there is a CPU for every rank, a few
-   yields, then a futex. Waits end at poison at once, and wake now and then to look at the clock and for deadlocks
-   (thread_stuck.c). Called by thread_call.c. */
+   yields, then a futex. Waits end at poison at once, and wake now and then to look at the clock and
+   for deadlocks (thread_stuck.c). Called by thread_call.c. */
 #include "world/thread.h"
 
 #include <limits.h>

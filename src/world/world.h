@@ -19,11 +19,11 @@ typedef struct tsr_pending tsr_pending; /* a started call; each transport has it
 typedef struct tsr_group {
     tsr_world *world;
     int n;
-    int me;        /* own index in rank[] */
-    int *rank;     /* world rank of each member */
-    int lane;      /* groups of the same ranks on different lanes do not meet */
+    int me;           /* own index in rank[] */
+    int *rank;        /* world rank of each member */
+    int lane;         /* groups of the same ranks on different lanes do not meet */
     uint64_t started; /* calls started so far, equal on all members */
-    void *channel; /* the transport's own */
+    void *channel;    /* the transport's own */
 } tsr_group;
 
 /* What goes to, or comes from, one member. No pieces: an empty message, only for keeping step. */
@@ -77,7 +77,7 @@ struct tsr_world {
     tsr_world_kind kind;
     int rank, size;
     int timeout_ms;
-    tsr_ctx *ctx; /* heap, pool, error and counters of this rank */
+    tsr_ctx *ctx;         /* heap, pool, error and counters of this rank */
     int64_t calls;        /* started so far */
     int64_t fail_call_at; /* fault hook: this call (from 1) fails on this rank; 0: none */
 };
@@ -86,7 +86,7 @@ struct tsr_world {
 tsr_status tsr__group_open(tsr_world *world, const int *ranks, int n, tsr_group **out);
 tsr_status tsr__group_open_lane(tsr_world *world, const int *ranks, int n, int lane,
                                 tsr_group **out); /* tsr__group_open takes lane 0 */
-void tsr__group_close(tsr_group *group); /* NULL is fine */
+void tsr__group_close(tsr_group *group);          /* NULL is fine */
 
 /* call.c: start with the fault hook and the counters; start and finish in one */
 tsr_status tsr__call_start(const tsr_call *call, tsr_pending **out);
