@@ -183,3 +183,17 @@ uint64_t tsr__field_inverse(uint64_t a)
     }
     return result;
 }
+
+void tsr__repeat(size_t size, void *data, int64_t n)
+{
+    /* pieces that fit a cache are copied again and again, once they have doubled to that size */
+    const int64_t most = 65536 / (int64_t)size;
+    int64_t have = 1;
+
+    while (have < n) {
+        int64_t copy = have < most ? have : most;
+        copy = copy < n - have ? copy : n - have;
+        memcpy((char *)data + have * (int64_t)size, data, (size_t)copy * size);
+        have += copy;
+    }
+}

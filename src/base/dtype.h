@@ -33,5 +33,7 @@ uint64_t tsr__field_inverse(uint64_t a); /* a times it is 1; not of a multiple o
 void tsr__convert(tsr_dtype to, void *dst, tsr_dtype from, const void *src, int64_t n);
 double tsr__get(tsr_dtype dtype, const void *data, int64_t i); /* i64 beyond 2^53 is rounded */
 void tsr__put(tsr_dtype dtype, void *data, int64_t i, double value);
+/* Make n elements of `size` bytes equal to the first. */
+void tsr__repeat(size_t size, void *data, int64_t n);
 
 #endif

@@ -84,9 +84,11 @@ void tsr__reduce_identity(tsr_dtype dtype, tsr_reduce op, void *dst, int64_t n)
     double value = identity_of(dtype, op);
     uint64_t field = op == TSR_MIN ? TSR__FIELD_P - 1 : op == TSR_PROD;
 
-    for (int64_t i = 0; i < n; i++)
-        if ((int)dtype == TSR__FIELD)
-            ((uint64_t *)dst)[i] = field;
-        else
-            tsr__put(dtype, dst, i, value);
+    if (n == 0)
+        return;
+    if ((int)dtype == TSR__FIELD)
+        *(uint64_t *)dst = field;
+    else
+        tsr__put(dtype, dst, 0, value);
+    tsr__repeat(tsr_dtype_size(dtype), dst, n);
 }

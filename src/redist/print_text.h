@@ -15,8 +15,8 @@ typedef struct tsr_print_text {
 
 tsr_status tsr__print_add(tsr_print_text *text, const char *word, tsr_error *err);
 
-/* Add an array of which `data` holds the elements of `shown`, row-major: along dims where `shown` is
-   less than `shape`, "..." stands in the middle. */
+/* Add an array of which `data` holds the elements of `shown`, row-major: along dims where `shown`
+   is less than `shape`, "..." stands in the middle. */
 tsr_status tsr__print_values(tsr_print_text *text, tsr_dtype dtype, const tsr_shape *shape,
                              const tsr_shape *shown, const void *data, tsr_error *err);
 

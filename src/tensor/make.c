@@ -137,8 +137,9 @@ tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
     if (!tsr__tensor_data(x))
         goto done;
     n = tsr_shape_count(&x->local);
-    for (int64_t i = 0; i < n; i++)
-        tsr__put(x->spec.dtype, tsr__tensor_data(x), i, value);
+    if (n > 0)
+        tsr__put(x->spec.dtype, tsr__tensor_data(x), 0, value);
+    tsr__repeat(tsr_dtype_size(x->spec.dtype), tsr__tensor_data(x), n);
     settle_partial(x);
 done:
     return tsr__tensor_or_error(mesh->ctx, st, x);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npy.c - loads tensors from npy files: the first rank reads the header, then each rank its own
+   part. What one rank sees of a file becomes the same sentence on all ranks, without poison. Saving
+   is npy_save.c. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/npy_header.h"
+#include "io/part_file.h"
+#include "tensor/partial.h"
+#include "tensor/tensor.h"
+#include "world/agree.h"
+
+/* ---- the header ---- */
+
+/* Open a file and read its header. */
+static tsr_status open_npy(tsr_heap *heap, const char *path, int *fd_out, tsr_npy *npy,
+                           tsr_error *err)
+{
+    unsigned char prefix[TSR_NPY_PREFIX];
+    int64_t begin, length;
+    struct stat info;
+    char *text = NULL;
+    size_t n;
+    tsr_status st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make us wait */
+
+    if (fd < 0 || fstat(fd, &info) != 0)
+        TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot open %s: %s", path, strerror(errno)));
+    if (!S_ISREG(info.st_mode))
+        TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot read %s: it is not a regular file", path));
+    n = info.st_size < TSR_NPY_PREFIX ? (size_t)info.st_size : TSR_NPY_PREFIX;
+    TSR_TRY(tsr__file_read(fd, path, prefix, n, 0, err));
+    TSR_TRY(tsr__npy_prefix(path, prefix, n, info.st_size, &begin, &length, err));
+    TSR_TRY(tsr__alloc(heap, length, 1, &text, err));
+    TSR_TRY(tsr__file_read(fd, path, text, (size_t)length, begin, err));
+    TSR_TRY(tsr__npy_text(path, text, (size_t)length, begin + length, info.st_size, npy, err));
+    *fd_out = fd;
+    fd = -1;
+done:
+    tsr__free(heap, text);
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
+tsr_status tsr_npy_info(const char *path, tsr_dtype *dtype, tsr_shape *shape, tsr_error *err)
+{
+    tsr_heap heap = {0};
+    tsr_npy npy;
+    tsr_status st;
+    int fd;
+
+    if (!path)
+        return tsr__fail(err, TSR_ERR_ARG, "tsr_npy_info: the path is NULL");
+    TSR_TRY(open_npy(&heap, path, &fd, &npy, err));
+    close(fd);
+    if (dtype)
+        *dtype = npy.dtype;
+    if (shape)
+        *shape = npy.shape;
+done:
+    return st;
+}
+
+/* The header as the first rank sees it. A rank outside the mesh looks for itself, for it needs the
+   spec and must not take part. */
+static tsr_status share_header(tsr_mesh *mesh, const char *path, tsr_npy *out)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    struct {
+        tsr_error err;
+        tsr_npy npy;
+    } word = {0};
+    tsr_status st = TSR_OK;
+    int fd;
+
+    if (mesh->index <= 0 && open_npy(&ctx->heap, path, &fd, &word.npy, &word.err) == TSR_OK)
+        close(fd);
+    if (mesh->index >= 0)
+        TSR_TRY(tsr_broadcast(mesh, TSR_U8, &word, (int64_t)sizeof word, 0));
+    if (word.err.code != TSR_OK)
+        TSR_TRY(tsr__fail(&ctx->error, word.err.code, "%s", word.err.text));
+    *out = word.npy;
+done:
+    return st;
+}
+
+static bool same_header(const tsr_npy *a, const tsr_npy *b)
+{
+    bool same = a->dtype == b->dtype && a->data == b->data && a->shape.ndim == b->shape.ndim;
+
+    for (int d = 0; d < a->shape.ndim && same; d++)
+        same = a->shape.size[d] == b->shape.size[d];
+    return same;
+}
+
+/* ---- loading ---- */
+
+/* A tensor, with a failure in err instead of in the context: the ranks must agree on it first. */
+static tsr_status make_tensor(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out,
+                              tsr_error *err)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_error older = ctx->error;
+    tsr_status st;
+
+    ctx->error = (tsr_error){0};
+    st = tsr__tensor_make(mesh, spec, out);
+    *err = ctx->error;
+    ctx->error = older;
+    return st;
+}
+
+static tsr_status read_part(tsr_tensor *x, const char *path, const tsr_npy *npy, tsr_error *err)
+{
+    tsr_heap *heap = &x->mesh->ctx->heap;
+    tsr_layout layout = tsr__layout_of(&x->spec);
+    tsr_part_file file = {.path = path, .layout = &layout, .coord = x->mesh->coord};
+    unsigned char *truth = tsr__tensor_data(x);
+    tsr_npy own;
+    tsr_status st;
+    int fd = -1;
+
+    TSR_TRY(open_npy(heap, path, &fd, &own, err));
+    if (!same_header(&own, npy))
+        TSR_TRY(tsr__fail(err, TSR_ERR_FORMAT,
+                          "npy file %s is not the same on rank %d as on the mesh's first rank",
+                          path, x->mesh->ctx->world->rank));
+    file.fd = fd;
+    file.begin = npy->data;
+    TSR_TRY(tsr__part_read(heap, &file, truth, err));
+    for (size_t i = 0; npy->dtype == TSR_BOOL && i < x->bytes; i++)
+        truth[i] = truth[i] != 0;
+    tsr__make_partial(&layout, tsr__partial_mdims(&layout), x->mesh->coord, tsr__tensor_data(x),
+                      tsr_shape_count(&x->local));
+done:
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
+static tsr_status load(tsr_mesh *mesh, const char *path, const tsr_npy *npy, const tsr_spec *spec,
+                       tsr_tensor **out)
+{
+    tsr_error err = {0};
+    tsr_tensor *x = NULL;
+    tsr_status st = make_tensor(mesh, spec, &x, &err);
+
+    if (mesh->index < 0) {
+        if (st != TSR_OK)
+            tsr__fail(&mesh->ctx->error, err.code, "%s", err.text);
+        *out = x;
+        return tsr__settle(mesh->ctx, st);
+    }
+    if (st == TSR_OK)
+        st = read_part(x, path, npy, &err);
+    TSR_TRY(tsr__agree(mesh, st, &err));
+    *out = x;
+    x = NULL;
+done:
+    tsr_unref(tsr_keep(x)); /* nobody has seen it */
+    return st;
+}
+
+tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path, const char *placements)
+{
+    tsr_tensor *x = NULL, *y;
+    tsr_spec spec, like = {0}; /* like: as it is read */
+    tsr_layout layout;
+    tsr_npy npy;
+    tsr_ctx *ctx;
+    tsr_status st;
+
+    if (!mesh)
+        return NULL;
+    ctx = mesh->ctx;
+    if (!path)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_load_npy: the path is NULL"));
+    if (ctx->world->kind == TSR_WORLD_SIM)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_NO_DATA,
+                          "tsr_load_npy: %s is not read, for the sim world only counts costs",
+                          path));
+    TSR_TRY(share_header(mesh, path, &npy));
+    like.dtype = npy.dtype;
+    like.shape = npy.shape;
+    like.mesh = mesh->shape;
+    TSR_TRY(tsr_placements_parse(placements, &like, &spec, &ctx->error));
+    layout = tsr__layout_of(&spec);
+    if (tsr__part_is_scattered(&spec) && !tsr__partial_mdims(&layout) && !ctx->memory_limit)
+        like = tsr__part_in_ranges(&spec);
+    else
+        like = spec;
+    TSR_TRY(load(mesh, path, &npy, &like, &x));
+    if (!tsr_spec_equal(&like, &spec)) {
+        y = tsr_redistribute(x, placements);
+        tsr_unref(tsr_keep(x));
+        return y;
+    }
+done:
+    return st == TSR_OK ? x : ctx->error_tensor;
+}
