@@ -373,7 +373,8 @@ TSR_API void tsr_redist_free(tsr_redist *plan);
 TSR_API const char *tsr_step_name(tsr_step_kind kind); /* Pure. "all-gather" */
 
 /* The cost in seconds of moving `from` to each of n placements on the same mesh, in one pass;
-   infinity where S -> P or P -> other P would be needed. Pure. */
+   infinity where S -> P or P -> other P would be needed, or a partial dim that stays would have to
+   be resolved on the way. Pure. */
 TSR_API tsr_status tsr_redist_costs(const tsr_spec *from, const tsr_placement (*to)[TSR_MAX_MESH],
                                     int n, const tsr_cost *cost, double *seconds, tsr_error *err);
 

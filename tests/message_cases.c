@@ -42,7 +42,8 @@ void case_run_joined(rank_state *r, const message_case *c)
         tsr__group_close(r->all);
         r->world->ops->close(r->world);
     }
-    CASE_CHECK(r, r->ctx.pool.used == 0, "%zu bytes of the pool are still in use", r->ctx.pool.used);
+    CASE_CHECK(r, r->ctx.pool.used == 0, "%zu bytes of the pool are still in use",
+               r->ctx.pool.used);
     tsr__pool_trim(&r->ctx.pool);
     CASE_CHECK(r, r->ctx.heap.live == 0, "%lld blocks leaked", (long long)r->ctx.heap.live);
 }
@@ -60,9 +61,24 @@ static int64_t some_count(uint64_t seed, size_t size, const tsr_group *group)
 {
     const int64_t eager = TSR_EAGER / (int64_t)size;
     const int64_t chunk = (int64_t)(tsr__message_chunk(group) / size);
-    const int64_t counts[] = {0,         1,     7,         60,        eager - 1,     eager,
-                              eager + 1, 10000, chunk - 1, chunk,     chunk + 1,     2 * chunk,
-                              64,        0,     12,        2 * chunk + 777, 4 * chunk + 1, 30};
+    const int64_t counts[] = {0,
+                              1,
+                              7,
+                              60,
+                              eager - 1,
+                              eager,
+                              eager + 1,
+                              10000,
+                              chunk - 1,
+                              chunk,
+                              chunk + 1,
+                              2 * chunk,
+                              64,
+                              0,
+                              12,
+                              2 * chunk + 777,
+                              4 * chunk + 1,
+                              30};
     return counts[seed % (sizeof counts / sizeof counts[0])];
 }
 
@@ -104,7 +120,8 @@ static void make_side(const rank_state *r, uint64_t seed, size_t size, bool send
     int64_t at = 64;
 
     for (int peer = 0; peer < r->size; peer++) {
-        uint64_t from = (uint64_t)(sending ? r->rank : peer), to = (uint64_t)(sending ? peer : r->rank);
+        uint64_t from = (uint64_t)(sending ? r->rank : peer),
+                 to = (uint64_t)(sending ? peer : r->rank);
         uint64_t d = draw(seed, from, to, 1);
         tsr_msg *m = &s->msg[s->n];
         if (d % 7 == 0)
@@ -164,7 +181,8 @@ typedef struct shuffle {
     size_t size;
 } shuffle;
 
-static bool shuffle_make(rank_state *r, uint64_t seed, tsr_dtype dtype, tsr_group *group, shuffle *s)
+static bool shuffle_make(rank_state *r, uint64_t seed, tsr_dtype dtype, tsr_group *group,
+                         shuffle *s)
 {
     *s = (shuffle){.seed = seed, .size = tsr_dtype_size(dtype)};
     make_side(r, seed, s->size, true, &s->send);
@@ -221,7 +239,8 @@ static void case_shuffles(rank_state *r)
 
     for (uint64_t i = 0; i < 6 && !r->why[0]; i++) {
         shuffle s;
-        if (shuffle_make(r, (uint64_t)r->arg * 100 + i, dtypes[(r->arg + (int64_t)i) % 4], r->all, &s)) {
+        if (shuffle_make(r, (uint64_t)r->arg * 100 + i, dtypes[(r->arg + (int64_t)i) % 4], r->all,
+                         &s)) {
             tsr_status st = tsr__call(&s.call);
             CASE_CHECK(r, st == TSR_OK, "%s", r->ctx.error.text);
             shuffle_check(r, &s);
@@ -277,7 +296,8 @@ static void case_groups(rank_state *r)
             return;
     for (int i = 0; i < 3; i++) {
         int k = (i + r->rank) % 3;
-        CASE_CHECK(r, tsr__call_start(&s[k].call, &s[k].pending) == TSR_OK, "%s", r->ctx.error.text);
+        CASE_CHECK(r, tsr__call_start(&s[k].call, &s[k].pending) == TSR_OK, "%s",
+                   r->ctx.error.text);
     }
     for (int i = 0; i < 3; i++) {
         int k = (2 * i + r->rank) % 3;
@@ -305,7 +325,8 @@ static void reduce_once(rank_state *r, tsr_dtype dtype, tsr_reduce op, int64_t n
     int64_t step = strided ? 2 : 1, divisor = op == TSR_SUM && n % 2 == 0 ? r->size : 1;
     size_t slice = (size_t)(n * step) * size;
     char *a = calloc((size_t)r->size + 2, slice + 8), *out = a ? a + slice * (size_t)r->size : NULL;
-    char *want = malloc((size_t)n * size + 8), *terms = calloc((size_t)r->size, (size_t)n * size + 8);
+    char *want = malloc((size_t)n * size + 8),
+         *terms = calloc((size_t)r->size, (size_t)n * size + 8);
     const void *src[CASE_RANKS];
     tsr_piece piece[CASE_RANKS + 1];
     tsr_msg send[CASE_RANKS], recv[CASE_RANKS];
@@ -362,7 +383,8 @@ static void case_reductions(rank_state *r)
     tsr_dtype dtype = (tsr_dtype)r->arg;
     int64_t size = (int64_t)tsr_dtype_size(dtype);
     int64_t chunk = (int64_t)tsr__message_chunk(r->all) / size;
-    const int64_t counts[] = {0, 1, 5, TSR_EAGER / size, TSR_EAGER / size + 1, chunk, 3 * chunk + 1};
+    const int64_t counts[] = {
+        0, 1, 5, TSR_EAGER / size, TSR_EAGER / size + 1, chunk, 3 * chunk + 1};
 
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 7; k++)

@@ -24,8 +24,8 @@ typedef void case_run(rank_state *r);
 typedef struct message_case {
     const char *name;
     case_run *run;
-    int64_t n_args;  /* it runs with arg 0 .. n_args - 1 */
-    int timeout_ms;  /* of the world */
+    int64_t n_args; /* it runs with arg 0 .. n_args - 1 */
+    int timeout_ms; /* of the world */
     int min_ranks;
 } message_case;
 

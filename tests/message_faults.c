@@ -19,7 +19,7 @@ static double seconds(void)
 /* Message lengths: in the head, in one chunk, in many. */
 static int64_t length(int64_t i)
 {
-    const int64_t lengths[] = {100, 3 * TSR_CHUNK_MAX + 8, 20000};
+    const int64_t lengths[] = {100, 2 * TSR_CHUNK_DIRECT + 8, 20000};
     return lengths[i % 3];
 }
 
@@ -128,7 +128,8 @@ void fault_diverged(rank_state *r)
 
     if (r->arg >= 2)
         EXPECT(case_shuffle(r, length(r->arg), "warm up"), TSR_OK, NULL);
-    tsr_status st = case_shuffle(r, length(r->arg), r->rank == last ? "another" : "all-gather f32[8]");
+    tsr_status st =
+        case_shuffle(r, length(r->arg), r->rank == last ? "another" : "all-gather f32[8]");
     snprintf(text, sizeof text, "called all-gather f32[8], rank %d called another", last);
     EXPECT(st, TSR_ERR_DIVERGED, text);
     EXPECT(st, TSR_ERR_DIVERGED, "ranks diverged: rank ");

@@ -21,7 +21,7 @@ typedef struct mock_hub {
     int fail_at;   /* .. the send or receive with this number fails, from 1; 0: none */
     pthread_mutex_t lock;
     uint64_t random;
-    int aborted; /* calls of abort */
+    int aborted;                                                /* calls of abort */
     mock_request *sent[MOCK_RANKS], **sent_end[MOCK_RANKS];     /* to a rank, not yet matched */
     mock_request *posted[MOCK_RANKS], **posted_end[MOCK_RANKS]; /* receives of a rank */
 } mock_hub;
@@ -32,7 +32,7 @@ typedef struct mock_arg {
 } mock_arg;
 
 void mock_open(mock_hub *hub);
-void mock_close(mock_hub *hub); /* frees what is left */
+void mock_close(mock_hub *hub);    /* frees what is left */
 extern const tsr_net_ops mock_ops; /* open's arg is a mock_arg */
 
 #endif

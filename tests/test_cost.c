@@ -227,8 +227,8 @@ static void equality(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_forms), cmocka_unit_test(bad_text),
-        cmocka_unit_test(from_a_file), cmocka_unit_test(prices),
+        cmocka_unit_test(text_forms),    cmocka_unit_test(bad_text),
+        cmocka_unit_test(from_a_file),   cmocka_unit_test(prices),
         cmocka_unit_test(random_prices), cmocka_unit_test(equality),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

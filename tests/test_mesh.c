@@ -244,8 +244,8 @@ static void dims_of_a_mesh(void **state)
     assert_string_equal(tsr__mesh_dims_text(&plain, 6, buf, sizeof buf), "1,2");
     assert_string_equal(tsr__mesh_dims_text(&plain, 0, buf, sizeof buf), "");
 
-    static const char *const bad[] = {"row", "dat", "data2", "3", "-1", "00", "data,,pipe", ",",
-                                      "data,", " data", "data model"};
+    static const char *const bad[] = {"row",        "dat", "data2", "3",     "-1",        "00",
+                                      "data,,pipe", ",",   "data,", " data", "data model"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         memset(&err, 0, sizeof err);
         mask = 77;

@@ -94,7 +94,7 @@ static void net_trouble(rank_state *r)
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 4 && st == TSR_OK; i++)
-        st = case_shuffle(r, i % 2 ? 100 : 3 * TSR_CHUNK_MAX, "shuffle");
+        st = case_shuffle(r, i % 2 ? 100 : 3 * TSR_CHUNK_RING, "shuffle");
     if (st != TSR_OK && st != TSR_ERR_PEER)
         CASE_CHECK(r, st == TSR_ERR_IO && strstr(r->ctx.error.text, "mock error 7"), "%s",
                    r->ctx.error.text);
@@ -120,7 +120,7 @@ static void lost_peer(rank_state *r)
         usleep(2500 * 1000);
         return;
     }
-    tsr_status st = case_shuffle(r, r->arg ? 3 * TSR_CHUNK_MAX : 10, "shuffle");
+    tsr_status st = case_shuffle(r, r->arg ? 3 * TSR_CHUNK_RING : 10, "shuffle");
     CASE_CHECK(r, st == TSR_ERR_TIMEOUT || st == TSR_ERR_PEER, "%d: %s", (int)st,
                r->ctx.error.text);
     CASE_CHECK(r, strstr(r->ctx.error.text, "waited 0.2 s in shuffle for rank"), "%s",
@@ -142,7 +142,8 @@ static void test_lost_peer(void **state)
 static void no_native(rank_state *r)
 {
     tsr_collective call = {.kind = TSR_COLL_BARRIER};
-    CASE_CHECK(r, r->world->ops->native(r->world, &call) == TSR_ERR_UNAVAILABLE, "a native barrier");
+    CASE_CHECK(r, r->world->ops->native(r->world, &call) == TSR_ERR_UNAVAILABLE,
+               "a native barrier");
     r->ctx.error = (tsr_error){0};
 }
 
@@ -182,8 +183,8 @@ static void test_launched(void **state)
 }
 
 static const struct CMUnitTest extra[] = {
-    cmocka_unit_test(test_net_fails),      cmocka_unit_test(test_lost_peer),
-    cmocka_unit_test(test_no_native),      cmocka_unit_test(test_plugin_missing),
+    cmocka_unit_test(test_net_fails), cmocka_unit_test(test_lost_peer),
+    cmocka_unit_test(test_no_native), cmocka_unit_test(test_plugin_missing),
     cmocka_unit_test(test_launched),
 };
 enum { N_EXTRA = sizeof extra / sizeof extra[0], MAX_TESTS = 64 };

@@ -37,8 +37,12 @@ static bool any_wrong(bool mine)
 {
     rank_state *r = join(30000);
     double in = mine, out = 1;
-    tsr_collective max = {
-        .kind = TSR_COLL_ALL_REDUCE, .dtype = TSR_F64, .op = TSR_MAX, .send = &in, .recv = &out, .n = 1};
+    tsr_collective max = {.kind = TSR_COLL_ALL_REDUCE,
+                          .dtype = TSR_F64,
+                          .op = TSR_MAX,
+                          .send = &in,
+                          .recv = &out,
+                          .n = 1};
 
     if (r->world->ops->native(r->world, &max) != TSR_OK)
         out = 1;
@@ -103,8 +107,8 @@ int main(int argc, char **argv)
     int rank = r->rank;
     r->world->ops->close(r->world);
     free(r);
-    if (dup2(2, REPORT_FD) < 0 || (rank > 0 && (!freopen("/dev/null", "w", stdout) ||
-                                                !freopen("/dev/null", "w", stderr))))
+    if (dup2(2, REPORT_FD) < 0 ||
+        (rank > 0 && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))))
         return 1;
     for (int i = 0; i < n_message_cases; i++)
         tests[n++] = (struct CMUnitTest){message_cases[i].name, test_case, NULL, NULL,

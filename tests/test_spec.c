@@ -34,9 +34,9 @@ static tsr_spec parse(const char *text, const char *mesh_text)
 static void round_trip_all_placements(void **state)
 {
     static const char *const dtypes[] = {"f32", "f64", "f16", "bf16", "i32", "i64", "u8", "bool"};
-    static const char *const places[] = {"R",       "S(0)",    "S(1)",    "S(2)",
-                                         "SS(0,1)", "SS(1,2)", "SS(2,9223372036854775807)",
-                                         "P(sum)",  "P(avg)",  "P(min)",  "P(max)", "P(prod)"};
+    static const char *const places[] = {
+        "R",      "S(0)",   "S(1)",   "S(2)",   "SS(0,1)", "SS(1,2)", "SS(2,9223372036854775807)",
+        "P(sum)", "P(avg)", "P(min)", "P(max)", "P(prod)"};
     const int n = (int)(sizeof places / sizeof places[0]);
     char text[TSR_TEXT_LEN], buf[TSR_TEXT_LEN];
 
@@ -54,7 +54,8 @@ static void round_trip_all_placements(void **state)
                 assert_string_equal(tsr_spec_text(&spec, buf, sizeof buf), text);
                 again = parse(buf, "2x3");
                 assert_true(tsr_spec_equal(&spec, &again));
-                assert_string_equal(tsr_placements_text(&spec, buf, sizeof buf), strchr(text, '@') + 1);
+                assert_string_equal(tsr_placements_text(&spec, buf, sizeof buf),
+                                    strchr(text, '@') + 1);
                 assert_int_equal(tsr_placements_parse(buf, &spec, &again, NULL), TSR_OK);
                 assert_true(tsr_spec_equal(&spec, &again));
                 assert_true(tsr__spec_hash(&spec) == tsr__spec_hash(&again));
@@ -93,9 +94,9 @@ static void longest_text_fits(void **state)
     size_t used = 0;
 
     (void)state;
-    used += (size_t)snprintf(text + used, sizeof text - used, "bf16[0");
+    used += (size_t)snprintf(text + used, sizeof text - used, "bf16[2305843009213693952");
     for (int d = 1; d < 8; d++)
-        used += (size_t)snprintf(text + used, sizeof text - used, ",4611686018427387904");
+        used += (size_t)snprintf(text + used, sizeof text - used, ",1");
     used += (size_t)snprintf(text + used, sizeof text - used, "]@[");
     for (int m = 0; m < 8; m++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%sSS(7,9223372036854775807)",
@@ -138,6 +139,7 @@ static void bad_text(void **state)
         {"f32[4294967296,4294967296]", TSR_ERR_SHAPE, "more than 2^63 bytes"},
         {"f64[1152921504606846976]", TSR_ERR_SHAPE, "more than 2^63 bytes"},
         {"u8[9223372036854775807,0]", TSR_ERR_SHAPE, "is larger than 2^62"},
+        {"u8[0,4294967296,4294967296]", TSR_ERR_SHAPE, "more than 2^63 bytes"},
         {"f32[4,4]@[X,R]", TSR_ERR_PARSE, "unknown placement at \"X,R]\"; expected R, S(dim)"},
         {"f32[4,4]@[r,R]", TSR_ERR_PARSE, "unknown placement"},
         {"f32[4,4]@[S,R]", TSR_ERR_PARSE, "unknown placement"},
@@ -301,9 +303,9 @@ static void dim_map_round_trip(void **state)
         }
         for (int m = 0; m < TSR_MAX_MESH; m++)
             assert_int_equal(pending[m], m < 3 && p[m] == 4);
-        assert_int_equal(tsr_spec_from_dim_map(spec.dtype, &spec.shape, &spec.mesh, map, pending,
-                                               &back, NULL),
-                         TSR_OK);
+        assert_int_equal(
+            tsr_spec_from_dim_map(spec.dtype, &spec.shape, &spec.mesh, map, pending, &back, NULL),
+            TSR_OK);
         assert_true(tsr_spec_equal(&spec, &back));
     }
 }
@@ -356,10 +358,14 @@ static void dim_map_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip_all_placements), cmocka_unit_test(fields),
-        cmocka_unit_test(longest_text_fits),         cmocka_unit_test(bad_text),
-        cmocka_unit_test(bad_values),                cmocka_unit_test(equality_and_hash),
-        cmocka_unit_test(dim_map_round_trip),        cmocka_unit_test(dim_map_errors),
+        cmocka_unit_test(round_trip_all_placements),
+        cmocka_unit_test(fields),
+        cmocka_unit_test(longest_text_fits),
+        cmocka_unit_test(bad_text),
+        cmocka_unit_test(bad_values),
+        cmocka_unit_test(equality_and_hash),
+        cmocka_unit_test(dim_map_round_trip),
+        cmocka_unit_test(dim_map_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,10 +28,8 @@ tsr_cost tsr__cost_default(void)
    more for an all-to-all; collectives only, uneven parts unrounded, local copies free. */
 static tsr_cost cost_torch(void)
 {
-    tsr_cost cost = {.per_step = 6.6e-6,
-                     .per_shuffle = 1e-6,
-                     .collectives_only = true,
-                     .unrounded = true};
+    tsr_cost cost = {
+        .per_step = 6.6e-6, .per_shuffle = 1e-6, .collectives_only = true, .unrounded = true};
 
     for (int m = 0; m < TSR_MAX_MESH; m++) {
         cost.latency[m] = 2.7e-6;
@@ -55,18 +53,13 @@ double tsr__move_bytes(const tsr_move *move)
     double share = (move->group - 1.0) / move->group;
 
     switch (move->kind) {
-    case TSR_STEP_ALL_GATHER:
-        return move->after * share;
+    case TSR_STEP_ALL_GATHER: return move->after * share;
     case TSR_STEP_ALL_TO_ALL:
-    case TSR_STEP_REDUCE_SCATTER:
-        return move->before * share;
-    case TSR_STEP_ALL_REDUCE:
-        return 2 * move->before * share;
-    case TSR_STEP_EXCHANGE:
-        return move->bytes;
+    case TSR_STEP_REDUCE_SCATTER: return move->before * share;
+    case TSR_STEP_ALL_REDUCE: return 2 * move->before * share;
+    case TSR_STEP_EXCHANGE: return move->bytes;
     case TSR_STEP_SLICE:
-    case TSR_STEP_TO_PARTIAL:
-        break;
+    case TSR_STEP_TO_PARTIAL: break;
     }
     return 0;
 }
@@ -115,8 +108,8 @@ static tsr_status numbers(const char *text, const char *p, size_t n, bool invers
         if (inverse)
             value = 1 / value;
         if (end == p || end > stop || !(value >= 0) || isinf(value))
-            return tsr__fail(err, TSR_ERR_PARSE, "cost \"%s\": expected a positive number at \"%s\"",
-                             text, p);
+            return tsr__fail(err, TSR_ERR_PARSE,
+                             "cost \"%s\": expected a positive number at \"%s\"", text, p);
         out[i++] = value;
         p = end;
         if (p == stop || *p != '/' || i == count)
@@ -202,8 +195,8 @@ tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err)
         errno = 0;
         cost.seed = strtoull(text + 7, &end, 10);
         if (!isdigit((unsigned char)text[7]) || *end || errno)
-            TSR_TRY(tsr__fail(err, TSR_ERR_PARSE, "cost \"%s\": expected a number after random:",
-                              text));
+            TSR_TRY(tsr__fail(err, TSR_ERR_PARSE,
+                              "cost \"%s\": expected a number after random:", text));
     } else if (strncmp(text, "file:", 5) == 0) {
         TSR_TRY(from_file(text + 5, &cost, err));
     } else if (strcmp(text, "default") != 0) {

@@ -11,12 +11,12 @@ bool tsr__cost_equal(const tsr_cost *a, const tsr_cost *b);
 /* One move, as the cost function sees it. */
 typedef struct tsr_move {
     tsr_step_kind kind;
-    unsigned mdims;        /* mesh dims it runs over */
-    int group;             /* ranks that take part together */
-    double before, after;  /* bytes of a part before and after */
-    double bytes;          /* exchange: bytes received; else derived from before and after */
-    double peers;          /* exchange: ranks received from */
-    uint64_t key;          /* hash of from and to, for random costs */
+    unsigned mdims;       /* mesh dims it runs over */
+    int group;            /* ranks that take part together */
+    double before, after; /* bytes of a part before and after */
+    double bytes;         /* exchange: bytes received; else derived from before and after */
+    double peers;         /* exchange: ranks received from */
+    uint64_t key;         /* hash of from and to, for random costs */
 } tsr_move;
 
 double tsr__move_bytes(const tsr_move *move); /* received by a rank */

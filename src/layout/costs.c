@@ -70,10 +70,12 @@ static bool costs_together(const tsr_spec *from, const tsr_placement (*to)[TSR_M
     for (int i = 0; i < n; i++)
         if (chosen[i] && !tsr__space_admit(&space, to[i]))
             return false;
-    tsr__search_open_small(&s, &space, &small);
+    if (!tsr__search_possible(&space))
+        return false;
+    tsr__search_open_small(&s, &small, &(tsr_search){.space = &space});
     tsr__search_run(&s);
     if (s.overflow) {
-        if (tsr__search_open_large(&s, &space, &heap, NULL) != TSR_OK)
+        if (tsr__search_open_large(&s, &(tsr_search){.space = &space}, &heap, NULL) != TSR_OK)
             return false;
         tsr__search_run(&s);
     }
@@ -82,8 +84,8 @@ static bool costs_together(const tsr_spec *from, const tsr_placement (*to)[TSR_M
     for (int i = 0; i < n && complete; i++)
         if (chosen[i]) {
             tsr_state goal = tsr__space_state(&space, to[i]);
-            seconds[i] = best_seconds(&s, fresh, n_fresh, &goal) +
-                         to_partial_seconds(&space, to[i], &goal);
+            seconds[i] =
+                best_seconds(&s, fresh, n_fresh, &goal) + to_partial_seconds(&space, to[i], &goal);
         }
     if (s.node != small.node)
         tsr__search_close_large(&s, &heap);
@@ -156,6 +158,8 @@ tsr_status tsr_redist_costs(const tsr_spec *from, const tsr_placement (*to)[TSR_
     tsr_status st;
 
     TSR_TRY(tsr_spec_check(from, err));
+    for (int i = 0; i < n; i++)
+        TSR_TRY(tsr__placements_check(from, to[i], err));
     for (int i = 0; i < n; i += COSTS_CHUNK)
         TSR_TRY(costs_chunk(from, to + i, n - i < COSTS_CHUNK ? n - i : COSTS_CHUNK,
                             cost ? cost : &usual, seconds + i, err));

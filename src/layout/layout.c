@@ -35,9 +35,8 @@ static bool left_to_right(const tsr_dim_layout *dim)
 static size_t shard_text(const tsr_layout *layout, int d, int i, char *buf, size_t n)
 {
     const tsr_dim_layout *dim = &layout->dim[d];
-    tsr_placement place = {.kind = dim->factor[i] > 1 ? TSR_STRIDED : TSR_SHARD,
-                           .dim = d,
-                           .factor = dim->factor[i]};
+    tsr_placement place = {
+        .kind = dim->factor[i] > 1 ? TSR_STRIDED : TSR_SHARD, .dim = d, .factor = dim->factor[i]};
     char one[48];
     size_t used = (size_t)snprintf(buf, n, "%s", tsr__placement_text(&place, one, sizeof one));
 
@@ -61,8 +60,8 @@ const char *tsr__layout_text(const tsr_layout *layout, char *buf, size_t n)
                     sharded = true;
                 }
         if (used < n && layout->partial[m])
-            used += (size_t)snprintf(buf + used, n - used, "P(%s)",
-                                     tsr_reduce_name(layout->reduce[m]));
+            used +=
+                (size_t)snprintf(buf + used, n - used, "P(%s)", tsr_reduce_name(layout->reduce[m]));
         else if (used < n && !sharded)
             used += (size_t)snprintf(buf + used, n - used, "R");
     }
@@ -115,7 +114,8 @@ int64_t tsr__shard_longest(int64_t n, int count, const int *p, const int64_t *fa
 }
 
 /* Replace the indices in `runs` by part r of p of them. */
-static tsr_status shard(tsr_heap *heap, tsr_runs *runs, int p, int r, int64_t factor, tsr_error *err)
+static tsr_status shard(tsr_heap *heap, tsr_runs *runs, int p, int r, int64_t factor,
+                        tsr_error *err)
 {
     tsr_runs part = {0};
     int64_t piece, whole, rest, b, e, b2, e2;
@@ -126,10 +126,16 @@ static tsr_status shard(tsr_heap *heap, tsr_runs *runs, int p, int r, int64_t fa
     tsr__chunk(rest, p, r, &b2, &e2);
     if (runs->n == 1 && tsr__runs_at(runs, 0)->count == 1) {
         int64_t begin = tsr__runs_at(runs, 0)->begin;
-        TSR_TRY(tsr__runs_append(heap, &part, (tsr_index_run){begin + b, e - b, piece, whole}, err));
-        TSR_TRY(tsr__runs_append(
-            heap, &part, (tsr_index_run){begin + whole * piece + b2, e2 - b2, 0, 1}, err));
+        TSR_TRY(
+            tsr__runs_append(heap, &part, (tsr_index_run){begin + b, e - b, piece, whole}, err));
+        TSR_TRY(tsr__runs_append(heap, &part,
+                                 (tsr_index_run){begin + whole * piece + b2, e2 - b2, 0, 1}, err));
     } else {
+        /* a strided shard of a strided shard: in general as many runs as pieces */
+        if (whole > TSR_RUNS_MAX)
+            TSR_TRY(tsr__fail(err, TSR_ERR_SPEC,
+                              "a strided shard within another one has %lld pieces, at most %d work",
+                              (long long)whole, TSR_RUNS_MAX));
         for (int64_t k = 0; k < whole && e > b; k++)
             TSR_TRY(tsr__runs_slice(heap, runs, k * piece + b, k * piece + e, &part, err));
         TSR_TRY(tsr__runs_slice(heap, runs, whole * piece + b2, whole * piece + e2, &part, err));

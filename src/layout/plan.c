@@ -48,16 +48,13 @@ static void set_reduction(tsr_plan_step *step)
 /* The path from the source to `node`, as steps. */
 static tsr_status add_path(tsr_redist *plan, const tsr_search *s, int node, tsr_error *err)
 {
-    int chain[4 * TSR_MAX_MESH], n = 0;
     tsr_status st = TSR_OK;
 
-    for (; s->node[node].parent >= 0; node = s->node[node].parent) {
-        if (n == (int)(sizeof chain / sizeof chain[0]))
-            return tsr__fail(err, TSR_ERR_STATE, "a redistribution of more than %d steps", n);
-        chain[n++] = node;
-    }
-    while (n-- > 0) {
-        const tsr_node *to = &s->node[chain[n]], *from = &s->node[to->parent];
+    for (int n = s->node[node].steps - 1; n >= 0; n--) {
+        int at = node;
+        for (int i = 0; i < n; i++)
+            at = s->node[at].parent;
+        const tsr_node *to = &s->node[at], *from = &s->node[to->parent];
         tsr_plan_step step = {.kind = (tsr_step_kind)to->kind,
                               .mdims = to->mdims,
                               .seconds = to->seconds - from->seconds};
@@ -78,7 +75,8 @@ static tsr_status add_to_partial(tsr_redist *plan, const tsr_cost *cost, const t
     tsr_move move = {.kind = TSR_STEP_TO_PARTIAL, .group = 1, .after = 0};
 
     for (int m = 0; m < plan->to.mesh.ndim; m++)
-        if (plan->to.place[m].kind == TSR_PARTIAL && plan->to.mesh.size[m] > 1 && !now->partial[m]) {
+        if (plan->to.place[m].kind == TSR_PARTIAL && plan->to.mesh.size[m] > 1 &&
+            !now->partial[m]) {
             step.mdims |= 1u << m;
             step.to.partial[m] = true;
             step.to.reduce[m] = plan->to.place[m].reduce;
@@ -96,107 +94,137 @@ static tsr_status no_plan(const tsr_redist *plan, size_t limit, tsr_error *err)
     char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
     tsr_layout a = tsr__layout_of(&plan->from), b = tsr__layout_of(&plan->to);
 
-    return tsr__fail(err, TSR_ERR_LIMIT,
-                     "redistributing %s to %s needs %zu bytes on a rank for input and output alone; "
-                     "no plan stays within the limit of %zu",
-                     tsr_spec_text(&plan->from, from, sizeof from),
-                     tsr_placements_text(&plan->to, to, sizeof to),
-                     tsr__layout_bytes(&a) + tsr__layout_bytes(&b), limit);
+    return tsr__fail(
+        err, TSR_ERR_LIMIT,
+        "redistributing %s to %s needs %zu bytes on a rank for input and output alone; "
+        "no plan stays within the limit of %zu",
+        tsr_spec_text(&plan->from, from, sizeof from),
+        tsr_placements_text(&plan->to, to, sizeof to),
+        tsr__layout_bytes(&a) + tsr__layout_bytes(&b), limit);
 }
 
 /* ---- on one mesh ---- */
 
-/* Search with the small memory, and if that is not enough with the large one; the caller closes. */
+/* Search with the small memory, if that is not enough with the large one, and if even that is not
+   enough (seven mesh dims and more) narrowly. The caller closes. */
 static tsr_status run_search(tsr_redist *plan, tsr_search *s, tsr_search_small *small,
                              const tsr_search *ask, tsr_error *err)
 {
+    tsr_search how = *ask;
     tsr_status st = TSR_OK;
 
-    tsr__search_open_small(s, ask->space, small);
-    s->goal = ask->goal;
-    s->exchange = ask->exchange;
+    how.narrow = ask->narrow || !tsr__search_possible(ask->space);
+    tsr__search_open_small(s, small, &how);
     tsr__search_run(s);
     if (s->overflow) {
-        TSR_TRY(tsr__search_open_large(s, ask->space, plan->heap, err));
-        s->goal = ask->goal;
-        s->exchange = ask->exchange;
+        TSR_TRY(tsr__search_open_large(s, &how, plan->heap, err));
+        tsr__search_run(s);
+    }
+    if (s->overflow) {
+        how.narrow = true;
+        tsr__search_close_large(s, plan->heap);
+        TSR_TRY(tsr__search_open_large(s, &how, plan->heap, err));
         tsr__search_run(s);
     }
 done:
     return st;
 }
 
-static void close_search(tsr_redist *plan, tsr_search *s, const tsr_search_small *small)
-{
-    if (s->node != small->node)
-        tsr__search_close_large(s, plan->heap);
-}
-
-static tsr_status plan_search(tsr_redist *plan, tsr_space *space, const tsr_state *goal,
-                              bool exchange, tsr_error *err)
+/* The time to the goal, infinite if there is no way; with `add` also the steps. */
+static tsr_status search(tsr_redist *plan, bool add, const tsr_search *ask, double *seconds,
+                         tsr_error *err)
 {
     tsr_search_small small;
     tsr_search s = {.node = small.node};
     int node;
     tsr_status st;
 
-    TSR_TRY(run_search(plan, &s, &small,
-                       &(tsr_search){.space = space, .goal = goal, .exchange = exchange}, err));
-    node = tsr__search_find(&s, goal);
-    if (node < 0 || isinf(s.node[node].seconds))
-        st = no_plan(plan, space->memory_limit, err);
-    else
-        st = add_path(plan, &s, node, err);
+    TSR_TRY(run_search(plan, &s, &small, ask, err));
+    node = tsr__search_find(&s, ask->goal);
+    *seconds = node < 0 ? INFINITY : s.node[node].seconds;
+    if (add && isinf(*seconds))
+        TSR_TRY(no_plan(plan, ask->space->memory_limit, err));
+    if (add)
+        TSR_TRY(add_path(plan, &s, node, err));
 done:
-    close_search(plan, &s, &small);
+    if (s.node != small.node)
+        tsr__search_close_large(&s, plan->heap);
     return st;
 }
 
-/* The exchange as early as possible: over the states where it may start, the cheapest sum of getting
-   there and the exchange. `to` is the target's layout, on the same mesh (then `goal` is its state)
-   or on another one (NULL). */
+static tsr_status plan_search(tsr_redist *plan, tsr_space *space, const tsr_state *goal,
+                              bool exchange, tsr_error *err)
+{
+    double seconds;
+
+    return search(plan, true, &(tsr_search){.space = space, .goal = goal, .exchange = exchange},
+                  &seconds, err);
+}
+
+/* The exchange from a state where it may start to the target's layout, on the same mesh (then
+   `goal` is its state) or on another one (NULL). */
+static tsr_plan_step exchange_step(const tsr_redist *plan, const tsr_space *space,
+                                   const tsr_state *start, const tsr_state *goal,
+                                   const tsr_layout *to)
+{
+    tsr_plan_step step = {.kind = TSR_STEP_EXCHANGE, .divisor = 1, .to = *to};
+    tsr_move move = {.kind = TSR_STEP_EXCHANGE, .peers = 1, .mdims = ~0u};
+
+    step.from = tsr__space_layout(space, start);
+    if (goal)
+        move = tsr__space_exchange(space, start, goal, tsr__space_bytes(space, start),
+                                   tsr__space_bytes(space, goal));
+    else
+        move.bytes = (double)tsr__step_bytes_max(&step);
+    step.mdims = move.mdims & ((1u << plan->from.mesh.ndim) - 1);
+    step.seconds = tsr__move_seconds(space->cost, &move);
+    return step;
+}
+
+/* Does the exchange from `start` stay within the limit? */
+static bool exchange_allowed(const tsr_space *space, const tsr_state *start,
+                             const tsr_plan_step *step)
+{
+    double memory = space->source_part + (double)tsr__layout_bytes(&step->to);
+
+    if (!tsr__state_equal(start, &space->source))
+        memory += tsr__space_part(space, start);
+    return !space->memory_limit || memory <= (double)space->memory_limit;
+}
+
+/* The exchange as early as possible: of the states where it may start, the one with the cheapest
+   sum of getting there and the exchange. */
 static tsr_status plan_exchange(tsr_redist *plan, tsr_space *space, const tsr_state *goal,
                                 const tsr_layout *to, tsr_error *err)
 {
-    tsr_search_small small;
-    tsr_search s = {.node = small.node};
     tsr_state fresh[64];
     int n = tsr__search_fresh(space, fresh, 64), best = -1;
-    double best_seconds = INFINITY;
-    tsr_plan_step step, winner = {.divisor = 1};
+    double best_seconds = INFINITY, seconds;
+    tsr_plan_step winner = {.divisor = 1};
+    bool needed = false;
     tsr_status st = TSR_OK;
 
-    TSR_TRY(run_search(plan, &s, &small,
-                       &(tsr_search){.space = space, .goal = n == 1 ? &fresh[0] : NULL}, err));
     for (int i = 0; i < n; i++) {
-        int node = tsr__search_find(&s, &fresh[i]);
-        tsr_move move = {.kind = TSR_STEP_EXCHANGE, .peers = 1, .mdims = ~0u};
-        bool there = goal && tsr__state_equal(&fresh[i], goal);
-
-        if (node < 0 || isinf(s.node[node].seconds))
-            continue;
-        step = (tsr_plan_step){.kind = TSR_STEP_EXCHANGE, .divisor = 1, .to = *to};
-        step.from = tsr__space_layout(space, &fresh[i]);
-        if (goal)
-            move = tsr__space_exchange(space, &fresh[i], goal, s.node[node].part,
-                                       tsr__space_bytes(space, goal));
-        else
-            move.bytes = (double)tsr__step_bytes_max(&step);
-        step.mdims = move.mdims & ((1u << plan->from.mesh.ndim) - 1);
-        step.seconds = there ? 0 : tsr__move_seconds(space->cost, &move);
-        if (s.node[node].seconds + step.seconds < best_seconds) {
-            best_seconds = s.node[node].seconds + step.seconds;
-            best = node;
+        tsr_plan_step step = exchange_step(plan, space, &fresh[i], goal, to);
+        bool move = !goal || !tsr__state_equal(&fresh[i], goal);
+        TSR_TRY(search(plan, false,
+                       &(tsr_search){.space = space, .goal = &fresh[i], .narrow = true}, &seconds,
+                       err));
+        seconds += move ? step.seconds : 0;
+        if (seconds < best_seconds && (!move || exchange_allowed(space, &fresh[i], &step))) {
+            best_seconds = seconds;
+            best = i;
             winner = step;
+            needed = move;
         }
     }
     if (best < 0)
         TSR_TRY(no_plan(plan, space->memory_limit, err));
-    TSR_TRY(add_path(plan, &s, best, err));
-    if (!goal || !tsr__state_equal(&s.node[best].state, goal))
+    TSR_TRY(search(plan, true, &(tsr_search){.space = space, .goal = &fresh[best], .narrow = true},
+                   &seconds, err));
+    if (needed)
         TSR_TRY(add_step(plan, &winner, err));
 done:
-    close_search(plan, &s, &small);
     return st;
 }
 

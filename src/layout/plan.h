@@ -19,7 +19,7 @@ typedef struct tsr_plan_step {
 
 struct tsr_redist {
     tsr_spec from, to;
-    tsr_heap own;   /* used when there is no other */
+    tsr_heap own; /* used when there is no other */
     tsr_heap *heap;
     int n_steps, cap;
     tsr_plan_step *step;
@@ -41,8 +41,8 @@ int64_t tsr__step_bytes_max(const tsr_plan_step *step); /* in, over all ranks */
 size_t tsr__plan_peak(const tsr_redist *plan);
 
 /* The rank of `mesh` that gives a part with source coordinates `owner` on the mesh dims that shard
-   to `rank`: itself where possible, else the replica with the same coordinates as the taker, or, for
-   a taker outside, one chosen by its number. Writes the coordinates of the giver. */
+   to `rank`: itself where possible, else the replica with the same coordinates as the taker, or,
+   for a taker outside, one chosen by its number. Writes the coordinates of the giver. */
 void tsr__holder(const tsr_layout *from, int rank, const int *owner, int *coord);
 
 #endif

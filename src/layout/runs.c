@@ -86,7 +86,8 @@ static tsr_status slice_run(tsr_heap *heap, const tsr_index_run *run, int64_t be
     }
     TSR_TRY(tsr__runs_append(
         heap, out, (tsr_index_run){run->begin + j * run->step, run->len, run->step, k - j}, err));
-    TSR_TRY(tsr__runs_append(heap, out, (tsr_index_run){run->begin + k * run->step, to, 0, 1}, err));
+    TSR_TRY(
+        tsr__runs_append(heap, out, (tsr_index_run){run->begin + k * run->step, to, 0, 1}, err));
 done:
     return st;
 }
@@ -108,18 +109,6 @@ tsr_status tsr__runs_slice(tsr_heap *heap, const tsr_runs *runs, int64_t begin, 
     }
 done:
     return st;
-}
-
-bool tsr__runs_equal(const tsr_runs *a, const tsr_runs *b)
-{
-    if (a->n != b->n)
-        return false;
-    for (int i = 0; i < a->n; i++) {
-        const tsr_index_run *x = tsr__runs_at(a, i), *y = tsr__runs_at(b, i);
-        if (x->begin != y->begin || x->len != y->len || x->step != y->step || x->count != y->count)
-            return false;
-    }
-    return true;
 }
 
 int64_t tsr__runs_index(const tsr_runs *runs, int64_t i)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs.h - index sets along one tensor dim as lists of runs {begin, len, step, count}, ascending and
-   without overlap, and where two of them meet. Pure. */
+/* runs.h - index sets along one tensor dim as lists of runs {begin, len, step, count}, ascending
+   and without overlap, and where two of them meet. Pure. */
 #ifndef TSR_LAYOUT_RUNS_H
 #define TSR_LAYOUT_RUNS_H
 
 #include "base/heap.h"
 
-enum { TSR_RUNS_FIXED = 4 }; /* enough for a strided shard of a plain one; more come from the heap */
+enum {
+    TSR_RUNS_FIXED = 4
+}; /* enough for a strided shard of a plain one; more come from the heap */
+
+enum { TSR_RUNS_MAX = 1 << 20 }; /* pieces of nested strided shards */
 
 typedef struct tsr_runs {
     int n, cap;
@@ -26,7 +30,6 @@ tsr_status tsr__runs_append(tsr_heap *heap, tsr_runs *runs, tsr_index_run run, t
 /* Append to `out` the indices at positions begin <= i < end of `runs`. */
 tsr_status tsr__runs_slice(tsr_heap *heap, const tsr_runs *runs, int64_t begin, int64_t end,
                            tsr_runs *out, tsr_error *err);
-bool tsr__runs_equal(const tsr_runs *a, const tsr_runs *b);
 int64_t tsr__runs_index(const tsr_runs *runs, int64_t i); /* the i-th index, -1 if none */
 
 /* Where two index sets meet, in positions: a + j * a_step + i in the one is b + j * b_step + i in

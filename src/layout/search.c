@@ -111,9 +111,9 @@ static void improve(tsr_search *s, int from, int to, const tsr_move *move)
 
     if (b->settled || !before(&way, &known))
         return;
-    if (s->space->memory_limit && s->space->source_part + (from == 0 ? 0 : held(s, from)) +
-                                          held(s, to) >
-                                      (double)s->space->memory_limit)
+    if (s->space->memory_limit &&
+        s->space->source_part + (from == 0 ? 0 : held(s, from)) + held(s, to) >
+            (double)s->space->memory_limit)
         return;
     b->seconds = way.seconds;
     b->bytes = way.bytes;
@@ -142,6 +142,16 @@ static void relax(tsr_search *s, int from, const tsr_state *to, tsr_step_kind ki
     improve(s, from, node, &move);
 }
 
+/* May active dim k take this code? A strided variant is for one tensor dim only. */
+static bool fits(const tsr_search *s, int k, uint16_t code)
+{
+    int v = code & 15;
+
+    if (v > 0 && s->space->factor_dim[k][v] != tsr__state_dim(code))
+        return false;
+    return !s->narrow || code == s->goal->code[k];
+}
+
 /* Append active dim k to the list of every tensor dim, in every variant that fits. */
 static void append_everywhere(tsr_search *s, int from, const tsr_state *state,
                               const tsr_lists *lists, int k, tsr_step_kind kind)
@@ -151,16 +161,14 @@ static void append_everywhere(tsr_search *s, int from, const tsr_state *state,
             continue;
         for (int v = 0; v < s->space->n_variants[k]; v++) {
             tsr_state to = *state;
-            if (v > 0 && s->space->factor_dim[k][v] != d)
-                continue;
             to.code[k] = (uint16_t)(TSR_STATE_SHARD | d << 8 | lists->n[d] << 4 | v);
-            if (!tsr__state_equal(&to, &s->node[from].state))
+            if (fits(s, k, to.code[k]) && !tsr__state_equal(&to, &s->node[from].state))
                 relax(s, from, &to, kind, 1u << k);
         }
     }
 }
 
-/* Reduce-scatter over the dims in `run`: each of them goes to the end of some list, in any order. */
+/* Reduce-scatter over the dims in `run`: each goes to the end of some list, in any order. */
 static void scatter(tsr_search *s, int from, const tsr_state *state, unsigned run, unsigned left)
 {
     tsr_lists lists;
@@ -170,7 +178,7 @@ static void scatter(tsr_search *s, int from, const tsr_state *state, unsigned ru
         return;
     }
     tsr__space_lists(state, s->space->n_mdims, &lists);
-    for (int k = 0; k < s->space->n_mdims; k++) {
+    for (int k = 0; k < s->space->n_mdims && !s->overflow; k++) {
         if (!(left >> k & 1))
             continue;
         for (int d = 0; d < s->space->from->shape.ndim; d++) {
@@ -178,10 +186,9 @@ static void scatter(tsr_search *s, int from, const tsr_state *state, unsigned ru
                 continue;
             for (int v = 0; v < s->space->n_variants[k]; v++) {
                 tsr_state to = *state;
-                if (v > 0 && s->space->factor_dim[k][v] != d)
-                    continue;
                 to.code[k] = (uint16_t)(TSR_STATE_SHARD | d << 8 | lists.n[d] << 4 | v);
-                scatter(s, from, &to, run, left & ~(1u << k));
+                if (fits(s, k, to.code[k]))
+                    scatter(s, from, &to, run, left & ~(1u << k));
             }
         }
     }
@@ -270,9 +277,9 @@ int tsr__search_fresh(const tsr_space *space, tsr_state *out, int cap)
                 tsr__space_lists(&to, space->n_mdims, &lists);
                 for (int k = 0; k < space->n_mdims; k++)
                     if (run >> k & 1)
-                        to.code[k] = d < 0 ? TSR_STATE_R
-                                           : (uint16_t)(TSR_STATE_SHARD | d << 8 |
-                                                        lists.n[d]++ << 4);
+                        to.code[k] = d < 0
+                                         ? TSR_STATE_R
+                                         : (uint16_t)(TSR_STATE_SHARD | d << 8 | lists.n[d]++ << 4);
                 out[n++] = to;
             }
         kept = n - had;
@@ -309,26 +316,42 @@ void tsr__search_run(tsr_search *s)
     }
 }
 
-void tsr__search_open_small(tsr_search *s, tsr_space *space, tsr_search_small *memory)
+/* j of n mesh dims in order, cut into D lists: n! / (n-j)! * C(j + D - 1, j). */
+bool tsr__search_possible(const tsr_space *space)
 {
-    memset(memory->slot, 0, sizeof memory->slot);
-    *s = (tsr_search){.space = space,
-                      .node = memory->node,
-                      .cap = TSR_SEARCH_SMALL,
-                      .slot = memory->slot,
-                      .n_slots = TSR_SEARCH_SLOTS,
-                      .queue = memory->queue,
-                      .queue_cap = 4 * TSR_SEARCH_SMALL};
+    double states = 0, ways = 1;
+    int dims = 0;
+
+    for (int d = 0; d < space->from->shape.ndim; d++)
+        dims += space->dims[d];
+    for (int j = 0; j <= space->n_mdims; j++) {
+        states += ways;
+        ways *= (double)(space->n_mdims - j) * (j + dims) / (j + 1);
+    }
+    return states < TSR_SEARCH_LARGE;
 }
 
-tsr_status tsr__search_open_large(tsr_search *s, tsr_space *space, tsr_heap *heap, tsr_error *err)
+void tsr__search_open_small(tsr_search *s, tsr_search_small *memory, const tsr_search *ask)
+{
+    memset(memory->slot, 0, sizeof memory->slot);
+    *s = *ask;
+    s->node = memory->node;
+    s->cap = TSR_SEARCH_SMALL;
+    s->slot = memory->slot;
+    s->n_slots = TSR_SEARCH_SLOTS;
+    s->queue = memory->queue;
+    s->queue_cap = 4 * TSR_SEARCH_SMALL;
+}
+
+tsr_status tsr__search_open_large(tsr_search *s, const tsr_search *ask, tsr_heap *heap,
+                                  tsr_error *err)
 {
     tsr_status st;
 
-    *s = (tsr_search){.space = space,
-                      .cap = TSR_SEARCH_LARGE - 1, /* slots hold node numbers + 1 in 16 bits */
-                      .n_slots = 4 * TSR_SEARCH_LARGE,
-                      .queue_cap = 16 * TSR_SEARCH_LARGE};
+    *s = *ask;
+    s->cap = TSR_SEARCH_LARGE - 1; /* slots hold node numbers + 1 */
+    s->n_slots = 4 * TSR_SEARCH_LARGE;
+    s->queue_cap = 16 * TSR_SEARCH_LARGE;
     TSR_TRY(tsr__alloc(heap, s->cap, sizeof *s->node, &s->node, err));
     TSR_TRY(tsr__alloc(heap, s->n_slots, sizeof *s->slot, &s->slot, err));
     TSR_TRY(tsr__alloc(heap, s->queue_cap, sizeof *s->queue, &s->queue, err));

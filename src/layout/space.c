@@ -217,9 +217,8 @@ static uint64_t state_hash(const tsr_space *space, const tsr_state *state, uint6
     for (int k = 0; k < space->n_mdims; k++) {
         uint16_t code = state->code[k];
         h = tsr__hash_mix(h, (uint64_t)space->mdim[k] << 16 | (code & 0xfff0u));
-        h = tsr__hash_mix(h, tsr__state_sharded(code)
-                                 ? (uint64_t)space->factor[k][code & 15]
-                                 : code);
+        h = tsr__hash_mix(h,
+                          tsr__state_sharded(code) ? (uint64_t)space->factor[k][code & 15] : code);
     }
     return h;
 }
@@ -235,7 +234,8 @@ uint64_t tsr__space_key(const tsr_space *space, const tsr_state *from, const tsr
 tsr_move tsr__space_exchange(const tsr_space *space, const tsr_state *from, const tsr_state *to,
                              double from_bytes, double to_bytes)
 {
-    tsr_move move = {.kind = TSR_STEP_EXCHANGE, .before = from_bytes, .after = to_bytes, .group = 1};
+    tsr_move move = {
+        .kind = TSR_STEP_EXCHANGE, .before = from_bytes, .after = to_bytes, .group = 1};
     double shared = (double)tsr_dtype_size(space->from->dtype), peers = 1;
     unsigned involved = 0;
     tsr_lists a, b;

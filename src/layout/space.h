@@ -39,9 +39,9 @@ typedef struct tsr_space {
     int n_variants[TSR_MAX_MESH];
     int64_t factor[TSR_MAX_MESH][TSR_VARIANTS];
     int factor_dim[TSR_MAX_MESH][TSR_VARIANTS]; /* the tensor dim that a strided variant is for */
-    tsr_state source;       /* partial dims: PENDING, or KEPT where the target keeps them */
-    double source_part;     /* bytes of its largest part */
-    double whole;           /* elements, for unrounded parts */
+    tsr_state source;   /* partial dims: PENDING, or KEPT where the target keeps them */
+    double source_part; /* bytes of its largest part */
+    double whole;       /* elements, for unrounded parts */
 } tsr_space;
 
 static inline bool tsr__state_sharded(uint16_t code)

@@ -24,7 +24,6 @@ size_t tsr__spec_bytes(const tsr_spec *spec)
 tsr_status tsr__shape_check(const tsr_shape *shape, size_t elem, tsr_error *err)
 {
     int64_t bytes = (int64_t)elem;
-    bool empty = false;
     char text[TSR_TEXT_LEN];
 
     if (shape->ndim < 0 || shape->ndim > TSR_MAX_DIM)
@@ -34,21 +33,23 @@ tsr_status tsr__shape_check(const tsr_shape *shape, size_t elem, tsr_error *err)
         if (shape->size[d] < 0)
             return tsr__fail(err, TSR_ERR_SHAPE, "shape %s: dim %d has negative size %" PRId64,
                              tsr__shape_text(shape, text, sizeof text), d, shape->size[d]);
-        if (shape->size[d] > INT64_C(1) << 62) /* so that sums of offsets and sizes do not overflow */
+        if (shape->size[d] > INT64_C(1)
+                                 << 62) /* so that sums of offsets and sizes do not overflow */
             return tsr__fail(err, TSR_ERR_SHAPE, "shape %s: dim %d is larger than 2^62",
                              tsr__shape_text(shape, text, sizeof text), d);
-        empty = empty || shape->size[d] == 0;
     }
-    for (int d = 0; d < shape->ndim && !empty; d++)
-        if (__builtin_mul_overflow(bytes, shape->size[d], &bytes))
+    /* an empty dim does not excuse the others: products of some of them are computed */
+    for (int d = 0; d < shape->ndim; d++)
+        if (shape->size[d] > 0 && __builtin_mul_overflow(bytes, shape->size[d], &bytes))
             return tsr__fail(err, TSR_ERR_SHAPE, "shape %s has more than 2^63 bytes",
                              tsr__shape_text(shape, text, sizeof text));
     return TSR_OK;
 }
 
-static tsr_status check_placement(const tsr_spec *spec, int mdim, tsr_error *err)
+/* Is p a placement that mesh dim mdim can have for the tensor of spec? */
+static tsr_status check_placement(const tsr_spec *spec, const tsr_placement *p, int mdim,
+                                  tsr_error *err)
 {
-    const tsr_placement *p = &spec->place[mdim];
     char text[TSR_TEXT_LEN], shape[TSR_TEXT_LEN], name[TSR_NAME_LEN];
 
     switch (p->kind) {
@@ -73,6 +74,16 @@ static tsr_status check_placement(const tsr_spec *spec, int mdim, tsr_error *err
                      (int)p->kind);
 }
 
+tsr_status tsr__placements_check(const tsr_spec *like, const tsr_placement *place, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int m = 0; m < like->mesh.ndim; m++)
+        TSR_TRY(check_placement(like, &place[m], m, err));
+done:
+    return st;
+}
+
 tsr_status tsr_spec_check(const tsr_spec *spec, tsr_error *err)
 {
     tsr_status st;
@@ -81,8 +92,7 @@ tsr_status tsr_spec_check(const tsr_spec *spec, tsr_error *err)
         return tsr__fail(err, TSR_ERR_DTYPE, "unknown dtype %d", (int)spec->dtype);
     TSR_TRY(tsr__shape_check(&spec->shape, tsr_dtype_size(spec->dtype), err));
     TSR_TRY(tsr__mesh_check(&spec->mesh, err));
-    for (int m = 0; m < spec->mesh.ndim; m++)
-        TSR_TRY(check_placement(spec, m, err));
+    TSR_TRY(tsr__placements_check(spec, spec->place, err));
 done:
     return st;
 }

@@ -22,8 +22,27 @@ void tsr__holder(const tsr_layout *from, int rank, const int *owner, int *coord)
             coord[from->dim[d].mdim[i]] = owner[from->dim[d].mdim[i]];
 }
 
-/* How many indices of dim the part of `a` at ca shares with the part of `b` at cb. */
-static int64_t meet(const tsr_layout *a, const int *ca, const tsr_layout *b, const int *cb, int dim)
+/* Plain shards give one interval, without a list of runs. */
+static bool interval(const tsr_layout *layout, const int *coord, int dim, int64_t *begin,
+                     int64_t *end)
+{
+    const tsr_dim_layout *by = &layout->dim[dim];
+
+    *begin = 0;
+    *end = layout->shape.size[dim];
+    for (int i = 0; i < by->n; i++) {
+        int64_t b, e;
+        if (by->factor[i] != 1)
+            return false;
+        tsr__chunk(*end - *begin, layout->mesh.size[by->mdim[i]], coord[by->mdim[i]], &b, &e);
+        *end = *begin + e;
+        *begin += b;
+    }
+    return !by->window.on;
+}
+
+static int64_t meet_runs(const tsr_layout *a, const int *ca, const tsr_layout *b, const int *cb,
+                         int dim)
 {
     tsr_heap heap = {0};
     tsr_runs x = {0}, y = {0};
@@ -35,6 +54,19 @@ static int64_t meet(const tsr_layout *a, const int *ca, const tsr_layout *b, con
     tsr__runs_free(&heap, &x);
     tsr__runs_free(&heap, &y);
     return n;
+}
+
+/* How many indices of dim the part of `a` at ca shares with the part of `b` at cb. */
+static int64_t meet(const tsr_layout *a, const int *ca, const tsr_layout *b, const int *cb, int dim)
+{
+    int64_t lo, hi, lo2, hi2;
+
+    if (interval(a, ca, dim, &lo, &hi) && interval(b, cb, dim, &lo2, &hi2)) {
+        lo = lo > lo2 ? lo : lo2;
+        hi = hi < hi2 ? hi : hi2;
+        return hi > lo ? hi - lo : 0;
+    }
+    return meet_runs(a, ca, b, cb, dim);
 }
 
 static int64_t meet_all(const tsr_layout *a, const int *ca, const tsr_layout *b, const int *cb)
@@ -211,6 +243,18 @@ size_t tsr__plan_peak(const tsr_redist *plan)
     return peak;
 }
 
+/* Bytes received over all steps by the rank of `mesh` that receives most. */
+static int64_t most_bytes(const tsr_redist *plan, const tsr_mesh_shape *mesh)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < tsr__mesh_size(mesh); i++) {
+        int64_t bytes = tsr_redist_bytes_in(plan, tsr__mesh_rank_of(mesh, i));
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 tsr_redist_info tsr_redist_info_of(const tsr_redist *plan)
 {
     tsr_redist_info info = {.n_steps = plan->n_steps, .seconds = plan->seconds};
@@ -218,11 +262,12 @@ tsr_redist_info tsr_redist_info_of(const tsr_redist *plan)
     info.peak = tsr__plan_peak(plan);
     if (plan->n_steps == 1)
         info.bytes = tsr__step_bytes_max(&plan->step[0]);
-    else
-        for (int i = 0; i < tsr__mesh_size(&plan->to.mesh); i++) {
-            int64_t bytes = tsr_redist_bytes_in(plan, tsr__mesh_rank_of(&plan->to.mesh, i));
-            info.bytes = bytes > info.bytes ? bytes : info.bytes;
-        }
+    if (plan->n_steps > 1)
+        info.bytes = most_bytes(plan, &plan->to.mesh);
+    if (plan->n_steps > 1 && !tsr__mesh_equal(&plan->from.mesh, &plan->to.mesh)) {
+        int64_t before = most_bytes(plan, &plan->from.mesh);
+        info.bytes = before > info.bytes ? before : info.bytes;
+    }
     return info;
 }
 

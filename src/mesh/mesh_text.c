@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mesh_text.c - the text forms of a mesh, "data=2,model=4" and "2x4", and of a choice of its dims. */
+/* mesh_text.c - the text forms of a mesh, "data=2,model=4" and "2x4", and of some of its dims. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
