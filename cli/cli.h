@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli.h - what the commands of the tool share: the command table's row, arguments, messages, text
+   helpers and starting ranks. Public headers of the library only. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <jansson.h>
+#include <stdio.h>
+#include <tessera.h>
+
+/* Exit statuses. */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+enum { CLI_MAX_OPTIONS = 8 };
+
+typedef struct cli_option {
+    const char *name;  /* without the -- */
+    const char *value; /* what it takes, e.g. "FILE"; NULL: nothing */
+    const char *help;
+} cli_option;
+
+typedef struct cli_args cli_args;
+
+/* A row of the command table (main.c). */
+typedef struct cli_command {
+    const char *name;
+    const char *synopsis; /* what follows the name */
+    const char *help;     /* one line */
+    const char *details;  /* further lines of its help, examples */
+    cli_option options[CLI_MAX_OPTIONS];
+    int (*run)(const cli_args *args); /* gives the exit status */
+} cli_command;
+
+/* A command line: options by their place in the row, and the other words joined by blanks. */
+struct cli_args {
+    const cli_command *command;
+    const char *value[CLI_MAX_OPTIONS]; /* NULL: not given */
+    char *text;
+    int n_words;
+    int argc;
+    char **argv; /* all of it, for starting the tool again under mpirun */
+};
+
+int cli_info(const cli_args *args);
+int cli_draw(const cli_args *args);
+int cli_explain(const cli_args *args);
+int cli_verify(const cli_args *args);
+int cli_run(const cli_args *args);
+int cli_calibrate(const cli_args *args);
+int cli_bench(const cli_args *args);
+
+/* ---- args.c ---- */
+
+/* The value of an option ("" if it takes none), NULL if it was not given. */
+const char *cli_option_of(const cli_args *args, const char *name);
+/* Fill args from argv[2..]; false: a message was printed. argv and args->text stay the caller's. */
+bool cli_args_read(const cli_command *command, int argc, char **argv, cli_args *out);
+/* The name that is most like `text`, NULL if none is. */
+const char *cli_nearest(const char *text, const char *const *names, int n);
+
+/* ---- report.c ---- */
+
+/* One sentence on stderr, from the first rank only; gives CLI_USAGE or CLI_FAILED. */
+int cli_bad(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The library's sentence; the exit status says whether the input or the run was at fault. */
+int cli_error(const tsr_error *err);
+/* What is being done, on stderr if that is a terminal; NULL: nothing more. */
+void cli_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Whether this process prints: alone, or the first rank under mpirun. */
+bool cli_speaks(void);
+/* Print an object with an end of line, and free it. */
+int cli_print_json(json_t *object);
+
+/* ---- cli_text.c ---- */
+
+enum { CLI_TEXT = 64 };
+
+const char *cli_bytes(double bytes, char buf[CLI_TEXT]);     /* "16.0 MiB" */
+const char *cli_seconds(double seconds, char buf[CLI_TEXT]); /* "2.10 ms" */
+/* "64MiB", "4K", "100"; false if it is none of them, or too large */
+bool cli_bytes_parse(const char *text, size_t n, int64_t *out);
+const char *cli_world_name(tsr_world_kind world);
+/* The name of a mesh dim, or its number. */
+const char *cli_mdim_name(const tsr_mesh_shape *mesh, int mdim, char buf[CLI_TEXT]);
+int cli_mesh_size(const tsr_mesh_shape *mesh);
+/* World rank and coordinates of a mesh index. */
+int cli_mesh_rank(const tsr_mesh_shape *mesh, int index, int coord[TSR_MAX_MESH]);
+json_t *cli_json_ints(const int64_t *values, int n);
+
+/* ---- table.c: rows of cells, printed in columns ---- */
+
+typedef struct cli_table {
+    int n_cols, n_rows, cap;
+    char **cell;       /* n_rows * n_cols */
+    const char *align; /* one letter per column, l or r */
+    bool failed;       /* out of memory */
+} cli_table;
+
+void cli_table_open(cli_table *table, const char *align);
+/* One string per column, as many as letters in align. */
+void cli_table_row(cli_table *table, const char *const *cells);
+/* Print with an indent, the first row as a heading, and free it. */
+void cli_table_close(cli_table *table, int indent);
+
+/* ---- launch.c: ranks as processes ---- */
+
+bool cli_under_mpi(void);
+int cli_mpi_rank(void); /* 0 if not under mpirun */
+int cli_mpi_size(void); /* 0 if not known */
+/* The world that AUTO means here; false: TESSERA_WORLD is none. */
+bool cli_world_resolve(tsr_world_kind *world);
+/* Become `mpirun -n N tessera ...` with the same arguments. Returns only on failure. */
+int cli_mpi_exec(const cli_args *args, int ranks);
+/* Run `mpirun -n N tessera WORDS...` and give what it prints, for free(); NULL on failure. */
+char *cli_mpi_capture(int ranks, const char *const *words, int n_words);
+
+#endif

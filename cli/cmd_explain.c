@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_explain.c - tessera explain: the plan of a redistribution, what it costs, and what the other
+   ways would cost. Pure: no rank is started, so meshes of any size work. */
+#include "problem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_RIVALS = 4 };
+
+/* A plan, or why there is none. */
+typedef struct way {
+    const char *key, *name;
+    bool possible;
+    tsr_redist_info info;
+    tsr_step *step; /* looked at once: on a huge mesh each look counts the bytes of all ranks */
+    tsr_error err;
+} way;
+
+static tsr_status look(const problem *p, tsr_redist_rival rival, way *w)
+{
+    tsr_redist *plan = NULL;
+    tsr_status st;
+
+    st = tsr_redist_plan(&p->from, &p->to, &p->cost, (size_t)p->limit, rival, &plan, &w->err);
+    if (st != TSR_OK)
+        return st;
+    w->info = tsr_redist_info_of(plan);
+    w->step = calloc((size_t)w->info.n_steps + 1, sizeof *w->step);
+    w->possible = w->step != NULL;
+    for (int i = 0; i < w->info.n_steps && w->possible; i++)
+        tsr_redist_step(plan, i, &w->step[i]);
+    tsr_redist_free(plan);
+    return TSR_OK;
+}
+
+static void make_ways(const problem *p, way ways[N_RIVALS])
+{
+    static const char *const names[N_RIVALS][2] = {{"best", "chosen plan"},
+                                                   {"collectives", "collectives only"},
+                                                   {"exchange", "one-shot exchange"},
+                                                   {"replicate", "replicate first"}};
+
+    for (int i = 0; i < N_RIVALS; i++) {
+        way *w = &ways[i];
+
+        *w = (way){.key = names[i][0], .name = names[i][1]};
+        if (i > 0 && p->other_mesh)
+            continue; /* between meshes there is one way only */
+        look(p, (tsr_redist_rival)i, w);
+    }
+}
+
+static void free_ways(way ways[N_RIVALS])
+{
+    for (int i = 0; i < N_RIVALS; i++)
+        free(ways[i].step);
+}
+
+/* "data,model", "-" for none */
+static const char *mdims_text(const tsr_mesh_shape *mesh, const tsr_step *step, char *buf, size_t n)
+{
+    char name[CLI_TEXT];
+    size_t used = 0;
+
+    snprintf(buf, n, "-");
+    for (int m = 0; m < mesh->ndim && used < n; m++)
+        if (step->mdims[m])
+            used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "",
+                                     cli_mdim_name(mesh, m, name));
+    return buf;
+}
+
+static bool same_steps(const way *a, const way *b)
+{
+    if (a->info.n_steps != b->info.n_steps)
+        return false;
+    for (int i = 0; i < a->info.n_steps; i++) {
+        const tsr_step *x = &a->step[i], *y = &b->step[i];
+
+        if (x->kind != y->kind || strcmp(x->from, y->from) != 0 || strcmp(x->to, y->to) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- text ---- */
+
+static void print_steps(const problem *p, const way *best)
+{
+    char n[CLI_TEXT], bytes[CLI_TEXT], time[CLI_TEXT], memory[CLI_TEXT], mdims[TSR_TEXT_LEN];
+    cli_table table;
+
+    cli_table_open(&table, "rllllrrr");
+    cli_table_row(&table, (const char *[]){"step", "kind", "mesh dims", "from", "to",
+                                           "received/rank", "held/rank", "predicted"});
+    for (int i = 0; i < best->info.n_steps; i++) {
+        const tsr_mesh_shape *mesh = &p->from.mesh;
+        const tsr_step *step = &best->step[i];
+
+        if (p->other_mesh && step->kind == TSR_STEP_TO_PARTIAL)
+            mesh = &p->to.mesh;
+        snprintf(n, sizeof n, "%d", i + 1);
+        cli_table_row(
+            &table, (const char *[]){
+                        n, tsr_step_name(step->kind), mdims_text(mesh, step, mdims, sizeof mdims),
+                        step->from, step->to, cli_bytes((double)step->bytes, bytes),
+                        cli_bytes((double)step->memory, memory), cli_seconds(step->seconds, time)});
+    }
+    cli_table_row(&table, (const char *[]){"", "total", "", "", "",
+                                           cli_bytes((double)best->info.bytes, bytes),
+                                           cli_bytes((double)best->info.peak, memory),
+                                           cli_seconds(best->info.seconds, time)});
+    cli_table_close(&table, 2);
+}
+
+/* "all-gather(1), slice(0)" */
+static const char *one_line(const problem *p, const way *w, char *buf, size_t n)
+{
+    char mdims[TSR_TEXT_LEN];
+    size_t used = 0;
+
+    snprintf(buf, n, "nothing to do");
+    for (int i = 0; i < w->info.n_steps && used < n; i++)
+        used += (size_t)snprintf(buf + used, n - used, "%s%s(%s)", i ? ", " : "",
+                                 tsr_step_name(w->step[i].kind),
+                                 mdims_text(&p->from.mesh, &w->step[i], mdims, sizeof mdims));
+    return buf;
+}
+
+static void print_rivals(const problem *p, const way ways[N_RIVALS])
+{
+    char bytes[CLI_TEXT], peak[CLI_TEXT], time[CLI_TEXT], steps[2048];
+    cli_table table;
+
+    cli_table_open(&table, "lrrrl");
+    cli_table_row(&table,
+                  (const char *[]){"way", "predicted", "received/rank", "held/rank", "steps"});
+    for (int i = 0; i < N_RIVALS; i++) {
+        const way *w = &ways[i];
+
+        if (!w->possible) {
+            cli_table_row(&table,
+                          (const char *[]){w->name, "-", "-", "-",
+                                           w->err.code == TSR_ERR_LIMIT ? "exceeds the memory limit"
+                                                                        : w->err.text});
+            continue;
+        }
+        cli_table_row(&table, (const char *[]){w->name, cli_seconds(w->info.seconds, time),
+                                               cli_bytes((double)w->info.bytes, bytes),
+                                               cli_bytes((double)w->info.peak, peak),
+                                               one_line(p, w, steps, sizeof steps)});
+    }
+    printf("\n");
+    cli_table_close(&table, 2);
+}
+
+/* What one rival does worse, as "replicate first would take 3.1 times as long and receive ..." */
+static void print_against(const way *best, const way *rival)
+{
+    double slower = best->info.seconds > 0 ? rival->info.seconds / best->info.seconds : 1;
+    double more = best->info.bytes > 0 ? (double)rival->info.bytes / (double)best->info.bytes : 0;
+
+    printf("    %s: ", rival->name);
+    if (same_steps(best, rival)) {
+        printf("is this plan\n");
+        return;
+    }
+    if (slower < 1.005)
+        printf("as fast");
+    else if (slower < 1000)
+        printf("%.2f times the time", slower);
+    else
+        printf("over 1000 times the time");
+    if (rival->info.bytes == best->info.bytes)
+        printf(", the same bytes");
+    else if (more > 0)
+        printf(", %.*f times the bytes", more < 100 ? 2 : 0, more);
+    else
+        printf(", and bytes where this one needs none");
+    printf(rival->info.n_steps == best->info.n_steps ? "\n" : ", %d step%s against %d\n",
+           rival->info.n_steps, rival->info.n_steps == 1 ? "" : "s", best->info.n_steps);
+}
+
+static void print_why(const problem *p, const way ways[N_RIVALS])
+{
+    const way *best = &ways[TSR_RIVAL_BEST];
+
+    if (best->info.n_steps == 0) {
+        printf("\n  why: every rank already holds what it needs\n");
+        return;
+    }
+    if (p->other_mesh) {
+        printf(
+            "\n  why: between two meshes partials are reduced first, then each rank gets what it "
+            "lacks\n");
+        return;
+    }
+    if (p->cost.randomise) {
+        printf("\n  why: costs are random here, so that every legal plan wins for some seed\n");
+        return;
+    }
+    printf("\n  why: it has the least predicted time; ties go to fewer bytes, then fewer steps\n");
+    if (p->cost.collectives_only)
+        printf("    one-shot exchange is not allowed by cost=%s\n", p->cost_text);
+    for (int i = 1; i < N_RIVALS; i++)
+        if (ways[i].possible && !(i == TSR_RIVAL_EXCHANGE && p->cost.collectives_only))
+            print_against(best, &ways[i]);
+}
+
+static void print_text(const problem *p, const way ways[N_RIVALS])
+{
+    char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN], limit[CLI_TEXT];
+
+    printf("redistribute %s -> %s\n", tsr_spec_text(&p->from, from, sizeof from),
+           tsr_placements_text(&p->to, to, sizeof to));
+    printf("mesh %s, %d rank%s", tsr_mesh_text(&p->from.mesh, mesh, sizeof mesh),
+           cli_mesh_size(&p->from.mesh), cli_mesh_size(&p->from.mesh) == 1 ? "" : "s");
+    if (p->other_mesh)
+        printf(", to mesh %s, %d from rank %d on", tsr_mesh_text(&p->to.mesh, mesh, sizeof mesh),
+               cli_mesh_size(&p->to.mesh), p->to.mesh.first);
+    printf("; cost %s", p->cost_text);
+    if (p->limit)
+        printf("; at most %s on a rank", cli_bytes((double)p->limit, limit));
+    printf("\n\n");
+    print_steps(p, &ways[TSR_RIVAL_BEST]);
+    if (!p->other_mesh)
+        print_rivals(p, ways);
+    print_why(p, ways);
+}
+
+/* ---- json ---- */
+
+static json_t *step_json(const problem *p, const tsr_step *step)
+{
+    json_t *mdims = json_array();
+    char name[CLI_TEXT];
+
+    for (int m = 0; m < p->from.mesh.ndim; m++)
+        if (step->mdims[m])
+            json_array_append_new(mdims, json_string(cli_mdim_name(&p->from.mesh, m, name)));
+    return json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:f}", "kind", tsr_step_name(step->kind),
+                     "mesh_dims", mdims, "from", step->from, "to", step->to, "bytes",
+                     (json_int_t)step->bytes, "memory", (json_int_t)step->memory, "seconds",
+                     step->seconds);
+}
+
+static json_t *way_json(const problem *p, const way *w)
+{
+    json_t *steps = json_array();
+
+    if (!w->possible) {
+        json_decref(steps);
+        return json_pack("{s:s, s:b, s:s}", "way", w->key, "possible", 0, "why", w->err.text);
+    }
+    for (int i = 0; i < w->info.n_steps; i++)
+        json_array_append_new(steps, step_json(p, &w->step[i]));
+    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o}", "way", w->key, "possible", 1, "seconds",
+                     w->info.seconds, "bytes", (json_int_t)w->info.bytes, "peak",
+                     (json_int_t)w->info.peak, "steps", steps);
+}
+
+static json_t *to_json(const problem *p, const way ways[N_RIVALS])
+{
+    json_t *results = json_array();
+    char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN];
+
+    for (int i = 0; i < (p->other_mesh ? 1 : N_RIVALS); i++)
+        json_array_append_new(results, way_json(p, &ways[i]));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o}", "command", "explain", "from",
+                     tsr_spec_text(&p->from, from, sizeof from), "to",
+                     tsr_placements_text(&p->to, to, sizeof to), "mesh",
+                     tsr_mesh_text(&p->from.mesh, mesh, sizeof mesh), "cost", p->cost_text, "limit",
+                     (json_int_t)p->limit, "results", results);
+}
+
+int cli_explain(const cli_args *args)
+{
+    way ways[N_RIVALS];
+    problem p;
+    int status = CLI_OK;
+
+    if (!problem_read("explain", PROBLEM_MOVE, args->text, &p))
+        return CLI_USAGE;
+    if (!cli_speaks())
+        return CLI_OK;
+    make_ways(&p, ways);
+    if (!ways[TSR_RIVAL_BEST].possible)
+        status = cli_error(&ways[TSR_RIVAL_BEST].err);
+    else if (cli_option_of(args, "json"))
+        status = cli_print_json(to_json(&p, ways));
+    else
+        print_text(&p, ways);
+    free_ways(ways);
+    return status;
+}

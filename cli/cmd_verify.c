@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_verify.c - tessera verify: runs one redistribution of random numbers and compares every
+   element on every rank, and the bytes that it received, with the naive reference (values.c) and
+   the plan. */
+#include "problem.h"
+#include "values.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum fault { FAULT_NONE, FAULT_SHAPE, FAULT_VALUE, FAULT_BYTES } fault;
+
+/* What one rank found; ranks send it to each other as bytes. */
+typedef struct verdict {
+    int32_t fault, rank;
+    int64_t compared; /* elements */
+    int64_t at[TSR_MAX_DIM];
+    double expected, got;
+    int64_t bytes_plan, bytes;
+    tsr_shape shape_expected, shape;
+} verdict;
+
+typedef struct task {
+    const problem *p;
+    const tsr_redist *plan; /* what tsr_redistribute will choose, too */
+    int n_ranks;
+    int spoil;         /* rank on which an element is changed before comparing, -1: none */
+    verdict *verdicts; /* of all ranks; written by the first one only */
+    bool failed;
+} task;
+
+/* ---- the source ---- */
+
+/* Every rank makes its own part, of terms where the source is partial. */
+static tsr_status make_source(const problem *p, tsr_mesh *mesh, tsr_tensor **out)
+{
+    const tsr_spec *spec = &p->from;
+    char text[TSR_TEXT_LEN];
+    value_part part = {0};
+    int coord[TSR_MAX_MESH];
+    int64_t at[TSR_MAX_DIM], n;
+    void *data = NULL;
+
+    tsr_spec_text(spec, text, sizeof text);
+    if (!tsr_mesh_is_member(mesh)) {
+        *out = tsr_zeros(mesh, text);
+        return tsr_mesh_status(mesh);
+    }
+    if (!value_part_make(spec, tsr_mesh_index(mesh), &part))
+        return TSR_ERR_MEMORY;
+    cli_mesh_rank(&spec->mesh, tsr_mesh_index(mesh), coord);
+    n = tsr_shape_count(&part.shape);
+    data = malloc((size_t)n * tsr_dtype_size(spec->dtype) + 1);
+    for (int64_t i = 0; data && i < n; i++)
+        value_put(spec->dtype, data, i,
+                  value_term(spec, p->seed, coord, value_part_global(&part, &spec->shape, i, at)));
+    if (data)
+        *out = tsr_from_local(mesh, text, data, &part.shape);
+    value_part_free(&part);
+    if (!data)
+        return TSR_ERR_MEMORY;
+    free(data);
+    return tsr_mesh_status(mesh);
+}
+
+/* ---- comparing ---- */
+
+static bool differs(const problem *p, double got, const int64_t *at, int64_t global, verdict *v)
+{
+    double expected = value_whole(&p->from, p->seed, global);
+
+    v->compared++;
+    if (got == expected)
+        return false;
+    v->fault = FAULT_VALUE;
+    v->expected = expected;
+    v->got = got;
+    memcpy(v->at, at, sizeof v->at);
+    return true;
+}
+
+static bool same_shape(const tsr_shape *a, const tsr_shape *b)
+{
+    for (int d = 0; d < a->ndim; d++)
+        if (a->size[d] != b->size[d])
+            return false;
+    return a->ndim == b->ndim;
+}
+
+/* The local part, element by element; terms mean nothing alone, so of partials only the shape. */
+static tsr_status compare_local(const problem *p, tsr_tensor *y, bool partial, verdict *v)
+{
+    int index = tsr_mesh_index(tsr_tensor_mesh(y));
+    int64_t at[TSR_MAX_DIM] = {0}, n;
+    value_part part;
+    tsr_local view;
+    tsr_status st = tsr_local_view(y, &view);
+
+    if (st != TSR_OK || index < 0)
+        return st;
+    if (!value_part_make(&p->to, index, &part))
+        return TSR_ERR_MEMORY;
+    v->shape_expected = part.shape;
+    v->shape = view.shape;
+    if (!same_shape(&part.shape, &view.shape))
+        v->fault = FAULT_SHAPE;
+    n = tsr_shape_count(&part.shape);
+    for (int64_t i = 0; i < n && !v->fault && !partial; i++) {
+        int64_t global = value_part_global(&part, &p->to.shape, i, at);
+
+        if (differs(p, value_get(p->to.dtype, view.data, i), at, global, v))
+            break;
+    }
+    value_part_free(&part);
+    return TSR_OK;
+}
+
+/* A partial target: gather its value on every rank of its mesh. */
+static tsr_status compare_whole(const problem *p, tsr_tensor *y, verdict *v)
+{
+    int64_t n = tsr_shape_count(&p->to.shape), at[TSR_MAX_DIM] = {0};
+    size_t bytes = (size_t)n * tsr_dtype_size(p->to.dtype);
+    void *data;
+    tsr_status st;
+
+    if (!tsr_mesh_is_member(tsr_tensor_mesh(y)))
+        return TSR_OK;
+    data = malloc(bytes + 1);
+    if (!data)
+        return TSR_ERR_MEMORY;
+    st = tsr_to_host(y, data, bytes);
+    for (int64_t i = 0; i < n && st == TSR_OK && !v->fault; i++) {
+        int64_t rest = i;
+
+        for (int d = p->to.shape.ndim - 1; d >= 0; d--) {
+            at[d] = rest % p->to.shape.size[d];
+            rest /= p->to.shape.size[d];
+        }
+        differs(p, value_get(p->to.dtype, data, i), at, i, v);
+    }
+    free(data);
+    return st;
+}
+
+static bool is_partial(const tsr_spec *spec)
+{
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        if (spec->place[m].kind == TSR_PARTIAL)
+            return true;
+    return false;
+}
+
+/* ---- one rank ---- */
+
+/* Change one element, to see that the comparison finds it. */
+static void spoil(tsr_tensor *y)
+{
+    const tsr_spec *spec = tsr_tensor_spec(y);
+    tsr_local view;
+
+    if (tsr_local_view(y, &view) == TSR_OK && view.data && tsr_shape_count(&view.shape) > 0)
+        value_put(spec->dtype, view.data, 0, value_get(spec->dtype, view.data, 0) == 0);
+}
+
+static tsr_status check(const task *t, tsr_mesh *world, tsr_mesh *from, tsr_mesh *to, verdict *v)
+{
+    const problem *p = t->p;
+    char target[TSR_TEXT_LEN];
+    tsr_tensor *x = NULL, *y;
+    int64_t before;
+    tsr_status st = make_source(p, from, &x);
+
+    if (st != TSR_OK)
+        return st;
+    v->bytes_plan = tsr_redist_bytes_in(t->plan, tsr_mesh_rank(world));
+    before = tsr_counters_get(world).bytes_in;
+    y = tsr_redistribute_to(x, to, tsr_placements_text(&p->to, target, sizeof target));
+    st = tsr_mesh_status(world);
+    if (st != TSR_OK)
+        return st;
+    v->bytes = tsr_counters_get(world).bytes_in - before;
+    if (tsr_mesh_rank(world) == t->spoil)
+        spoil(y);
+    st = compare_local(p, y, is_partial(&p->to), v);
+    if (st == TSR_OK && is_partial(&p->to))
+        st = compare_whole(p, y, v);
+    if (!v->fault && v->bytes != v->bytes_plan)
+        v->fault = FAULT_BYTES;
+    return st;
+}
+
+static tsr_status job(tsr_mesh *world, void *arg)
+{
+    task *t = arg;
+    const problem *p = t->p;
+    tsr_mesh *from = NULL, *to = NULL;
+    verdict v = {.rank = tsr_mesh_rank(world)}, *all;
+    tsr_status st;
+
+    tsr_memory_limit_set(world, (size_t)p->limit);
+    all = calloc((size_t)t->n_ranks, sizeof *all);
+    if (!all)
+        return TSR_ERR_MEMORY;
+    st = problem_meshes(p, world, &from, &to);
+    if (st == TSR_OK)
+        st = check(t, world, from, to, &v);
+    tsr_mesh_unref(from);
+    tsr_mesh_unref(to);
+    if (st == TSR_OK)
+        st = tsr_all_gather(world, TSR_U8, &v, sizeof v, all);
+    for (int r = 0; r < t->n_ranks && st == TSR_OK && v.rank == 0; r++)
+        t->verdicts[r] = all[r];
+    /* under MPI every process gives the exit status */
+    for (int r = 0; r < t->n_ranks && st == TSR_OK; r++)
+        if (all[r].fault && (v.rank == 0 || tsr_mesh_world(world) == TSR_WORLD_MPI))
+            t->failed = true;
+    free(all);
+    return st;
+}
+
+/* ---- the answer ---- */
+
+static const verdict *first_fault(const task *t)
+{
+    for (int r = 0; r < t->n_ranks; r++)
+        if (t->verdicts[r].fault)
+            return &t->verdicts[r];
+    return NULL;
+}
+
+static void indices_text(const int64_t *at, int n, char *buf, size_t room)
+{
+    size_t used = (size_t)snprintf(buf, room, "[");
+
+    for (int d = 0; d < n && used < room; d++)
+        used += (size_t)snprintf(buf + used, room - used, "%s%" PRId64, d ? "," : "", at[d]);
+    if (used < room)
+        snprintf(buf + used, room - used, "]");
+}
+
+static const char *fault_text(const problem *p, const verdict *v, char *buf, size_t n)
+{
+    char at[256], other[256];
+
+    switch (v->fault) {
+    case FAULT_SHAPE:
+        indices_text(v->shape_expected.size, v->shape_expected.ndim, at, sizeof at);
+        indices_text(v->shape.size, v->shape.ndim, other, sizeof other);
+        snprintf(buf, n, "rank %d: expected a part of shape %s, got %s", v->rank, at, other);
+        break;
+    case FAULT_VALUE:
+        indices_text(v->at, p->to.shape.ndim, at, sizeof at);
+        snprintf(buf, n, "rank %d, index %s: expected %.9g, got %.9g", v->rank, at, v->expected,
+                 v->got);
+        break;
+    default:
+        snprintf(buf, n, "rank %d: the plan says %" PRId64 " bytes received, counted %" PRId64,
+                 v->rank, v->bytes_plan, v->bytes);
+    }
+    return buf;
+}
+
+static int print(const task *t, bool as_json)
+{
+    const verdict *bad = first_fault(t);
+    int64_t compared = 0, bytes = 0;
+    char text[2 * TSR_TEXT_LEN], why[1024] = "", most[CLI_TEXT];
+    json_t *object;
+
+    for (int r = 0; r < t->n_ranks; r++) {
+        compared += t->verdicts[r].compared;
+        bytes = t->verdicts[r].bytes > bytes ? t->verdicts[r].bytes : bytes;
+    }
+    problem_text(t->p, text, sizeof text);
+    if (bad)
+        fault_text(t->p, bad, why, sizeof why);
+    if (!as_json) {
+        printf("%s  %s\n", bad ? "FAIL" : "PASS", text);
+        if (bad)
+            printf("      %s\n", why);
+        else
+            printf("      %d rank%s, %" PRId64 " elements compared, at most %s received by a rank, "
+                   "as planned\n",
+                   t->n_ranks, t->n_ranks == 1 ? "" : "s", compared,
+                   cli_bytes((double)bytes, most));
+        return bad ? CLI_FAILED : CLI_OK;
+    }
+    object = json_pack("{s:s, s:b, s:[{s:s, s:b, s:i, s:I, s:I, s:s}]}", "command", "verify",
+                       "pass", !bad, "results", "problem", text, "pass", !bad, "ranks", t->n_ranks,
+                       "compared", (json_int_t)compared, "bytes", (json_int_t)bytes, "why", why);
+    return cli_print_json(object) == CLI_OK && !bad ? CLI_OK : CLI_FAILED;
+}
+
+static int run(const cli_args *args, task *t)
+{
+    char mesh[TSR_TEXT_LEN];
+    tsr_error err = {0};
+    tsr_run_opts opts = {
+        .mesh = problem_world_mesh(t->p, mesh), .world = t->p->world, .cost = t->p->cost_text};
+
+    if (tsr_run(&opts, job, t, &err) != TSR_OK)
+        return cli_error(&err);
+    if (cli_speaks())
+        return print(t, cli_option_of(args, "json") != NULL);
+    return t->failed ? CLI_FAILED : CLI_OK;
+}
+
+int cli_verify(const cli_args *args)
+{
+    const char *spoiled = cli_option_of(args, "spoil");
+    problem p;
+    task t = {.p = &p, .spoil = spoiled ? atoi(spoiled) : -1};
+    tsr_redist *plan = NULL;
+    tsr_error err = {0};
+    int status;
+
+    if (!problem_read("verify", PROBLEM_MOVE, args->text, &p) || !cli_world_resolve(&p.world))
+        return CLI_USAGE;
+    if (p.world == TSR_WORLD_SIM)
+        return cli_bad("verify: the sim world holds no data to verify; use explain");
+    if (tsr_redist_plan(&p.from, &p.to, &p.cost, (size_t)p.limit, TSR_RIVAL_BEST, &plan, &err) !=
+        TSR_OK)
+        return cli_error(&err);
+    t.plan = plan;
+    t.n_ranks = problem_ranks(&p);
+    if (p.world == TSR_WORLD_MPI && !cli_under_mpi()) {
+        status = cli_mpi_exec(args, t.n_ranks);
+    } else {
+        t.verdicts = calloc((size_t)t.n_ranks, sizeof *t.verdicts);
+        status = t.verdicts ? run(args, &t) : cli_failed("out of memory");
+        free(t.verdicts);
+    }
+    tsr_redist_free(plan);
+    return status;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - the tool: its command table, and the help that follows from it. Each command is a file
+   of its own, cmd_NAME.c. Exit status: 0 done, 1 a check or a run failed, 2 wrong usage or bad
+   input. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON                                                                                       \
+    {                                                                                              \
+        "json", NULL, "print one JSON object"                                                      \
+    }
+
+static const cli_command commands[] = {
+    {.name = "info",
+     .synopsis = "[--json]",
+     .help = "version, worlds, dtypes, limits, settings and default costs",
+     .options = {JSON},
+     .run = cli_info},
+    {.name = "draw",
+     .synopsis = "\"TENSOR mesh=MESH\" [--svg FILE] [--color WHEN] [--json]",
+     .help = "which rank holds which elements, as a picture and a table",
+     .details = "  tessera draw \"f32[5,3]@[S(0),S(1)] mesh=2x2\"\n"
+                "  tessera draw \"f32[8,6]@[SS(0,2),R] mesh=data=2,model=2\" --svg layout.svg\n",
+     .options = {{"svg", "FILE", "write the picture as SVG"},
+                 {"color", "WHEN", "auto (on terminals), always or never"},
+                 JSON},
+     .run = cli_draw},
+    {.name = "explain",
+     .synopsis = "\"redistribute TENSOR -> PLACEMENTS mesh=MESH [KEY=VALUE ...]\" [--json]",
+     .help = "the plan of a redistribution, its rivals and costs, without running it",
+     .details =
+         "  tessera explain \"redistribute f32[4096,4096]@[S(0),R] -> [S(1),P(sum)] mesh=2x4\"\n"
+         "  tessera explain \"f32[4096,4096]@[S(0),R] -> [S(0)] mesh=2x4 to=4\"\n",
+     .options = {JSON},
+     .run = cli_explain},
+    {.name = "verify",
+     .synopsis = "\"redistribute TENSOR -> PLACEMENTS mesh=MESH [KEY=VALUE ...]\" [--json]",
+     .help = "run a redistribution of random data and check every element and byte count",
+     .details =
+         "  tessera verify \"redistribute f32[5,3]@[S(0),S(0)] -> [R,R] mesh=2x2 cost=random:17\"\n"
+         "  tessera verify \"i32[7]@[P(sum),P(max)] -> [S(0),R] mesh=2x2 world=mpi seed=3\"\n",
+     .options = {{"spoil", "RANK", "change an element there first, to see that it is found"}, JSON},
+     .run = cli_verify},
+    {.name = "run",
+     .synopsis = "\"redistribute [TENSOR] -> PLACEMENTS mesh=MESH [...]\" --in FILE --out FILE",
+     .help = "load an npy file, redistribute it, save it",
+     .details = "  tessera run \"@[S(0),R] -> [S(1),R] mesh=2x2\" --in x.npy --out y.npy\n",
+     .options = {{"in", "FILE", "the npy file to read"},
+                 {"out", "FILE", "the npy file to write"},
+                 JSON},
+     .run = cli_run},
+    {.name = "calibrate",
+     .synopsis = "[mesh=MESH] [world=WORLD] [--out FILE] [--json]",
+     .help = "measure latency and bandwidth of this machine for the cost model",
+     .details = "  tessera calibrate mesh=2x2 --out cost.txt\n"
+                "  tessera explain \"... cost=file:cost.txt\"\n",
+     .options = {{"out", "FILE", "save the numbers as a cost file"}, JSON},
+     .run = cli_calibrate},
+    {.name = "bench",
+     .synopsis = "redistribute|plan|world [--size LIST] [--ranks LIST] [world=WORLD] [--json]",
+     .help = "time redistributions, planning, or barriers and small all-reduces",
+     .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
+                "  tessera bench plan\n"
+                "  mpirun -n 4 tessera bench world\n",
+     .options = {{"size", "LIST", "bytes of the whole tensor, 4MiB,64MiB when not given"},
+                 {"ranks", "LIST", "numbers of ranks, 2,4 when not given"},
+                 JSON},
+     .run = cli_bench},
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const char SYNTAX[] =
+    "TENSOR      f32[2048,256]@[S(0),R]: dtype, shape, one placement per mesh dim\n"
+    "PLACEMENTS  [S(1),R] of R, S(dim), SS(dim,factor), P(sum|avg|min|max|prod)\n"
+    "MESH        2x4 or data=2,model=4; 2x2@4 begins at rank 4\n"
+    "KEY=VALUE   to=MESH (target on another mesh)  cost=default|torch|random:SEED|file:PATH|...\n"
+    "            limit=BYTES (memory per rank)     world=auto|thread|mpi|sim  seed=N\n";
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "usage: tessera COMMAND [ARGUMENT ...]\n\n");
+    for (int i = 0; i < N_COMMANDS; i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fprintf(to, "\n  tessera help COMMAND   how to use it\n  tessera --version\n\n%s\n", SYNTAX);
+    fprintf(to, "Exit status: 0 done, 1 a check or a run failed, 2 wrong usage or bad input.\n");
+}
+
+static void print_help(const cli_command *command)
+{
+    printf("usage: tessera %s %s\n\n%s\n", command->name, command->synopsis, command->help);
+    for (int i = 0; i < CLI_MAX_OPTIONS && command->options[i].name; i++) {
+        const cli_option *o = &command->options[i];
+        char left[40];
+
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        printf("%s  %-14s %s\n", i ? "" : "\n", left, o->help);
+    }
+    if (command->details)
+        printf("\n%s\n%s", command->details, SYNTAX);
+}
+
+static const cli_command *find_command(const char *name)
+{
+    const char *names[N_COMMANDS + 1], *near;
+
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+        names[i] = commands[i].name;
+    }
+    names[N_COMMANDS] = "help";
+    near = cli_nearest(name, names, N_COMMANDS + 1);
+    if (near)
+        cli_bad("unknown command \"%s\"; did you mean %s?", name, near);
+    else
+        cli_bad("unknown command \"%s\"; tessera --help lists them", name);
+    return NULL;
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int help(int argc, char **argv)
+{
+    const cli_command *command;
+
+    if (argc < 3) {
+        print_usage(stdout);
+        return CLI_OK;
+    }
+    command = find_command(argv[2]);
+    if (!command)
+        return CLI_USAGE;
+    print_help(command);
+    return CLI_OK;
+}
+
+static int run_command(const cli_command *command, int argc, char **argv)
+{
+    cli_args args;
+    int status;
+
+    if (!cli_args_read(command, argc, argv, &args))
+        return CLI_USAGE;
+    status = command->run(&args);
+    free(args.text);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const cli_command *command;
+    int status;
+
+    if (argc < 2) {
+        if (cli_speaks())
+            print_usage(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return CLI_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("tessera %s\n", tsr_version());
+        return CLI_OK;
+    }
+    if (strcmp(argv[1], "help") == 0)
+        return help(argc, argv);
+    command = find_command(argv[1]);
+    if (!command)
+        return CLI_USAGE;
+    if (wants_help(argc, argv)) {
+        print_help(command);
+        return CLI_OK;
+    }
+    status = run_command(command, argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_failed("the output cannot be written");
+    return status;
+}

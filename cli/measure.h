@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.h - timing work that all ranks do together. */
+#ifndef CLI_MEASURE_H
+#define CLI_MEASURE_H
+
+#include <tessera.h>
+
+double measure_now(void);                     /* seconds of a steady clock */
+double measure_median(double *values, int n); /* sorts them */
+
+/* Some work of one rank; all ranks do it together. */
+typedef struct measure_work {
+    tsr_status (*run)(void *arg);
+    void *arg;
+    double seconds; /* written: median over repeats of the slowest rank's time */
+} measure_work;
+
+/* Time several works in turns, so that all of them see the same machine: barrier, work, barrier
+   on each rank, the slowest rank counts. Repeats until about `budget` seconds have gone into
+   each, 5 to 51 times, after two rounds that do not count. Collective. */
+tsr_status measure_together(tsr_mesh *world, measure_work *works, int n, double budget);
+
+#endif
