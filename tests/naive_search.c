@@ -65,7 +65,7 @@ static int last(const naive_state *s, int dim)
 
 static void clear(naive_state *s, int m)
 {
-    if (m < 0)
+    if (m < 0 || m >= TSR_MAX_MESH)
         return;
     s->kind[m] = 'R';
     s->dim[m] = s->place[m] = 0;

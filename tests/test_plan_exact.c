@@ -284,6 +284,7 @@ static void exchange_is_honest(void **state)
 
     (void)state;
     assert_int_equal(tsr_cost_parse("latency=0,step=0,bandwidth=1", &bytes_only, NULL), TSR_OK);
+    bytes_only.memory = 0;
     for (int i = 0; i < 9; i++)
         for (int j = 0; j < 9; j++) {
             tsr_redist *plan;

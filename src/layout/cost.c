@@ -64,6 +64,21 @@ double tsr__move_bytes(const tsr_move *move)
     return 0;
 }
 
+/* Bytes that a rank copies, or adds, by itself: its own share of what it moves or reduces. */
+static double own_bytes(const tsr_move *move)
+{
+    switch (move->kind) {
+    case TSR_STEP_SLICE:
+    case TSR_STEP_TO_PARTIAL: return move->after;
+    case TSR_STEP_ALL_GATHER: return move->after / move->group;
+    case TSR_STEP_ALL_TO_ALL:
+    case TSR_STEP_REDUCE_SCATTER:
+    case TSR_STEP_ALL_REDUCE: return move->before / move->group;
+    case TSR_STEP_EXCHANGE: return move->after > move->bytes ? move->after - move->bytes : 0;
+    }
+    return 0;
+}
+
 /* Costs over several orders of magnitude, so that long plans win against short ones too. */
 static double random_seconds(const tsr_cost *cost, const tsr_move *move)
 {
@@ -80,7 +95,7 @@ double tsr__move_seconds(const tsr_cost *cost, const tsr_move *move)
     if (cost->randomise)
         return random_seconds(cost, move);
     if (move->kind == TSR_STEP_SLICE || move->kind == TSR_STEP_TO_PARTIAL)
-        return move->after * cost->memory;
+        return own_bytes(move) * cost->memory;
     for (int m = 0; m < TSR_MAX_MESH; m++)
         if (move->mdims >> m & 1) {
             a = cost->latency[m] > a ? cost->latency[m] : a;
@@ -90,7 +105,7 @@ double tsr__move_seconds(const tsr_cost *cost, const tsr_move *move)
                : move->kind == TSR_STEP_ALL_REDUCE ? 2.0 * (move->group - 1)
                                                    : move->group - 1.0;
     return cost->per_step + (move->kind == TSR_STEP_ALL_TO_ALL ? cost->per_shuffle : 0) +
-           messages * a + tsr__move_bytes(move) * b;
+           messages * a + tsr__move_bytes(move) * b + own_bytes(move) * cost->memory;
 }
 
 /* ---- text form ---- */
