@@ -221,7 +221,8 @@ TSR_API tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const cha
 TSR_API tsr_status tsr_to_host(tsr_tensor *x, void *out, size_t bytes);
 TSR_API tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root);
 
-/* The first rank of the mesh prints spec and values, the middle of long dims left out. Collective. */
+/* The first rank of the mesh prints spec and values, the middle of long dims left out.
+   Collective. */
 TSR_API tsr_status tsr_print(tsr_tensor *x);
 
 /* This rank's part: row-major memory, its shape, and where it lies. Local. */
@@ -242,7 +243,8 @@ TSR_API tsr_tensor *tsr_ref(tsr_tensor *x);                   /* Local. */
 TSR_API void tsr_unref(tsr_tensor *x);                        /* Local. */
 
 /* A scope owns the tensors made in it and lets go of them when it is popped. tsr_keep takes a
-   tensor out of its scope: it is the caller's now, until tsr_unref. Jobs have an outermost scope. */
+   tensor out of its scope: it is the caller's now, until tsr_unref. Jobs have an outermost
+   scope. */
 TSR_API tsr_status tsr_scope_push(tsr_mesh *mesh); /* Local. */
 TSR_API tsr_status tsr_scope_pop(tsr_mesh *mesh);  /* Local. */
 TSR_API tsr_tensor *tsr_keep(tsr_tensor *x);       /* Local. */
@@ -398,7 +400,8 @@ TSR_API void tsr_memory_trim(tsr_mesh *mesh);                /* Local. Give free
    of reductions are bit-identical on all ranks and from run to run. Collective, each of them. */
 TSR_API tsr_status tsr_barrier(tsr_mesh *mesh);
 TSR_API tsr_status tsr_broadcast(tsr_mesh *mesh, tsr_dtype dtype, void *data, int64_t n, int root);
-/* recv holds size * n elements, those of index i at i * n. In place: send is the own part of recv. */
+/* recv holds size * n elements, those of index i at i * n. In place: send is the own part of
+   recv. */
 TSR_API tsr_status tsr_all_gather(tsr_mesh *mesh, tsr_dtype dtype, const void *send, int64_t n,
                                   void *recv);
 /* send holds size * n elements; rank i gets the reduction of the i-th n. In place: recv is the own

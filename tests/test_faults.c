@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_faults.c - no hang, no leak: a program in which at every allocation, and at every collective
-   call, some rank fails, leaves, or does something else. All other ranks must return, in time, with
-   a sentence that names the one to blame. On threads as cmocka tests; as
-   "test_faults mpi WHAT STEP RANK" on the ranks of mpirun (tests/mpi_faults.sh goes through them). */
+/* test_faults.c - no hang, no leak: a program in which at every allocation, and at every
+   collective call, some rank fails, leaves, or does something else. All other ranks must return,
+   in time, with a sentence that names the one to blame. On threads as cmocka tests; as
+   "test_faults mpi WHAT STEP RANK" on the ranks of mpirun (tests/mpi_faults.sh goes through
+   them). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

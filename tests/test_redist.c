@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_redist.c - all pairs of placements, redistributed and compared element by element with the
-   naive model, bytes with the plan. On threads as cmocka tests; with the argument "mpi" on the ranks
-   that mpirun gave, sampled (or all of them with "mpi all"). A failure prints the line that
-   reproduces it. */
+/* test_redist.c - all pairs of placements, redistributed and compared element by element with
+   the naive model, bytes with the plan. On threads as cmocka tests; with the argument "mpi" on
+   the ranks that mpirun gave, sampled (or all of them with "mpi all"). A failure prints the line
+   that reproduces it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

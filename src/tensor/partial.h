@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* partial.h - making a replicated value partial: which rank keeps it, and which takes an identity. */
+/* partial.h - making a replicated value partial: which rank keeps it, and which takes an
+   identity. */
 #ifndef TSR_TENSOR_PARTIAL_H
 #define TSR_TENSOR_PARTIAL_H
 

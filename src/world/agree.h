@@ -5,8 +5,8 @@
 
 #include "world/mesh_handle.h"
 
-/* If st is an error on some rank of the mesh (seen there in err), all ranks return that of the first
-   such rank, with its sentence in their context. Collective. */
+/* If st is an error on some rank of the mesh (seen there in err), all ranks return that of the
+   first such rank, with its sentence in their context. Collective. */
 tsr_status tsr__agree(tsr_mesh *mesh, tsr_status st, const tsr_error *err);
 
 #endif
