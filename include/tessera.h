@@ -311,6 +311,7 @@ typedef struct tsr_cost {
     double per_step;               /* each communicating step */
     double per_shuffle;            /* added to each all-to-all */
     double memory;                 /* per byte copied locally */
+    bool pending_free;             /* outputs of ops that are left partial cost nothing */
     bool collectives_only;         /* no one-shot exchange */
     bool unrounded;                /* uneven parts count n/p bytes, not the largest part */
     bool randomise; /* costs are a hash of seed and move: every legal plan wins once */

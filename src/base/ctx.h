@@ -10,15 +10,16 @@
 typedef struct tsr_ctx {
     tsr_heap heap;
     tsr_pool pool;
-    tsr_error error;   /* the first error; later ones are dropped */
+    tsr_error error; /* the first error; later ones are dropped */
     tsr_counters counters;
-    tsr_cost cost;     /* equal on all ranks */
+    tsr_cost cost; /* equal on all ranks */
     size_t memory_limit;
-    int log_level;     /* base/log.h */
+    int log_level; /* base/log.h */
 
     struct tsr_world *world;               /* world/world.h */
     struct tsr_scope *scope;               /* tensor/scope.h, innermost */
     struct tsr_tensor *error_tensor;       /* tensor/tensor.h */
+    struct tsr_plan_cache *plan_cache;     /* propagate/propagate.h */
     struct tsr_redist_cache *redist_cache; /* redist/cache.h */
 } tsr_ctx;
 

@@ -44,8 +44,9 @@ bool tsr__cost_equal(const tsr_cost *a, const tsr_cost *b)
         if (a->latency[m] != b->latency[m] || a->per_byte[m] != b->per_byte[m])
             return false;
     return a->per_step == b->per_step && a->per_shuffle == b->per_shuffle &&
-           a->memory == b->memory && a->collectives_only == b->collectives_only &&
-           a->unrounded == b->unrounded && a->randomise == b->randomise && a->seed == b->seed;
+           a->memory == b->memory && a->pending_free == b->pending_free &&
+           a->collectives_only == b->collectives_only && a->unrounded == b->unrounded &&
+           a->randomise == b->randomise && a->seed == b->seed;
 }
 
 double tsr__move_bytes(const tsr_move *move)

@@ -42,6 +42,9 @@ tsr_status tsr__program_run(const tsr_program *program, tsr_mesh *mesh, tsr_mesh
 /* Sim: count what a run would cost. */
 void tsr__program_count(tsr_ctx *ctx, const tsr_program *program);
 
+/* redistribute.c: x on `mesh` with the placements of `to`, in the current scope. Collective. */
+tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, tsr_tensor **out);
+
 void tsr__redist_cache_free(tsr_ctx *ctx);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* ---- tensor to tensor ---- */
 
-static tsr_status redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, tsr_tensor **out)
+tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, tsr_tensor **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     bool outside = x->mesh->index < 0 && mesh->index < 0;
@@ -54,7 +54,7 @@ tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const char *place
     like = x->spec;
     like.mesh = mesh->shape;
     TSR_TRY(tsr_placements_parse(placements, &like, &to, &ctx->error));
-    TSR_TRY(redistribute(x, mesh, &to, &y));
+    TSR_TRY(tsr__redistribute(x, mesh, &to, &y));
 done:
     return tsr__tensor_or_error(ctx, st, y);
 }

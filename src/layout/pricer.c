@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pricer.c - prices of one source to many targets: passes over the space, made when the first target
+   needs them. Also tsr_redist_costs. */
+#include "layout/pricer.h"
+
+#include <math.h>
+
+#include "layout/plan.h"
+
+static const tsr_price IMPOSSIBLE = {.seconds = INFINITY};
+
+/* Only what an operation may do without being asked: partial stays partial of the same kind, or is
+   resolved; R may become partial; never S -> P, nor P -> other P. */
+static bool implicit(const tsr_spec *from, const tsr_placement *to, const bool *kept)
+{
+    for (int m = 0; m < from->mesh.ndim; m++)
+        if (to[m].kind == TSR_PARTIAL && from->mesh.size[m] > 1 &&
+            from->place[m].kind != TSR_REPLICATE && !kept[m])
+            return false;
+    return true;
+}
+
+static void add(tsr_price *price, double seconds, double bytes)
+{
+    price->seconds += seconds;
+    price->bytes += bytes;
+    price->steps++;
+}
+
+/* ---- passes ---- */
+
+static bool run_pass(tsr_pricer *p, tsr_pass *pass, const bool *kept)
+{
+    tsr_space *space = &pass->space;
+    tsr_search ask = {.space = space};
+
+    tsr__space_open(space, p->from, kept, p->cost, 0);
+    for (int i = 0; i < p->n_admitted; i++)
+        if (!tsr__space_admit(space, p->admitted[i]))
+            return false;
+    if (!tsr__search_possible(space))
+        return false;
+    tsr__search_open_small(&pass->search, &pass->small, &ask);
+    tsr__search_run(&pass->search);
+    if (pass->search.overflow) {
+        if (tsr__search_open_large(&pass->search, &ask, p->heap, NULL) != TSR_OK)
+            return false;
+        tsr__search_run(&pass->search);
+    }
+    pass->n_fresh =
+        p->cost->collectives_only ? 0 : tsr__search_fresh(space, pass->fresh, TSR_FRESH);
+    return !pass->search.overflow;
+}
+
+static tsr_status find_pass(tsr_pricer *p, const bool *kept, tsr_pass **out, tsr_error *err)
+{
+    unsigned mask = 0;
+    tsr_pass *pass;
+    tsr_status st = TSR_OK;
+
+    for (int m = 0; m < p->from->mesh.ndim; m++)
+        mask |= (unsigned)kept[m] << m;
+    for (pass = p->passes; pass && pass->kept != mask; pass = pass->next)
+        ;
+    if (!pass) {
+        if (p->first_used)
+            TSR_TRY(tsr__alloc(p->heap, 1, sizeof *pass, &pass, err));
+        else
+            pass = &p->first;
+        p->first_used = true;
+        pass->kept = mask;
+        pass->next = p->passes;
+        p->passes = pass;
+        pass->search.node = pass->small.node; /* nothing to close yet */
+        pass->complete = run_pass(p, pass, kept);
+    }
+    *out = pass;
+done:
+    return st;
+}
+
+void tsr__pricer_open(tsr_pricer *p, tsr_heap *heap, const tsr_spec *from,
+                      const tsr_placement (*admitted)[TSR_MAX_MESH], int n, const tsr_cost *cost)
+{
+    p->heap = heap;
+    p->from = from;
+    p->cost = cost;
+    p->admitted = admitted;
+    p->n_admitted = n;
+    p->passes = NULL;
+    p->first_used = false;
+}
+
+void tsr__pricer_close(tsr_pricer *p)
+{
+    while (p->passes) {
+        tsr_pass *pass = p->passes;
+        p->passes = pass->next;
+        if (pass->search.node != pass->small.node)
+            tsr__search_close_large(&pass->search, p->heap);
+        if (pass != &p->first)
+            tsr__free(p->heap, pass);
+    }
+}
+
+/* ---- prices ---- */
+
+/* The cheapest of the collectives, already found, and the exchange from where it may start. */
+static tsr_price best_price(const tsr_pass *pass, const tsr_state *goal)
+{
+    const tsr_search *s = &pass->search;
+    int node = tsr__search_find(s, goal);
+    double part = node < 0 ? tsr__space_bytes(&pass->space, goal) : s->node[node].part;
+    tsr_price best = IMPOSSIBLE;
+
+    if (node >= 0)
+        best = (tsr_price){s->node[node].seconds, s->node[node].bytes, s->node[node].steps};
+    for (int i = 0; i < pass->n_fresh; i++) {
+        int changed = 0, from = tsr__search_find(s, &pass->fresh[i]);
+        tsr_price way;
+        for (int k = 0; k < pass->space.n_mdims; k++)
+            changed += pass->fresh[i].code[k] != goal->code[k];
+        if (from < 0 || changed < 2 || s->node[from].seconds >= best.seconds)
+            continue;
+        tsr_move move =
+            tsr__space_exchange(&pass->space, &pass->fresh[i], goal, s->node[from].part, part);
+        way = (tsr_price){s->node[from].seconds, s->node[from].bytes, s->node[from].steps};
+        add(&way, tsr__move_seconds(pass->space.cost, &move), move.bytes);
+        if (move.bytes > 0 && tsr__price_less(&way, &best))
+            best = way;
+    }
+    return best;
+}
+
+static void add_to_partial(const tsr_space *space, const tsr_placement *to, const tsr_state *goal,
+                           tsr_price *price)
+{
+    tsr_move move = {.kind = TSR_STEP_TO_PARTIAL, .group = 1};
+
+    for (int k = 0; k < space->n_mdims; k++)
+        if (to[space->mdim[k]].kind == TSR_PARTIAL && goal->code[k] == TSR_STATE_R)
+            move.key |= 1u << space->mdim[k];
+    if (!move.key)
+        return;
+    move.after = tsr__space_bytes(space, goal);
+    add(price, tsr__move_seconds(space->cost, &move), 0);
+}
+
+static tsr_status price_of_plan(tsr_pricer *p, const tsr_placement *to, tsr_price *out,
+                                tsr_error *err)
+{
+    tsr_spec target = *p->from;
+    tsr_redist *plan = NULL;
+    tsr_status st;
+
+    for (int m = 0; m < target.mesh.ndim; m++)
+        target.place[m] = to[m];
+    TSR_TRY(tsr__plan_make(p->heap, p->from, &target, p->cost, 0, TSR_RIVAL_BEST, &plan, err));
+    *out = (tsr_price){.seconds = plan->seconds, .steps = plan->n_steps};
+    for (int i = 0; i < plan->n_steps; i++)
+        out->bytes += (double)tsr__step_bytes_max(&plan->step[i]);
+done:
+    tsr_redist_free(plan);
+    return st;
+}
+
+tsr_status tsr__pricer_ask(tsr_pricer *p, const tsr_placement *to, tsr_price *out, tsr_error *err)
+{
+    bool kept[TSR_MAX_MESH];
+    tsr_pass *pass;
+    tsr_state goal;
+    tsr_status st;
+
+    tsr__space_kept(p->from, to, kept);
+    *out = IMPOSSIBLE;
+    if (!implicit(p->from, to, kept))
+        return TSR_OK;
+    TSR_TRY(find_pass(p, kept, &pass, err));
+    if (!pass->complete)
+        return price_of_plan(p, to, out, err);
+    goal = tsr__space_state(&pass->space, to);
+    *out = best_price(pass, &goal);
+    add_to_partial(&pass->space, to, &goal, out);
+done:
+    return st;
+}
+
+tsr_status tsr_redist_costs(const tsr_spec *from, const tsr_placement (*to)[TSR_MAX_MESH], int n,
+                            const tsr_cost *cost, double *seconds, tsr_error *err)
+{
+    tsr_cost usual = tsr__cost_default();
+    tsr_heap heap = {0};
+    tsr_pricer pricer;
+    tsr_price price;
+    tsr_status st;
+
+    tsr__pricer_open(&pricer, &heap, from, to, n, cost ? cost : &usual);
+    TSR_TRY(tsr_spec_check(from, err));
+    for (int i = 0; i < n; i++)
+        TSR_TRY(tsr__placements_check(from, to[i], err));
+    for (int i = 0; i < n; i++) {
+        TSR_TRY(tsr__pricer_ask(&pricer, to[i], &price, err));
+        seconds[i] = price.seconds;
+    }
+done:
+    tsr__pricer_close(&pricer);
+    return st;
+}

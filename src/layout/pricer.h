@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pricer.h - one source, many targets, prices only: a pass over the space answers all targets that
+   keep the same partial dims. For tsr_redist_costs, and for the search over strategies, which asks
+   for every input. Pure but for memory. */
+#ifndef TSR_LAYOUT_PRICER_H
+#define TSR_LAYOUT_PRICER_H
+
+#include "layout/search.h"
+
+enum { TSR_FRESH = 64 };
+
+/* What a redistribution costs. Ties go to fewer bytes, then to fewer steps. */
+typedef struct tsr_price {
+    double seconds, bytes;
+    int steps;
+} tsr_price;
+
+static inline bool tsr__price_less(const tsr_price *a, const tsr_price *b)
+{
+    if (a->seconds != b->seconds)
+        return a->seconds < b->seconds;
+    return a->bytes != b->bytes ? a->bytes < b->bytes : a->steps < b->steps;
+}
+
+/* One pass: the cheapest way to every state, with these partial dims kept. */
+typedef struct tsr_pass {
+    struct tsr_pass *next;
+    unsigned kept;
+    bool complete; /* false: the space is too large, targets are planned one by one */
+    tsr_space space;
+    tsr_search search;
+    tsr_state fresh[TSR_FRESH];
+    int n_fresh;
+    tsr_search_small small;
+} tsr_pass;
+
+typedef struct tsr_pricer {
+    tsr_heap *heap;
+    const tsr_spec *from;
+    const tsr_cost *cost;
+    const tsr_placement (*admitted)[TSR_MAX_MESH]; /* targets will be made of these placements */
+    int n_admitted;
+    tsr_pass *passes;
+    bool first_used;
+    tsr_pass first; /* mostly there is but one pass: no allocation for it */
+} tsr_pricer;
+
+/* The arguments are borrowed until close. */
+void tsr__pricer_open(tsr_pricer *pricer, tsr_heap *heap, const tsr_spec *from,
+                      const tsr_placement (*admitted)[TSR_MAX_MESH], int n, const tsr_cost *cost);
+/* Infinite where S -> P or P -> other P would be needed. */
+tsr_status tsr__pricer_ask(tsr_pricer *pricer, const tsr_placement *to, tsr_price *out,
+                           tsr_error *err);
+void tsr__pricer_close(tsr_pricer *pricer);
+
+#endif
