@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_mpi.c - calls of the message world against the MPI library's own functions, as ratios within
-   one run: mpirun -n N bench_mpi [MIB..]. The best time of several, of the slowest rank. */
+/* bench_mpi.c - calls of the message world against the MPI library's own functions, as ratios
+   within one run: mpirun -n N bench_mpi [MIB..]. The best time of several, of the slowest rank. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,8 +262,8 @@ static void compare(bench *b, const char *name, run *ours, run *theirs, int64_t 
         s = y < s ? y : s;
     }
     if (b->world->rank == 0)
-        printf("%10" PRId64 " KiB  %-15s mpi %10.1f us   ours %10.1f us   ratio %.2f\n", n * 4 / 1024,
-               name, t * 1e6, s * 1e6, s / t);
+        printf("%10" PRId64 " KiB  %-15s mpi %10.1f us   ours %10.1f us   ratio %.2f\n",
+               n * 4 / 1024, name, t * 1e6, s * 1e6, s / t);
 }
 
 static void compare_all(bench *b, int64_t n)
@@ -307,7 +307,8 @@ int main(int argc, char **argv)
     memset(b->b, 0, bytes);
     compare(b, "barrier", ours_barrier, mpi_barrier, 0);
     for (int i = 0; i < n_sizes; i++)
-        compare_all(b, (int64_t)((argc > 1 ? atof(argv[i + 1]) : sizes[i]) * 1048576 / 4) / 128 * 128);
+        compare_all(b,
+                    (int64_t)((argc > 1 ? atof(argv[i + 1]) : sizes[i]) * 1048576 / 4) / 128 * 128);
     tsr__pool_put(&b->ctx.pool, b->a);
     tsr__pool_put(&b->ctx.pool, b->b);
     tsr__group_close(b->group);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* message_cases.c - cases in which all goes well: pieces of all forms and sizes, reductions, several
-   calls at once, groups. Those in which something fails are in message_faults.c. */
+/* message_cases.c - cases in which all goes well: pieces of all forms and sizes, reductions,
+   several calls at once, groups. Those in which something fails are in message_faults.c. */
 #include "message_cases.h"
 
 #include <stdarg.h>

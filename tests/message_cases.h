@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* message_cases.h - what every message world must do, as cases that run on all ranks at once: over a
-   mock in test_message.c, over MPI in test_mpi.c. */
+/* message_cases.h - what every message world must do, as cases that run on all ranks at once: over
+   a mock in test_message.c, over MPI in test_mpi.c. */
 #ifndef TESTS_MESSAGE_CASES_H
 #define TESTS_MESSAGE_CASES_H
 
@@ -44,8 +44,8 @@ void case_wrong(rank_state *r, int line, const char *format, ...)
 /* The harness's part that is alike everywhere: open the group, run, tidy up, look for leaks. */
 void case_run_joined(rank_state *r, const message_case *c);
 
-/* A call of all ranks in which each sends `bytes` to each other one. Buffers are allocated, and freed
-   as soon as the call has ended, so that nobody may touch them later. */
+/* A call of all ranks in which each sends `bytes` to each other one. Buffers are allocated, and
+   freed as soon as the call has ended, so that nobody may touch them later. */
 tsr_status case_shuffle(rank_state *r, int64_t bytes, const char *what);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* message_faults.c - cases in which a rank fails, strays, is late or leaves: all ranks must return in
-   time, with the right code and sentence, and nobody may touch memory that has been freed. */
+/* message_faults.c - cases in which a rank fails, strays, is late or leaves: all ranks must return
+   in time, with the right code and sentence, and nobody may touch memory that has been freed. */
 #include "message_faults.h"
 
 #include <stdio.h>

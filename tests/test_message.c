@@ -62,29 +62,25 @@ static void run_case(mock_hub *hub, const message_case *c, int64_t arg)
     assert_true(good);
 }
 
-static void run_sizes(const message_case *c, int delay)
+static void run_size(const message_case *c, int size, int delay)
 {
-    static const int sizes[] = {1, 2, 3, 4};
-
-    for (int i = 0; i < 4; i++) {
-        for (int64_t arg = 0; arg < c->n_args; arg++) {
-            mock_hub hub = {.size = sizes[i], .delay = delay};
-            if (sizes[i] < c->min_ranks)
-                continue;
-            run_case(&hub, c, arg);
-            assert_int_equal(hub.aborted, 0);
-        }
+    for (int64_t arg = 0; size >= c->min_ranks && arg < c->n_args; arg++) {
+        mock_hub hub = {.size = size, .delay = delay};
+        run_case(&hub, c, arg);
+        assert_int_equal(hub.aborted, 0);
     }
 }
 
 static void test_case(void **state)
 {
-    run_sizes(*state, 0);
+    run_size(*state, 1, 0);
+    run_size(*state, 2, 0);
+    run_size(*state, 4, 0);
 }
 
 static void test_case_delayed(void **state)
 {
-    run_sizes(*state, 50);
+    run_size(*state, 3, 50);
 }
 
 /* ---- trouble that only a mock can make ------------------------------------------------------- */
@@ -100,8 +96,8 @@ static void net_trouble(rank_state *r)
                    r->ctx.error.text);
 }
 
-/* The n-th send or receive fails, for several n. Telling the others may fail as well: then they see a
-   timeout, and the job is ended. */
+/* The n-th send or receive fails, for several n. Telling the others may fail as well: then they see
+   a timeout, and the job is ended. */
 static void test_net_fails(void **state)
 {
     const message_case c = {"net fails", net_trouble, 1, 200, 2};
@@ -142,9 +138,9 @@ static void test_lost_peer(void **state)
 static void no_native(rank_state *r)
 {
     tsr_collective call = {.kind = TSR_COLL_BARRIER};
-    CASE_CHECK(r, r->world->ops->native(r->world, &call) == TSR_ERR_UNAVAILABLE,
-               "a native barrier");
-    r->ctx.error = (tsr_error){0};
+    tsr_status st = r->world->ops->native(r->world, &call);
+
+    CASE_CHECK(r, st == TSR_ERR_UNAVAILABLE, "status %d", (int)st);
 }
 
 static void test_no_native(void **state)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_mpi.c - the cases of message_cases.c over MPI: mpirun -n 2 test_mpi. All ranks run all cases,
-   each in a world of its own, and agree on the result; rank 0 prints. With the argument "kill" one
-   rank kills itself in the middle of its calls (mpi_kill.sh); "leave": it exits there. */
+/* test_mpi.c - the cases of message_cases.c over MPI: mpirun -n 2 test_mpi. All ranks run all
+   cases, each in a world of its own, and agree on the result; rank 0 prints. With the argument
+   "kill" one rank kills itself in the middle of its calls (mpi_kill.sh); "leave": it exits there;
+   "large": one message of more than 2^31 bytes, which needs 13 GiB on two ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 
 #include "message_cases.h"
 
-enum { REPORT_FD = 9 }; /* stderr; 1 and 2 are silent on all ranks but the first */
+enum { REPORT_FD = 100 }; /* stderr; 2 is silent on all ranks but the first */
 
 static rank_state *join(int timeout_ms)
 {
@@ -73,18 +75,23 @@ static void test_case(void **state)
     }
 }
 
-/* A rank that goes in the middle: the others wait longer than anyone wants to. */
-static int vanish(const char *how)
+/* One message of more than 2^31 bytes each way. */
+static int move_large(rank_state *r)
 {
-    rank_state *r = join(60000);
-    int ranks[CASE_RANKS];
+    tsr_status st = case_shuffle(r, (INT64_C(1) << 31) + 12345, "shuffle");
 
-    for (int i = 0; i < r->size; i++)
-        ranks[i] = i;
-    if (tsr__group_open(r->world, ranks, r->size, &r->all) != TSR_OK)
-        return 1;
+    if (st != TSR_OK || r->why[0])
+        fprintf(stderr, "rank %d: %s %s\n", r->rank, r->ctx.error.text, r->why);
+    tsr__group_close(r->all);
+    r->world->ops->close(r->world);
+    return st != TSR_OK || r->why[0];
+}
+
+/* A rank goes in the middle: the others wait longer than anyone wants to. */
+static int vanish(rank_state *r, bool killed)
+{
     for (int i = 0; i < 20; i++) {
-        if (i == 10 && r->rank == r->size / 2 && strcmp(how, "kill") == 0)
+        if (i == 10 && r->rank == r->size / 2 && killed)
             kill(getpid(), SIGKILL);
         if (i == 10 && r->rank == r->size / 2)
             exit(0);
@@ -96,18 +103,30 @@ static int vanish(const char *how)
     return 0;
 }
 
+static int special(const char *what)
+{
+    rank_state *r = join(60000);
+    int ranks[CASE_RANKS];
+
+    for (int i = 0; i < r->size; i++)
+        ranks[i] = i;
+    if (tsr__group_open(r->world, ranks, r->size, &r->all) != TSR_OK)
+        return 1;
+    return strcmp(what, "large") == 0 ? move_large(r) : vanish(r, strcmp(what, "kill") == 0);
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[64];
     size_t n = 0;
 
     if (argc > 1)
-        return vanish(argv[1]);
+        return special(argv[1]);
     rank_state *r = join(30000);
     int rank = r->rank;
     r->world->ops->close(r->world);
     free(r);
-    if (dup2(2, REPORT_FD) < 0 ||
+    if (fcntl(2, F_DUPFD, REPORT_FD) != REPORT_FD ||
         (rank > 0 && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))))
         return 1;
     for (int i = 0; i < n_message_cases; i++)

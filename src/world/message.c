@@ -143,8 +143,8 @@ static tsr_status make_pending(tsr_msg_world *w, const tsr_call *call, tsr_pendi
         p->link[i].slot = n_slots;
         n_slots += 2 + p->link[i].window;
     }
-    TSR_TRY(tsr__alloc(heap, n_slots,
-                       sizeof(tsr_net_request) + 2 * sizeof(int) + sizeof(bool), &p->slot, err));
+    TSR_TRY(tsr__alloc(heap, n_slots, sizeof(tsr_net_request) + 2 * sizeof(int) + sizeof(bool),
+                       &p->slot, err));
     p->n_slots = n_slots;
     p->slot_link = (int *)(p->slot + n_slots);
     p->slot_done = p->slot_link + n_slots;

@@ -33,10 +33,11 @@ enum {
     TSR_CHUNK_DIRECT = 4 * 1024 * 1024, /* from and to the callers' memory */
     TSR_CHUNK_RING = 512 * 1024,        /* packed or unpacked: small enough to stay in the cache */
     TSR_CHUNK_MIN = 64 * 1024,          /* the same among many ranks */
-    TSR_HUGE = 2 * 1024 * 1024, /* from here on the pool gives huge pages: others read them faster */
+    TSR_HUGE =
+        2 * 1024 * 1024, /* from here on the pool gives huge pages: others read them faster */
     TSR_DIRECT_MIN = 32 * 1024, /* below, packing costs less than waiting for go */
-    TSR_WINDOW_DIRECT = 16, /* chunks under way from or to the tensor's own memory */
-    TSR_WINDOW_RING = 3     /* chunks under way that are packed, or to be unpacked */
+    TSR_WINDOW_DIRECT = 16,     /* chunks under way from or to the tensor's own memory */
+    TSR_WINDOW_RING = 3         /* chunks under way that are packed, or to be unpacked */
 };
 
 /* Where packing or unpacking of a message stands. */
@@ -94,7 +95,7 @@ struct tsr_pending {
     int *slot_link, *slot_done; /* owner of a slot; result of poll */
     bool *arrived;              /* of a slot: the chunk is here, and not yet used */
     char *heads, *rings;        /* pool */
-    bool own_done; /* what goes to ourselves is copied */
+    bool own_done;              /* what goes to ourselves is copied */
     bool cancelled;
 
     /* reductions: one round per chunk, all sources in the order of recv[] */
@@ -115,7 +116,8 @@ typedef enum tsr_control_kind {
 
 typedef struct tsr_control {
     uint32_t magic;
-    int32_t kind, rank, code;
+    int32_t kind, rank;
+    int32_t code;            /* TSR_OK, or why the world is broken, and text says more */
     uint64_t sent, received; /* GOODBYE: heads sent to, and received from, the addressee */
     char text[TSR_ERROR_LEN];
 } tsr_control;
@@ -133,7 +135,7 @@ struct tsr_msg_world {
     tsr_world base;
     const tsr_net_ops *ops;
     tsr_net *net;
-    bool yield;         /* more ranks than processors: let the others run */
+    bool yield; /* more ranks than processors: let the others run */
     tsr_msg_channel *channels;
     tsr_pending *calls; /* started and not finished; every wait drives them all */
     tsr_pending *dead;  /* given up, but the network may still use their buffers */
@@ -154,7 +156,7 @@ void tsr__message_free(tsr_pending *pending);
 /* message_link.c */
 size_t tsr__message_chunk(const tsr_group *group); /* bytes of a chunk in a ring */
 char *tsr__message_direct(size_t size, const tsr_msg *msg, const void *base);
-void tsr__message_begin(tsr_pending *pending);              /* posts heads and first chunks */
+void tsr__message_begin(tsr_pending *pending);               /* posts heads and first chunks */
 void tsr__message_slot_done(tsr_pending *pending, int slot); /* a request of the call is done */
 void tsr__message_reduce(tsr_pending *pending); /* all rounds whose sources are there */
 void tsr__message_own(tsr_pending *pending);    /* copies what goes to ourselves */
@@ -167,7 +169,7 @@ void tsr__message_break(tsr_msg_world *w, tsr_status code, const char *format, .
     __attribute__((format(printf, 3, 4)));
 void tsr__message_net_failed(tsr_msg_world *w, int error, const char *doing, int peer);
 void tsr__message_poison(tsr_world *world, const tsr_error *err);
-bool tsr__message_listen(tsr_msg_world *w); /* post the receive for control messages */
+bool tsr__message_listen(tsr_msg_world *w);  /* post the receive for control messages */
 void tsr__message_control(tsr_msg_world *w); /* take what has come on the control channel */
 /* The world is broken: end all messages under way, for a short while. */
 void tsr__message_quiesce(tsr_msg_world *w);

@@ -30,7 +30,8 @@ char *tsr__message_direct(size_t size, const tsr_msg *msg, const void *base)
         first = first ? first : begin;
         end = begin + (size_t)n * size;
     }
-    return (char *)(uintptr_t)first; /* const is the caller's matter: it knows sends from receives */
+    return (
+        char *)(uintptr_t)first; /* const is the caller's matter: it knows sends from receives */
 }
 
 /* The next n elements of the message, to or from contiguous memory. */
@@ -128,11 +129,9 @@ static void exchange_go(tsr_pending *p, tsr_link *k)
     int tag = k->tag + TSR_CHUNK_TAGS, rc;
 
     if (k->sending)
-        rc = w->ops->irecv(w->net, TSR_NET_DATA, k->peer, tag, &k->chunk, sizeof k->chunk,
-                           request);
+        rc = w->ops->irecv(w->net, TSR_NET_DATA, k->peer, tag, &k->chunk, sizeof k->chunk, request);
     else
-        rc = w->ops->isend(w->net, TSR_NET_DATA, k->peer, tag, &k->chunk, sizeof k->chunk,
-                           request);
+        rc = w->ops->isend(w->net, TSR_NET_DATA, k->peer, tag, &k->chunk, sizeof k->chunk, request);
     if (rc)
         tsr__message_net_failed(w, rc, k->sending ? "receiving from" : "sending to", k->peer);
 }
@@ -328,8 +327,7 @@ void tsr__message_begin(tsr_pending *p)
     p->own_done = p->call->reduce || !p->own;
 }
 
-/* It has come to the sender, or left the receiver. The receiver's ring may be of other chunks than
-   ours would be; ours are never smaller than what the window was made for. */
+/* It has come to the sender, which now knows the size of its chunks, or has left the receiver. */
 static void take_go(tsr_link *k)
 {
     k->go = true;

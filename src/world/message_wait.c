@@ -13,6 +13,7 @@
 #include "base/log.h"
 
 enum {
+    YIELD_EVERY = 8, /* idle polls; MPI may yield in each of them, and twice is too often */
     LOOK_EVERY = 32, /* idle polls between looks at the control channel and the clock */
     REST_MS = 1000,  /* for the messages of a failed call to end */
     LEAVE_MS = 5000  /* at least, for the others to leave */
@@ -93,13 +94,13 @@ bool tsr__message_listen(tsr_msg_world *w)
     return rc == 0;
 }
 
-/* Divergence concerns all ranks alike and is told as it is. */
+/* Divergence concerns all ranks alike and is told as it is; so is what another rank was told. */
 static void take_poison(tsr_msg_world *w, const tsr_control *c)
 {
     if (w->broken.code)
         return;
-    if (c->code == TSR_ERR_DIVERGED) {
-        w->broken.code = TSR_ERR_DIVERGED;
+    if (c->code == TSR_ERR_DIVERGED || c->code == TSR_ERR_PEER) {
+        w->broken.code = (tsr_status)c->code;
         memcpy(w->broken.text, c->text, sizeof w->broken.text);
         w->broken.text[TSR_ERROR_LEN - 1] = 0;
         return;
@@ -114,7 +115,7 @@ static void take(tsr_msg_world *w, const tsr_control *c)
     if (c->magic != TSR_HEAD_MAGIC || c->rank < 0 || c->rank >= w->base.size)
         return;
     tsr_peer *peer = &w->peer[c->rank];
-    if (c->kind == TSR_CONTROL_POISON)
+    if (c->code != TSR_OK)
         take_poison(w, c);
     if (c->kind == TSR_CONTROL_EMPTY)
         peer->empty = true;
@@ -187,8 +188,8 @@ static void timed_out(tsr_pending *p)
         const tsr_link *k = &p->link[i];
         if (k->finished)
             continue;
-        tsr__message_break(w, TSR_ERR_TIMEOUT, "rank %d waited %g s in %s for rank %d", w->base.rank,
-                           w->base.timeout_ms * 1e-3, p->call->what, k->peer);
+        tsr__message_break(w, TSR_ERR_TIMEOUT, "rank %d waited %g s in %s for rank %d",
+                           w->base.rank, w->base.timeout_ms * 1e-3, p->call->what, k->peer);
         return;
     }
 }
@@ -211,8 +212,9 @@ tsr_status tsr__message_wait(tsr_pending *p)
             tsr__message_own(p);
             continue;
         }
-        relax(w);
-        if (++idle % LOOK_EVERY != 0)
+        if (++idle % YIELD_EVERY == 0)
+            relax(w);
+        if (idle % LOOK_EVERY != 0)
             continue;
         tsr__message_control(w);
         int64_t now = now_ms();
@@ -281,6 +283,7 @@ void tsr__message_quiesce(tsr_msg_world *w)
 
 /* ---- leaving --------------------------------------------------------------------------------- */
 
+/* With the failure, if there is one: the goodbye may overtake the failed rank's own word. */
 static void say_goodbye(tsr_msg_world *w)
 {
     for (int i = 0; i < w->base.size; i++) {
@@ -290,16 +293,18 @@ static void say_goodbye(tsr_msg_world *w)
         peer->goodbye = (tsr_control){.magic = TSR_HEAD_MAGIC,
                                       .kind = TSR_CONTROL_GOODBYE,
                                       .rank = w->base.rank,
+                                      .code = (int32_t)w->broken.code,
                                       .sent = peer->sent,
                                       .received = peer->received};
-        tell(w, i, &peer->goodbye, offsetof(tsr_control, text));
+        memcpy(peer->goodbye.text, w->broken.text, sizeof peer->goodbye.text);
+        tell(w, i, &peer->goodbye, sizeof peer->goodbye);
     }
 }
 
 static void say_empty(tsr_msg_world *w)
 {
-    w->empty = (tsr_control){
-        .magic = TSR_HEAD_MAGIC, .kind = TSR_CONTROL_EMPTY, .rank = w->base.rank};
+    w->empty =
+        (tsr_control){.magic = TSR_HEAD_MAGIC, .kind = TSR_CONTROL_EMPTY, .rank = w->base.rank};
     for (int i = 0; i < w->base.size; i++) {
         if (i != w->base.rank)
             tell(w, i, &w->empty, offsetof(tsr_control, text));

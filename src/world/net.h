@@ -8,10 +8,10 @@
 #include "tessera.h"
 
 enum { TSR_NET_ABI = 1 };
-enum { TSR_NET_TEXT = 256 };      /* bytes of an error sentence */
-enum { TSR_NET_TAGS = 32768 };    /* tags are 0 .. TSR_NET_TAGS - 1 */
-enum { TSR_NET_ANY = -1 };        /* a receive from any rank, or with any tag */
-enum { TSR_NET_MAX = 1 << 30 };   /* bytes of one message at most; the caller splits */
+enum { TSR_NET_TEXT = 256 };    /* bytes of an error sentence */
+enum { TSR_NET_TAGS = 32768 };  /* tags are 0 .. TSR_NET_TAGS - 1 */
+enum { TSR_NET_ANY = -1 };      /* a receive from any rank, or with any tag */
+enum { TSR_NET_MAX = 1 << 30 }; /* bytes of one message at most; the caller splits */
 
 /* Messages on one channel are never seen by receives on the other. */
 typedef enum tsr_net_channel { TSR_NET_DATA = 0, TSR_NET_CONTROL = 1 } tsr_net_channel;
