@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pricer.c - prices of one source to many targets: passes over the space, made when the first target
-   needs them. Also tsr_redist_costs. */
+/* pricer.c - prices of one source to many targets: passes over the space, made when the first
+   target needs them. Also tsr_redist_costs. */
 #include "layout/pricer.h"
 
 #include <math.h>
