@@ -16,6 +16,8 @@ typedef struct tsr_ctx {
     size_t memory_limit;
     int log_level; /* base/log.h */
 
+    tsr_spare spare_tensors, spare_buffers;
+
     struct tsr_world *world;               /* world/world.h */
     struct tsr_scope *scope;               /* tensor/scope.h, innermost */
     struct tsr_tensor *error_tensor;       /* tensor/tensor.h */

@@ -58,3 +58,34 @@ void tsr__free(tsr_heap *heap, void *p)
     assert(heap->live >= 0);
     free(p);
 }
+
+/* Spare objects count as freed; their first word links them. */
+tsr_status tsr__take(tsr_heap *heap, tsr_spare *spare, size_t size, void *out, tsr_error *err)
+{
+    void *p = spare->first;
+
+    if (!p)
+        return tsr__alloc(heap, 1, size, out, err);
+    if (!tsr__heap_allows(heap))
+        return tsr__fail(err, TSR_ERR_MEMORY, "out of memory: %zu bytes", size);
+    memcpy(&spare->first, p, sizeof spare->first);
+    heap->live++;
+    memcpy(out, &p, sizeof p);
+    return TSR_OK;
+}
+
+void tsr__give(tsr_heap *heap, tsr_spare *spare, void *p)
+{
+    heap->live--;
+    memcpy(p, &spare->first, sizeof spare->first);
+    spare->first = p;
+}
+
+void tsr__spare_free(tsr_spare *spare)
+{
+    while (spare->first) {
+        void *p = spare->first;
+        memcpy(&spare->first, p, sizeof spare->first);
+        free(p);
+    }
+}

@@ -19,6 +19,15 @@ tsr_status tsr__alloc(tsr_heap *heap, int64_t count, size_t size, void *out, tsr
 tsr_status tsr__grow(tsr_heap *heap, void *items, int *cap, int count, size_t size, tsr_error *err);
 void tsr__free(tsr_heap *heap, void *p); /* NULL is fine */
 
+/* Objects of one size that come and go with every op: freed ones wait to be taken again, not
+   zeroed. Zero is an empty list. */
+typedef struct tsr_spare {
+    void *first;
+} tsr_spare;
+tsr_status tsr__take(tsr_heap *heap, tsr_spare *spare, size_t size, void *out, tsr_error *err);
+void tsr__give(tsr_heap *heap, tsr_spare *spare, void *p);
+void tsr__spare_free(tsr_spare *spare);
+
 /* For pool.c: counts an allocation that it makes by other means; false: it must fail now. */
 bool tsr__heap_allows(tsr_heap *heap);
 

@@ -6,43 +6,69 @@
 
 /* ---- making ---- */
 
-static tsr_status make_handle(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out)
+tsr_form tsr__tensor_form(const tsr_mesh *mesh, const tsr_spec *spec)
+{
+    tsr_form form = {.spec = *spec, .hash = tsr__spec_hash(spec)};
+
+    form.local.ndim = spec->shape.ndim;
+    if (mesh->index >= 0) {
+        tsr_layout layout = tsr__layout_of(spec);
+        form.local = tsr__layout_local_shape(&layout, mesh->coord);
+        form.bytes = (size_t)tsr_shape_count(&form.local) * tsr_dtype_size(spec->dtype);
+    }
+    return form;
+}
+
+/* A handle with one reference, without memory. Every field is set: handles are used again. */
+static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x;
-    tsr_layout layout;
     tsr_status st;
 
-    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *x, &x, &ctx->error));
+    TSR_TRY(tsr__take(&ctx->heap, &ctx->spare_tensors, sizeof *x, &x, &ctx->error));
     x->refs = 1;
+    x->failed = false;
     x->mesh = tsr_mesh_ref(mesh);
-    x->spec = *spec;
-    x->hash = tsr__spec_hash(spec);
-    if (mesh->index >= 0) {
-        layout = tsr__layout_of(spec);
-        x->local = tsr__layout_local_shape(&layout, mesh->coord);
-        x->bytes = (size_t)tsr_shape_count(&x->local) * tsr_dtype_size(spec->dtype);
-    } else {
-        x->local.ndim = spec->shape.ndim;
-    }
+    x->spec = form->spec;
+    x->hash = form->hash;
+    x->local = form->local;
+    x->bytes = form->bytes;
+    x->buffer = NULL;
+    x->scope = NULL;
+    x->previous = x->next = NULL;
     *out = x;
 done:
     return st;
 }
 
-tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out)
+static tsr_status make_buffer(tsr_ctx *ctx, size_t bytes, tsr_buffer **out)
+{
+    tsr_buffer *buffer;
+    tsr_status st;
+
+    TSR_TRY(tsr__take(&ctx->heap, &ctx->spare_buffers, sizeof *buffer, &buffer, &ctx->error));
+    buffer->refs = 1;
+    buffer->ctx = ctx;
+    buffer->data = NULL;
+    st = tsr__pool_get(&ctx->pool, bytes, &buffer->data, &ctx->error);
+    if (st == TSR_OK)
+        *out = buffer;
+    else
+        tsr__give(&ctx->heap, &ctx->spare_buffers, buffer);
+done:
+    return st;
+}
+
+tsr_status tsr__tensor_make_form(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x = NULL;
     tsr_status st;
 
-    TSR_TRY(make_handle(mesh, spec, &x));
-    if (mesh->index >= 0 && ctx->world->kind != TSR_WORLD_SIM) {
-        TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *x->buffer, &x->buffer, &ctx->error));
-        x->buffer->refs = 1;
-        x->buffer->ctx = ctx;
-        TSR_TRY(tsr__pool_get(&ctx->pool, x->bytes, &x->buffer->data, &ctx->error));
-    }
+    TSR_TRY(make_handle(mesh, form, &x));
+    if (mesh->index >= 0 && ctx->world->kind != TSR_WORLD_SIM)
+        TSR_TRY(make_buffer(ctx, form->bytes, &x->buffer));
     tsr__scope_add(ctx, tsr_ref(x));
     *out = x;
 done:
@@ -50,13 +76,20 @@ done:
     return st;
 }
 
+tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out)
+{
+    tsr_form form = tsr__tensor_form(mesh, spec);
+    return tsr__tensor_make_form(mesh, &form, out);
+}
+
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out)
 {
+    tsr_form form = tsr__tensor_form(mesh, spec);
     tsr_tensor *x;
     tsr_status st;
 
-    TSR_TRY(make_handle(mesh, spec, &x));
+    TSR_TRY(make_handle(mesh, &form, &x));
     x->buffer = part->buffer;
     if (x->buffer)
         x->buffer->refs++;
@@ -78,7 +111,7 @@ static void release_buffer(tsr_buffer *buffer)
     if (!buffer || --buffer->refs > 0)
         return;
     tsr__pool_put(&buffer->ctx->pool, buffer->data);
-    tsr__free(&buffer->ctx->heap, buffer);
+    tsr__give(&buffer->ctx->heap, &buffer->ctx->spare_buffers, buffer);
 }
 
 void tsr_unref(tsr_tensor *x)
@@ -90,7 +123,7 @@ void tsr_unref(tsr_tensor *x)
     ctx = x->mesh->ctx;
     release_buffer(x->buffer);
     tsr_mesh_unref(x->mesh);
-    tsr__free(&ctx->heap, x);
+    tsr__give(&ctx->heap, &ctx->spare_tensors, x);
 }
 
 /* ---- errors ---- */

@@ -13,6 +13,14 @@ typedef struct tsr_buffer {
     void *data;
 } tsr_buffer;
 
+/* What a tensor of a spec is on this rank; computed once where many tensors are alike. */
+typedef struct tsr_form {
+    tsr_spec spec;
+    uint64_t hash; /* of spec */
+    tsr_shape local;
+    size_t bytes; /* of the local part */
+} tsr_form;
+
 struct tsr_tensor {
     int refs;
     bool failed; /* the error tensor of its context */
@@ -29,6 +37,9 @@ struct tsr_tensor {
 /* A tensor in the current scope with memory that is not set; outside the mesh and in a sim world
    without. Local. */
 tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out);
+tsr_form tsr__tensor_form(const tsr_mesh *mesh, const tsr_spec *spec);
+/* The same for a form that is known: what dispatch does for every output. */
+tsr_status tsr__tensor_make_form(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out);
 /* The same part under another spec that gives the same local shape. Local. */
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out);
