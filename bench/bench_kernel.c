@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_kernel.c - the local kernels on one thread, each as a ratio to a bound measured in the same
+   run: sgemm called directly, or memcpy and reading for the same traffic (1.00: as fast as the
+   bound, less is slower). */
+#include "kernel/blas.h"
+#include "kernel/kernels.h"
+
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MIB = 1 << 20, REPEATS = 15 };
+
+typedef struct job {
+    void (*run)(const struct job *job);
+    tsr_kernel_fn kernel;
+    tsr_kernel_call call;
+    size_t bytes;
+} job;
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* others may be busy */
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void run_kernel(const job *j)
+{
+    j->kernel(&j->call);
+}
+
+static void run_sgemm(const job *j)
+{
+    const int n = (int)j->call.out[0].shape.size[0];
+
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, j->call.in[0].data, n,
+                j->call.in[1].data, n, 0, j->call.out[0].data, n);
+}
+
+static void run_memcpy(const job *j)
+{
+    memcpy(j->call.out[0].data, j->call.in[0].data, j->bytes);
+}
+
+/* Eight independent sums are enough to wait for memory only. */
+static void run_read(const job *j)
+{
+    const uint64_t *x = j->call.in[0].data;
+    uint64_t sum[8] = {0};
+
+    for (size_t i = 0; i < j->bytes / 8; i += 8)
+        for (int k = 0; k < 8; k++)
+            sum[k] += x[i + (size_t)k];
+    *(uint64_t *)j->call.out[0].data =
+        sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+}
+
+/* The least time of several runs. */
+static double least_time(const job *j)
+{
+    double least = 1e9;
+
+    for (int i = 0; i < REPEATS; i++) {
+        double start = seconds(), time;
+
+        j->run(j);
+        time = seconds() - start;
+        least = time < least ? time : least;
+    }
+    return least;
+}
+
+static void *memory(size_t bytes)
+{
+    void *p = NULL;
+
+    if (posix_memalign(&p, 4096, bytes)) {
+        fprintf(stderr, "bench_kernel: out of memory\n");
+        exit(1);
+    }
+    return p;
+}
+
+static tsr_operand operand(tsr_dtype dtype, int64_t rows, int64_t columns)
+{
+    const int64_t n = rows * columns;
+    tsr_operand x = {dtype, {2, {rows, columns}}, memory((size_t)n * tsr_dtype_size(dtype))};
+
+    for (int64_t i = 0; i < n; i++)
+        tsr__put(dtype, x.data, i, (double)(i * 7919 % 1009) / 256 - 2);
+    return x;
+}
+
+static job make(tsr_kernel_fn kernel, int n_in, tsr_operand a, tsr_operand b, tsr_operand out)
+{
+    return (job){.run = run_kernel,
+                 .kernel = kernel,
+                 .call = {.n_in = n_in,
+                          .n_out = 1,
+                          .in = {a, b, {.shape = {.ndim = -1}}},
+                          .out = {out},
+                          .divisor = 1}};
+}
+
+static void free_job(const job *j)
+{
+    free(j->call.in[0].data);
+    free(j->call.in[1].data);
+    free(j->call.out[0].data);
+}
+
+static void bench_matmul(int64_t n)
+{
+    static const tsr_dtype dtypes[] = {TSR_F32, TSR_BF16, TSR_F16};
+    job direct =
+        make(NULL, 2, operand(TSR_F32, n, n), operand(TSR_F32, n, n), operand(TSR_F32, n, n));
+    double bound;
+
+    direct.run = run_sgemm;
+    bound = least_time(&direct);
+    printf("sgemm called directly, %d^3: %.1f Gflop/s\n", (int)n,
+           2e-9 * (double)(n * n * n) / bound);
+    for (int d = 0; d < 3; d++) {
+        job j = make(tsr__kernel_matmul, 2, operand(dtypes[d], n, n), operand(dtypes[d], n, n),
+                     operand(dtypes[d], n, n));
+
+        printf("  matmul %-4s               %.2f of sgemm\n", tsr_dtype_name(dtypes[d]),
+               bound / least_time(&j));
+        free_job(&j);
+    }
+    free_job(&direct);
+}
+
+/* Seconds per byte. */
+static void measure_memory(double *copy, double *read)
+{
+    job j = make(NULL, 1, operand(TSR_F32, 16, MIB), (tsr_operand){0}, operand(TSR_F32, 16, MIB));
+
+    j.bytes = 64 * MIB;
+    j.run = run_memcpy;
+    *copy = least_time(&j) / (2.0 * 64 * MIB);
+    j.run = run_read;
+    *read = least_time(&j) / (64.0 * MIB);
+    printf("memcpy %.1f GB/s (read + written), reading %.1f GB/s\n", 1e-9 / *copy, 1e-9 / *read);
+    free_job(&j);
+}
+
+static void report(const char *name, job *j, double bound)
+{
+    printf("  %-25s %.2f of the bound\n", name, bound / least_time(j));
+    free_job(j);
+}
+
+static void bench_pointwise(tsr_dtype dtype, double copy)
+{
+    const int64_t n = 1024, m = 64 * MIB / (int64_t)tsr_dtype_size(dtype) / n;
+    const double two = 2.0 * 64 * MIB * copy, three = 3.0 * 64 * MIB * copy;
+    job j;
+
+    printf("%s 64 MiB against memcpy for the same traffic\n", tsr_dtype_name(dtype));
+    j = make(tsr__kernel_add, 2, operand(dtype, m, n), operand(dtype, m, n), operand(dtype, m, n));
+    report("add equal shapes", &j, three);
+    j = make(tsr__kernel_add, 2, operand(dtype, m, n), operand(dtype, 1, n), operand(dtype, m, n));
+    report("add row vector", &j, two);
+    j = make(tsr__kernel_add, 2, operand(dtype, m, n), operand(dtype, m, 1), operand(dtype, m, n));
+    report("add column", &j, two);
+    j = make(tsr__kernel_mul, 2, operand(dtype, m, n), operand(dtype, 1, 1), operand(dtype, m, n));
+    report("mul scalar", &j, two);
+    j = make(tsr__kernel_add, 2, operand(dtype, m * 128, 8), operand(dtype, 1, 8),
+             operand(dtype, m * 128, 8));
+    report("add row vector of 8", &j, two);
+    j = make(tsr__kernel_neg, 1, operand(dtype, m, n), (tsr_operand){0}, operand(dtype, m, n));
+    report("neg", &j, two);
+    j = make(tsr__kernel_relu, 1, operand(dtype, m, n), (tsr_operand){0}, operand(dtype, m, n));
+    report("relu", &j, two);
+}
+
+static void bench_reduce(tsr_dtype dtype, double read)
+{
+    static const struct {
+        const char *name;
+        int64_t columns;
+        int dim;
+    } cases[] = {{"last dim of 1024", 1024, 1},
+                 {"last dim of 16", 16, 1},
+                 {"first dim, 1024 columns", 1024, 0},
+                 {"first dim, 8 columns", 8, 0},
+                 {"first dim, 100000 columns", 100000, 0}};
+
+    printf("%s 64 MiB against reading\n", tsr_dtype_name(dtype));
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        const int64_t n = cases[k / 2].columns;
+        const int64_t m = 64 * MIB / (int64_t)tsr_dtype_size(dtype) / n;
+        const int dim = cases[k / 2].dim;
+        job j = make(k % 2 ? tsr__kernel_max : tsr__kernel_sum, 1, operand(dtype, m, n),
+                     (tsr_operand){0}, operand(dtype, dim ? m : 1, dim ? 1 : n));
+        char name[64];
+
+        j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {dim}};
+        snprintf(name, sizeof name, "%s %s", k % 2 ? "max" : "sum", cases[k / 2].name);
+        report(name, &j, 64.0 * MIB * read);
+    }
+}
+
+static void bench_softmax(double copy)
+{
+    static const tsr_dtype dtypes[] = {TSR_F32, TSR_BF16, TSR_F64};
+
+    printf("softmax against memcpy\n");
+    for (int d = 0; d < 6; d++) {
+        const tsr_dtype dtype = dtypes[d / 2];
+        const double traffic = 2.0 * 4096 * 1024 * (double)tsr_dtype_size(dtype);
+        job j = make(tsr__kernel_softmax, 1, operand(dtype, 4096, 1024), (tsr_operand){0},
+                     operand(dtype, 4096, 1024));
+        char name[64];
+
+        j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {d % 2 ? 0 : 1}};
+        snprintf(name, sizeof name, "%s 4096x1024 dim %d", tsr_dtype_name(dtype), d % 2 ? 0 : 1);
+        report(name, &j, traffic * copy);
+    }
+}
+
+int main(void)
+{
+    double copy, read;
+
+    tsr__blas_setup();
+    bench_matmul(1024);
+    measure_memory(&copy, &read);
+    bench_pointwise(TSR_F32, copy);
+    bench_pointwise(TSR_BF16, copy);
+    bench_reduce(TSR_F32, read);
+    bench_reduce(TSR_BF16, read);
+    bench_softmax(copy);
+    return 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blas.c - products of f32 and f64 matrices by OpenBLAS: cuts what exceeds its 32-bit sizes, and
+   leaves vectors to the routines for vectors. Called by matmul.c. */
+#include "kernel/blas.h"
+
+#include <cblas.h>
+#include <limits.h>
+#include <string.h>
+
+enum { MOST = 1 << 30 }; /* rows, columns or terms at once */
+
+void tsr__blas_setup(void)
+{
+    openblas_set_num_threads(1);
+}
+
+bool tsr__blas_usable(void)
+{
+    return openblas_get_parallel() != 0;
+}
+
+static void clear(size_t size, int64_t m, int64_t n, char *c, int64_t ldc)
+{
+    for (int64_t i = 0; i < m; i++)
+        memset(c + i * ldc * (int64_t)size, 0, (size_t)n * size);
+}
+
+/* Strides beyond 32 bits, which no memory of today holds twice: one by one. */
+static void gemm_far(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                     const void *b, int64_t ldb, void *c, int64_t ldc)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t l = 0; l < k; l++)
+            for (int64_t j = 0; j < n; j++) {
+                if (dtype == TSR_F32)
+                    ((float *)c)[i * ldc + j] +=
+                        ((const float *)a)[i * lda + l] * ((const float *)b)[l * ldb + j];
+                else
+                    ((double *)c)[i * ldc + j] +=
+                        ((const double *)a)[i * lda + l] * ((const double *)b)[l * ldb + j];
+            }
+}
+
+static void gemm(tsr_dtype dtype, int m, int n, int k, const void *a, int lda, const void *b,
+                 int ldb, int add, void *c, int ldc)
+{
+    if (dtype == TSR_F32 && n == 1 && ldc == 1)
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, m, k, 1, a, lda, b, ldb, add, c, 1);
+    else if (dtype == TSR_F32 && m == 1)
+        cblas_sgemv(CblasRowMajor, CblasTrans, k, n, 1, b, ldb, a, 1, add, c, 1);
+    else if (dtype == TSR_F32)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, lda, b, ldb, add, c,
+                    ldc);
+    else if (n == 1 && ldc == 1)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, m, k, 1, a, lda, b, ldb, add, c, 1);
+    else if (m == 1)
+        cblas_dgemv(CblasRowMajor, CblasTrans, k, n, 1, b, ldb, a, 1, add, c, 1);
+    else
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, lda, b, ldb, add, c,
+                    ldc);
+}
+
+void tsr__blas_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                    const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    const size_t size = tsr_dtype_size(dtype);
+
+    if (m == 0 || n == 0)
+        return;
+    /* a vector's result is scaled by 0, which would keep a NaN that is there by chance */
+    if (!add && (k == 0 || m == 1 || n == 1 || lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX)) {
+        clear(size, m, n, c, ldc);
+        add = true;
+    }
+    if (lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX) {
+        gemm_far(dtype, m, n, k, a, lda, b, ldb, c, ldc);
+        return;
+    }
+    /* the columns and terms are fewer than the strides, so only rows may be too many */
+    for (int64_t i = 0; i < m && k > 0; i += MOST) {
+        const char *from = (const char *)a + (size_t)(i * lda) * size;
+        char *to = (char *)c + (size_t)(i * ldc) * size;
+        int rows = (int)(m - i < MOST ? m - i : MOST);
+
+        gemm(dtype, rows, (int)n, (int)k, from, (int)lda, b, (int)ldb, add, to, (int)ldc);
+    }
+}

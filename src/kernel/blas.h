@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blas.h - OpenBLAS, the only place that knows it. */
+#ifndef TSR_KERNEL_BLAS_H
+#define TSR_KERNEL_BLAS_H
+
+#include "base/dtype.h"
+
+/* Once per process, before the first kernel: one thread per caller. */
+void tsr__blas_setup(void);
+/* Can several threads call it at once? Debian's serial build is then silently wrong. */
+bool tsr__blas_usable(void);
+
+/* c[m,n] = a[m,k] b[k,n] (+ c if `add`), row-major with rows lda, ldb, ldc elements apart; f32 or
+   f64. Any sizes, 0 included. */
+void tsr__blas_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                    const void *b, int64_t ldb, bool add, void *c, int64_t ldc);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* index.h - counting and finding elements of local operands, for the kernels. Pure. */
+#ifndef TSR_KERNEL_INDEX_H
+#define TSR_KERNEL_INDEX_H
+
+#include "kernel/kernel.h"
+
+/* Product of the first n sizes. */
+static inline int64_t tsr__product(int n, const int64_t *size)
+{
+    int64_t product = 1;
+
+    for (int d = 0; d < n; d++)
+        product *= size[d];
+    return product;
+}
+
+static inline int64_t tsr__operand_count(const tsr_operand *x)
+{
+    return tsr__product(x->shape.ndim, x->shape.size);
+}
+
+/* A dim counted from the end if negative. */
+static inline int tsr__operand_dim(const tsr_operand *x, int64_t dim)
+{
+    return (int)(dim < 0 ? dim + x->shape.ndim : dim);
+}
+
+/* Which element of a tensor of shape size[n] broadcasts to element i of out_size[out_n]. */
+static inline int64_t tsr__broadcast_at(int n, const int64_t *size, int out_n,
+                                        const int64_t *out_size, int64_t i)
+{
+    int64_t at = 0, stride = 1;
+
+    for (int d = n - 1, e = out_n - 1; d >= 0; d--, e--) {
+        if (size[d] != 1)
+            at += i % out_size[e] * stride;
+        stride *= size[d];
+        i /= out_size[e];
+    }
+    return at;
+}
+
+/* The dims that attribute 0 names, as a mask; all of them if it is left out or empty. */
+static inline unsigned tsr__reduced_dims(const tsr_kernel_call *call)
+{
+    const tsr_attr *dims = &call->attrs.value[0];
+    unsigned mask = 0;
+
+    if (dims->n <= 0)
+        return (1u << TSR_MAX_DIM) - 1;
+    for (int k = 0; k < dims->n; k++)
+        mask |= 1u << tsr__operand_dim(&call->in[0], dims->i[k]);
+    return mask;
+}
+
+/* Where a slice starts: counted from the end if negative, and within the dim. Where it stops
+   follows from the output's size. */
+static inline int64_t tsr__slice_start(const tsr_kernel_call *call)
+{
+    const int64_t n =
+        call->in[0].shape.size[tsr__operand_dim(&call->in[0], call->attrs.value[0].i[0])];
+    int64_t start = call->attrs.value[1].n < 0 ? 0 : call->attrs.value[1].i[0];
+
+    start = start < 0 ? start + n : start;
+    return start < 0 ? 0 : start > n ? n : start;
+}
+
+/* The operand is there; an optional one may not be. */
+static inline bool tsr__operand_given(const tsr_kernel_call *call, int k)
+{
+    return k < call->n_in && call->in[k].shape.ndim >= 0;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels.h - the local kernels, one per op. Shapes were checked before; each also runs its naive
+   reference when the call asks for it. */
+#ifndef TSR_KERNEL_KERNELS_H
+#define TSR_KERNEL_KERNELS_H
+
+#include "kernel/kernel.h"
+
+/* out[...] = f(in[...]), shapes broadcast from the last dim; in and out of one dtype */
+void tsr__kernel_add(const tsr_kernel_call *call);
+void tsr__kernel_mul(const tsr_kernel_call *call);
+void tsr__kernel_neg(const tsr_kernel_call *call);
+void tsr__kernel_relu(const tsr_kernel_call *call);
+
+/* out[...,m,n] = sum over k of a[...,m,k] b[...,k,n] (+ bias[n]); leading dims broadcast */
+void tsr__kernel_matmul(const tsr_kernel_call *call);
+
+/* Over the dims of attribute 0 (ints; none or empty: all), kept as size 1 if attribute 1 is true.
+   Of no elements: 0, 0 and the smallest number. mean divides the sum by call->divisor. */
+void tsr__kernel_sum(const tsr_kernel_call *call);
+void tsr__kernel_mean(const tsr_kernel_call *call);
+void tsr__kernel_max(const tsr_kernel_call *call);
+
+/* out = exp(x - max) / sum of that, along the dim of attribute 0 (negative: from the end) */
+void tsr__kernel_softmax(const tsr_kernel_call *call);
+
+/* Moving elements. cat: along attribute 0; transpose: dims of attributes 0 and 1 change places;
+   reshape: a copy; slice: out is in[start:stop:step] along attribute 0, with 1 and 2 and 3
+   these. */
+void tsr__kernel_cat(const tsr_kernel_call *call);
+void tsr__kernel_transpose(const tsr_kernel_call *call);
+void tsr__kernel_reshape(const tsr_kernel_call *call);
+void tsr__kernel_slice(const tsr_kernel_call *call);
+
+#endif

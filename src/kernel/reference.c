@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reference.c - kernels that compute, by plain index loops over the output: to be checked by eye.
+   Called when a call asks for the reference, and for number types without a fast kernel. */
+#include "kernel/reference.h"
+
+#include "kernel/index.h"
+
+#include <math.h>
+
+/* The element of a tensor of shape s whose index is that of element i of the shape `keep` in some
+   dims and that of element k of `over` in the others; either has size 1 where the other counts. */
+static int64_t element_at(const tsr_shape *s, const tsr_shape *keep, int64_t i,
+                          const tsr_shape *over, int64_t k)
+{
+    int64_t at = 0, stride = 1;
+
+    for (int d = s->ndim - 1; d >= 0; d--) {
+        at += (i % keep->size[d] + k % over->size[d]) * stride;
+        i /= keep->size[d];
+        k /= over->size[d];
+        stride *= s->size[d];
+    }
+    return at;
+}
+
+#include "kernel/reference_types.inc.h"
+
+typedef struct bodies {
+    void (*binary)(const tsr_kernel_call *call, bool product);
+    void (*unary)(const tsr_kernel_call *call, bool relu);
+    void (*matmul)(const tsr_kernel_call *call);
+    void (*reduce)(const tsr_kernel_call *call, bool max, int64_t divisor);
+} bodies;
+
+static const bodies of[TSR__DTYPES] = {
+    [TSR_F32] = {binary_f32, unary_f32, matmul_f32, reduce_f32},
+    [TSR_F64] = {binary_f64, unary_f64, matmul_f64, reduce_f64},
+    [TSR_F16] = {binary_f16, unary_f16, matmul_f16, reduce_f16},
+    [TSR_BF16] = {binary_bf16, unary_bf16, matmul_bf16, reduce_bf16},
+    [TSR_I32] = {binary_i32, unary_i32, matmul_i32, reduce_i32},
+    [TSR_I64] = {binary_i64, unary_i64, matmul_i64, reduce_i64},
+    [TSR_U8] = {binary_u8, unary_u8, matmul_u8, reduce_u8},
+    [TSR_BOOL] = {binary_bool, unary_bool, matmul_bool, reduce_bool},
+    [TSR__FIELD] = {binary_field, unary_field, matmul_field, reduce_field},
+};
+
+void tsr__reference_add(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].binary(call, false);
+}
+
+void tsr__reference_mul(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].binary(call, true);
+}
+
+void tsr__reference_neg(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].unary(call, false);
+}
+
+void tsr__reference_relu(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].unary(call, true);
+}
+
+void tsr__reference_matmul(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].matmul(call);
+}
+
+void tsr__reference_sum(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].reduce(call, false, 1);
+}
+
+/* Nothing to divide by means that there are no elements: 0. */
+void tsr__reference_mean(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].reduce(call, false, call->divisor ? call->divisor : 1);
+}
+
+void tsr__reference_max(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].reduce(call, true, 1);
+}
+
+void tsr__reference_softmax(const tsr_kernel_call *call)
+{
+    const tsr_operand *in = &call->in[0], *out = &call->out[0];
+    const int dim = tsr__operand_dim(in, call->attrs.value[0].i[0]);
+    const int64_t n = in->shape.size[dim];
+    const int64_t step = tsr__product(in->shape.ndim - dim - 1, in->shape.size + dim + 1);
+    const int64_t count = tsr__operand_count(in);
+
+    for (int64_t i = 0; i < count; i++) {
+        int64_t first = i - i / step % n * step; /* of the row along dim that i is in */
+        double max = -INFINITY, sum = 0;
+
+        for (int64_t k = 0; k < n; k++)
+            max = fmax(max, tsr__get(in->dtype, in->data, first + k * step));
+        for (int64_t k = 0; k < n; k++)
+            sum += exp(tsr__get(in->dtype, in->data, first + k * step) - max);
+        tsr__put(out->dtype, out->data, i, exp(tsr__get(in->dtype, in->data, i) - max) / sum);
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reference.h - the kernels by their definitions: the oracle for the fast ones, and what runs for
+   number types that have no fast one. Same contract as kernels.h. */
+#ifndef TSR_KERNEL_REFERENCE_H
+#define TSR_KERNEL_REFERENCE_H
+
+#include "kernel/kernel.h"
+
+void tsr__reference_add(const tsr_kernel_call *call);
+void tsr__reference_mul(const tsr_kernel_call *call);
+void tsr__reference_neg(const tsr_kernel_call *call);
+void tsr__reference_relu(const tsr_kernel_call *call);
+void tsr__reference_matmul(const tsr_kernel_call *call);
+void tsr__reference_sum(const tsr_kernel_call *call);
+void tsr__reference_mean(const tsr_kernel_call *call);
+void tsr__reference_max(const tsr_kernel_call *call);
+void tsr__reference_softmax(const tsr_kernel_call *call);
+void tsr__reference_cat(const tsr_kernel_call *call);
+void tsr__reference_transpose(const tsr_kernel_call *call);
+void tsr__reference_reshape(const tsr_kernel_call *call);
+void tsr__reference_slice(const tsr_kernel_call *call);
+
+#endif

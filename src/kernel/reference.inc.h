@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reference.inc.h - body of reference.c for one dtype: needs T (stored), ACC (computed), LD, ST,
+   ADD, MUL, NEG, DIV (by an int64_t), LESS, IS_NAN, LOWEST and FN; undefines them. ACC is wide
+   enough that sums and products are exact or nearly so, and ST rounds once. */
+
+static void FN(binary)(const tsr_kernel_call *call, bool product)
+{
+    const tsr_operand *a = &call->in[0], *b = &call->in[1], *out = &call->out[0];
+    const tsr_shape *s = &out->shape;
+
+    for (int64_t i = 0; i < tsr__operand_count(out); i++) {
+        int64_t p = tsr__broadcast_at(a->shape.ndim, a->shape.size, s->ndim, s->size, i);
+        int64_t q = tsr__broadcast_at(b->shape.ndim, b->shape.size, s->ndim, s->size, i);
+        ACC x = LD(((const T *)a->data)[p]), y = LD(((const T *)b->data)[q]);
+
+        ((T *)out->data)[i] = ST(product ? MUL(x, y) : ADD(x, y));
+    }
+}
+
+static void FN(unary)(const tsr_kernel_call *call, bool relu)
+{
+    const ACC zero = 0;
+
+    for (int64_t i = 0; i < tsr__operand_count(&call->out[0]); i++) {
+        ACC x = LD(((const T *)call->in[0].data)[i]);
+
+        ((T *)call->out[0].data)[i] = ST(!relu ? NEG(x) : LESS(x, zero) ? zero : x); /* NaN stays */
+    }
+}
+
+/* c[..,r,j] = sum over l of a[..,r,l] b[..,l,j] */
+static void FN(matmul)(const tsr_kernel_call *call)
+{
+    const tsr_shape *sa = &call->in[0].shape, *sb = &call->in[1].shape, *sc = &call->out[0].shape;
+    const int64_t m = sc->size[sc->ndim - 2], n = sc->size[sc->ndim - 1];
+    const int64_t k = sa->size[sa->ndim - 1];
+    const T *a = call->in[0].data, *b = call->in[1].data;
+    const T *bias = tsr__operand_given(call, 2) ? call->in[2].data : NULL;
+
+    for (int64_t i = 0; i < tsr__operand_count(&call->out[0]); i++) {
+        int64_t j = i % n, r = i / n % m, batch = i / n / m;
+        int64_t p = tsr__broadcast_at(sa->ndim - 2, sa->size, sc->ndim - 2, sc->size, batch);
+        int64_t q = tsr__broadcast_at(sb->ndim - 2, sb->size, sc->ndim - 2, sc->size, batch);
+        ACC sum = 0;
+
+        for (int64_t l = 0; l < k; l++)
+            sum = ADD(sum, MUL(LD(a[(p * m + r) * k + l]), LD(b[(q * k + l) * n + j])));
+        if (bias)
+            sum = ADD(sum, LD(bias[j]));
+        ((T *)call->out[0].data)[i] = ST(sum);
+    }
+}
+
+/* For element i of out, all elements of x that belong to it, in order. */
+static void FN(reduce)(const tsr_kernel_call *call, bool max, int64_t divisor)
+{
+    const tsr_shape *s = &call->in[0].shape;
+    const unsigned gone = tsr__reduced_dims(call);
+    tsr_shape keep = *s, over = *s; /* sizes of the kept dims and of the reduced ones, else 1 */
+
+    for (int d = 0; d < s->ndim; d++)
+        *(gone >> d & 1 ? &keep.size[d] : &over.size[d]) = 1;
+    for (int64_t i = 0; i < tsr__operand_count(&call->out[0]); i++) {
+        ACC acc = max ? LOWEST : 0;
+
+        for (int64_t k = 0; k < tsr__product(s->ndim, over.size); k++) {
+            ACC x = LD(((const T *)call->in[0].data)[element_at(s, &keep, i, &over, k)]);
+
+            if (!max)
+                acc = ADD(acc, x);
+            else if (LESS(acc, x) || IS_NAN(x)) /* a NaN wins */
+                acc = x;
+        }
+        ((T *)call->out[0].data)[i] = ST(divisor == 1 ? acc : DIV(acc, divisor));
+    }
+}
+
+#undef T
+#undef ACC
+#undef LD
+#undef ST
+#undef ADD
+#undef MUL
+#undef NEG
+#undef DIV
+#undef LESS
+#undef IS_NAN
+#undef LOWEST
+#undef FN
