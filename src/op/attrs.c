@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,dims:ints") and
+   as the user writes them ("dim=1"). Values are plain numbers; names are looked up when planning
+   only. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/op.h"
+
+/* One declaration: name, type and default are parts of the row's text. */
+typedef struct declared {
+    const char *name, *type, *value; /* value NULL: no default */
+    size_t name_len, type_len, value_len;
+} declared;
+
+/* Reads the declaration at *p and moves on; false at the end. */
+static bool next_declared(const char **p, declared *out)
+{
+    const char *s = *p;
+
+    if (!s || !*s)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->name = s;
+    out->name_len = strcspn(s, ":");
+    out->type = s + out->name_len + (s[out->name_len] == ':');
+    out->type_len = strcspn(out->type, "=,");
+    s = out->type + out->type_len;
+    if (*s == '=') {
+        out->value = s + 1;
+        out->value_len = strcspn(out->value, ",");
+        s = out->value + out->value_len;
+    }
+    *p = *s == ',' ? s + 1 : s;
+    return true;
+}
+
+static bool is_type(const declared *d, const char *type)
+{
+    return strlen(type) == d->type_len && strncmp(type, d->type, d->type_len) == 0;
+}
+
+static bool word_is(const char *text, size_t n, const char *word)
+{
+    return strlen(word) == n && strncmp(text, word, n) == 0;
+}
+
+static tsr_status wrong_value(const tsr_op *op, const declared *d, const char *text, size_t n,
+                              tsr_error *err)
+{
+    return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s=%.*s is not of type %.*s", op->name,
+                     (int)d->name_len, d->name, (int)n, text, (int)d->type_len, d->type);
+}
+
+/* "1", "true", "0.5", "0,2" or "0/2" */
+static tsr_status read_value(const tsr_op *op, const declared *d, const char *text, size_t n,
+                             tsr_attr *out, tsr_error *err)
+{
+    const char *p = text, *stop = text + n;
+    tsr_attr value = {0};
+
+    if (is_type(d, "bool")) {
+        bool yes = word_is(text, n, "true") || word_is(text, n, "1");
+        if (!yes && !word_is(text, n, "false") && !word_is(text, n, "0"))
+            return wrong_value(op, d, text, n, err);
+        value.i[value.n++] = yes;
+        p = stop;
+    }
+    while (p < stop) {
+        char *end;
+        if (value.n == (is_type(d, "ints") ? TSR_MAX_DIM : 1))
+            return wrong_value(op, d, text, n, err);
+        if (is_type(d, "float"))
+            value.f = strtod(p, &end);
+        else
+            value.i[value.n] = strtoll(p, &end, 10);
+        if (end == p || end > stop || (end < stop && *end != ',' && *end != '/'))
+            return wrong_value(op, d, text, n, err);
+        value.n++;
+        p = end < stop ? end + 1 : end;
+    }
+    if (value.n == 0 && !is_type(d, "ints"))
+        return wrong_value(op, d, text, n, err);
+    *out = value;
+    return TSR_OK;
+}
+
+int tsr__attr_index(const tsr_op *op, const char *name)
+{
+    const char *p = op->attrs;
+    declared d;
+
+    for (int i = 0; next_declared(&p, &d); i++)
+        if (word_is(d.name, d.name_len, name))
+            return i;
+    return -1;
+}
+
+const tsr_attr *tsr__attr(const tsr_schema *schema, const char *name)
+{
+    return &schema->attrs.value[tsr__attr_index(schema->op, name)];
+}
+
+tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
+{
+    const char *p = op->attrs;
+    declared d;
+    tsr_status st = TSR_OK;
+
+    memset(out, 0, sizeof *out);
+    for (int i = 0; next_declared(&p, &d); i++) {
+        if (i == TSR_MAX_ATTR)
+            return tsr__fail(err, TSR_ERR_ARG, "%s: more than %d attributes", op->name,
+                             TSR_MAX_ATTR);
+        out->value[i].n = -1;
+        if (d.value)
+            TSR_TRY(read_value(op, &d, d.value, d.value_len, &out->value[i], err));
+    }
+done:
+    return st;
+}
+
+tsr_status tsr__attr_parse(const tsr_op *op, const char *text, size_t n, tsr_attrs *out,
+                           tsr_error *err)
+{
+    size_t name = 0;
+    const char *p = op->attrs;
+    declared d;
+
+    while (name < n && text[name] != '=')
+        name++;
+    for (int i = 0; next_declared(&p, &d); i++)
+        if (d.name_len == name && strncmp(d.name, text, name) == 0 && name < n)
+            return read_value(op, &d, text + name + 1, n - name - 1, &out->value[i], err);
+    return tsr__fail(err, TSR_ERR_PARSE, "%s has no attribute \"%.*s\"%s%s", op->name, (int)name,
+                     text, op->attrs ? "; it has " : "", op->attrs ? op->attrs : "");
+}
+
+tsr_status tsr__dim_normalise(const tsr_schema *schema, int64_t dim, int ndim, int *out,
+                              tsr_error *err)
+{
+    if (dim < -ndim || dim >= ndim)
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: dim %" PRId64 " is not in %d to %d",
+                         schema->op->name, dim, -ndim, ndim - 1);
+    *out = (int)(dim < 0 ? dim + ndim : dim);
+    return TSR_OK;
+}

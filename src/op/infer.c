@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer.c - shapes and dtypes of outputs, with errors in the user's terms. */
+#include "op/infer.h"
+
+tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err)
+{
+    char text[2 * TSR_TEXT_LEN];
+
+    for (int k = 1; k < s->n_in; k++)
+        if (tsr__schema_has(s, k) && s->in[k].dtype != s->in[0].dtype)
+            return tsr__fail(err, TSR_ERR_DTYPE, "%s: dtypes differ in %s", s->op->name,
+                             tsr__schema_inputs_text(s, text, sizeof text));
+    return TSR_OK;
+}
+
+tsr_status tsr__needs_float(const tsr_schema *s, tsr_error *err)
+{
+    char text[TSR_TEXT_LEN];
+
+    if (tsr__dtype_is_float(s->in[0].dtype) || (int)s->in[0].dtype == TSR__FIELD)
+        return TSR_OK;
+    return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating point type, not %s", s->op->name,
+                     tsr_spec_text(&s->in[0], text, sizeof text));
+}
+
+tsr_status tsr__shape_same(tsr_schema *s, tsr_error *err)
+{
+    (void)err;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = s->in[0].shape;
+    return TSR_OK;
+}
+
+tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err)
+{
+    tsr_shape out = {0};
+    char text[2 * TSR_TEXT_LEN];
+    tsr_status st;
+
+    TSR_TRY(tsr__same_dtype(s, err));
+    for (int k = 0; k < s->n_in; k++)
+        if (tsr__schema_has(s, k) && s->in[k].shape.ndim > out.ndim)
+            out.ndim = s->in[k].shape.ndim;
+    for (int d = 0; d < out.ndim; d++) {
+        int64_t size = 1;
+        for (int k = 0; k < s->n_in; k++) {
+            int own = tsr__schema_has(s, k) ? d - (out.ndim - s->in[k].shape.ndim) : -1;
+            int64_t n = own < 0 ? 1 : s->in[k].shape.size[own];
+            if (n != 1 && size != 1 && n != size)
+                return tsr__fail(err, TSR_ERR_SHAPE, "%s: shapes do not broadcast, %s", s->op->name,
+                                 tsr__schema_inputs_text(s, text, sizeof text));
+            size = n == 1 ? size : n;
+        }
+        out.size[d] = size;
+    }
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = out;
+done:
+    return st;
+}
+
+tsr_status tsr__dims_mask(const tsr_schema *s, unsigned *out, tsr_error *err)
+{
+    const tsr_attr *dims = tsr__attr(s, "dims");
+    int ndim = s->in[0].shape.ndim, d;
+    unsigned mask = 0;
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < dims->n; i++) {
+        TSR_TRY(tsr__dim_normalise(s, dims->i[i], ndim, &d, err));
+        if (mask >> d & 1)
+            TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: dim %d is named twice", s->op->name, d));
+        mask |= 1u << d;
+    }
+    *out = dims->n > 0 ? mask : (1u << ndim) - 1;
+done:
+    return st;
+}

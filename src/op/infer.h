@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer.h - shape functions that several rows share, and what they are made of. Pure. */
+#ifndef TSR_OP_INFER_H
+#define TSR_OP_INFER_H
+
+#include "op/schema.h"
+
+tsr_status tsr__shape_same(tsr_schema *s, tsr_error *err);      /* that of the first input */
+tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err); /* of all inputs, numpy's way */
+
+/* All inputs that are there have the dtype of the first. */
+tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err);
+tsr_status tsr__needs_float(const tsr_schema *s, tsr_error *err);
+/* The dims that attribute `dims` names, as a mask; all of them if it is left out or empty. */
+tsr_status tsr__dims_mask(const tsr_schema *s, unsigned *out, tsr_error *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* linalg.c - products of matrices. */
+#include <inttypes.h>
+
+#include "op/families.h"
+#include "op/infer.h"
+
+static tsr_status matmul_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_shape *a = &s->in[0].shape, *b = &s->in[1].shape, *bias = &s->in[2].shape;
+    char x[TSR_TEXT_LEN], y[TSR_TEXT_LEN];
+    tsr_shape out;
+    tsr_status st;
+
+    TSR_TRY(tsr__same_dtype(s, err));
+    TSR_TRY(tsr__needs_float(s, err));
+    tsr_spec_text(&s->in[0], x, sizeof x);
+    tsr_spec_text(&s->in[1], y, sizeof y);
+    if (a->ndim < 2 || b->ndim < 2)
+        return tsr__fail(err, TSR_ERR_SHAPE, "matmul: both inputs need at least 2 dims, %s and %s",
+                         x, y);
+    if (a->size[a->ndim - 1] != b->size[b->ndim - 2])
+        return tsr__fail(err, TSR_ERR_SHAPE,
+                         "matmul: inner sizes differ, %s has %" PRId64 ", %s has %" PRId64, x,
+                         a->size[a->ndim - 1], y, b->size[b->ndim - 2]);
+    out = a->ndim >= b->ndim ? *a : *b;
+    for (int e = 3; e <= out.ndim; e++) {
+        int64_t n = e <= a->ndim ? a->size[a->ndim - e] : 1;
+        int64_t m = e <= b->ndim ? b->size[b->ndim - e] : 1;
+        if (n != m && n != 1 && m != 1)
+            return tsr__fail(err, TSR_ERR_SHAPE, "matmul: leading dims do not broadcast, %s and %s",
+                             x, y);
+        out.size[out.ndim - e] = n == 1 ? m : n;
+    }
+    out.size[out.ndim - 2] = a->size[a->ndim - 2];
+    out.size[out.ndim - 1] = b->size[b->ndim - 1];
+    if (tsr__schema_has(s, 2) && (bias->ndim != 1 || bias->size[0] != out.size[out.ndim - 1]))
+        return tsr__fail(err, TSR_ERR_SHAPE,
+                         "matmul: bias %s does not fit %" PRId64 " columns of %s",
+                         tsr_spec_text(&s->in[2], x, sizeof x), out.size[out.ndim - 1], y);
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = out;
+done:
+    return st;
+}
+
+static const char *const matmul_cases[] = {
+    "f64[4,6] f64[6,2]",
+    "f64[5,7] f64[7,3]",
+    "f64[4,6] f64[6,8] f64[8]",
+    "f64[5,3] f64[3,7] f64[7]",
+    "f64[4,2,6] f64[6,3]",
+    "f64[5,3,2] f64[2,7]",
+    "f64[4,2,6] f64[4,6,3]",
+    "f64[5,3,2] f64[5,2,4]",
+    "f64[4,2,3] f64[1,3,6]",
+    "f64[5,3,4] f64[1,4,2]",
+    "f64[4,2,3] f64[3,6] f64[6]",
+    "f64[5,3,2] f64[2,7] f64[7]",
+    NULL,
+};
+
+const tsr_op tsr__ops_linalg[] = {
+    {.name = "matmul",
+     .inputs = "a,b,bias?",
+     .doc = "c[m,n] = sum over k of a[m,k] b[k,n], plus bias[n]; leading dims broadcast",
+     .axes = "...mk,...kn,n->...mn", /* k is summed: sharding it yields P(sum) */
+     .linear = "a*b+bias",
+     .monotone = "+bias",
+     .shape = matmul_shape,
+     .kernel = tsr__kernel_matmul,
+     .cases = matmul_cases},
+    {0},
+};

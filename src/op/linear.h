@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* linear.h - an op as a sum of products of its inputs, "a*b+bias": in what it is linear. Pure. */
+#ifndef TSR_OP_LINEAR_H
+#define TSR_OP_LINEAR_H
+
+#include "op/op.h"
+
+typedef struct tsr_terms {
+    int n;
+    int count[TSR_MAX_IN];             /* factors of each term */
+    int input[TSR_MAX_IN][TSR_MAX_IN]; /* their inputs */
+} tsr_terms;
+
+/* Terms of the inputs that are there; a term with an absent input falls away. For a list, "*" is
+   the sum of all. An error if an input occurs twice or is unknown. */
+tsr_status tsr__terms_parse(const tsr_schema *schema, tsr_terms *out, tsr_error *err);
+
+/* Rules by which partial inputs pass through the op. */
+tsr_status tsr__partial_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
+
+#endif

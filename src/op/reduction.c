@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reduction.c - reductions over any dims. Which axes are reduced is an attribute, so the rule is a
+   function: a dim that stays is sharded here and there, a reduced one yields a partial result. */
+#include "op/families.h"
+#include "op/infer.h"
+
+static tsr_status reduction_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_shape *x = &s->in[0].shape;
+    bool keep = tsr__attr(s, "keepdim")->i[0];
+    tsr_shape out = {0};
+    unsigned reduced;
+    tsr_status st;
+
+    TSR_TRY(tsr__dims_mask(s, &reduced, err));
+    for (int d = 0; d < x->ndim; d++) {
+        if (!(reduced >> d & 1))
+            out.size[out.ndim++] = x->size[d];
+        else if (keep)
+            out.size[out.ndim++] = 1;
+    }
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = out;
+done:
+    return st;
+}
+
+static tsr_status mean_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st = tsr__needs_float(s, err);
+    return st == TSR_OK ? reduction_shape(s, err) : st;
+}
+
+static tsr_status max_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_shape *x = &s->in[0].shape;
+    char text[TSR_TEXT_LEN];
+    unsigned reduced;
+    tsr_status st;
+
+    TSR_TRY(tsr__dims_mask(s, &reduced, err));
+    for (int d = 0; d < x->ndim; d++)
+        if ((reduced >> d & 1) && x->size[d] == 0)
+            return tsr__fail(err, TSR_ERR_SHAPE, "max: dim %d of %s is empty, it has no maximum", d,
+                             tsr_spec_text(&s->in[0], text, sizeof text));
+    TSR_TRY(reduction_shape(s, err));
+done:
+    return st;
+}
+
+static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    bool keep = tsr__attr(s, "keepdim")->i[0];
+    unsigned reduced;
+    int to = 0;
+    tsr_status st;
+
+    TSR_TRY(tsr__dims_mask(s, &reduced, err));
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        tsr_rule rule = {.in = {tsr__mark_shard(d)}};
+        bool gone = reduced >> d & 1;
+        rule.out[0] = gone ? tsr__mark_partial(s->op->reduce) : tsr__mark_shard(to);
+        to += !gone || keep;
+        TSR_TRY(tsr__rule_add(out, &rule, err));
+    }
+    /* the largest of the largest; not so for P(min), so max is not monotone in a partial input */
+    if (s->op->reduce == TSR_MAX)
+        TSR_TRY(tsr__rule_add(
+            out,
+            &(tsr_rule){.in = {tsr__mark_partial(TSR_MAX)}, .out = {tsr__mark_partial(TSR_MAX)}},
+            err));
+done:
+    return st;
+}
+
+static const char *const reduction_cases[] = {
+    "f64[4,6]",
+    "f64[5,3]",
+    "f64[4,6] dims=0",
+    "f64[5,3] dims=0",
+    "f64[4,6] dims=1",
+    "f64[5,7] dims=1",
+    "f64[4,6,2] dims=1,2",
+    "f64[5,3,7] dims=1,2",
+    "f64[4,2,6] dims=0,2 keepdim=true",
+    "f64[5,3,2] dims=0,2 keepdim=true",
+    NULL,
+};
+
+const tsr_op tsr__ops_reduction[] = {
+    {.name = "sum",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false",
+     .doc = "sum over the given dims, or over all",
+     .rule = reduction_rule,
+     .reduce = TSR_SUM,
+     .linear = "x",
+     .shape = reduction_shape,
+     .kernel = tsr__kernel_sum,
+     .cases = reduction_cases},
+    {.name = "mean", /* its parts are divided by the whole count, so they add up: P(sum) */
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false",
+     .doc = "mean over the given dims, or over all",
+     .rule = reduction_rule,
+     .reduce = TSR_SUM,
+     .linear = "x",
+     .shape = mean_shape,
+     .kernel = tsr__kernel_mean,
+     .cases = reduction_cases},
+    {.name = "max",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false",
+     .doc = "largest element over the given dims, or over all",
+     .rule = reduction_rule,
+     .reduce = TSR_MAX,
+     .shape = max_shape,
+     .kernel = tsr__kernel_max,
+     .cases = reduction_cases},
+    {0},
+};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schema.c - a call as planning sees it: are there as many inputs as the row asks for, are they on
+   one mesh, and what shape follows. Compared and hashed by value, as the key of the plan cache. */
+#include "op/schema.h"
+
+#include <string.h>
+
+int tsr__op_inputs(const tsr_op *op)
+{
+    int n = 1;
+    for (const char *p = op->inputs; *p; p++)
+        n += *p == ',';
+    return n;
+}
+
+/* The text of the k-th input in the row, with ? or * behind it. */
+static const char *input_text(const tsr_op *op, int k, size_t *n)
+{
+    const char *p = op->inputs;
+
+    while (k-- > 0)
+        p += strcspn(p, ",") + 1;
+    *n = strcspn(p, ",");
+    return p;
+}
+
+bool tsr__op_takes_list(const tsr_op *op)
+{
+    return strchr(op->inputs, '*') != NULL;
+}
+
+int tsr__op_input(const tsr_op *op, const char *name, size_t n)
+{
+    for (int k = 0; k < tsr__op_inputs(op); k++) {
+        size_t len;
+        const char *p = input_text(op, k, &len);
+        if (strchr("?*", p[len - 1]))
+            len--;
+        if (len == n && strncmp(p, name, n) == 0)
+            return k;
+    }
+    return -1;
+}
+
+static tsr_status check_inputs(tsr_schema *s, tsr_error *err)
+{
+    const tsr_op *op = s->op;
+    int declared = tsr__op_inputs(op);
+
+    if (tsr__op_takes_list(op)) {
+        if (s->n_in < 1 || s->n_in > TSR_MAX_IN)
+            return tsr__fail(err, TSR_ERR_ARG, "%s: takes 1 to %d inputs, not %d", op->name,
+                             TSR_MAX_IN, s->n_in);
+    } else if (s->n_in > declared) {
+        return tsr__fail(err, TSR_ERR_ARG, "%s: takes inputs %s, but %d were given", op->name,
+                         op->inputs, s->n_in);
+    }
+    for (int k = 0; k < declared && !tsr__op_takes_list(op); k++) {
+        size_t n;
+        const char *p = input_text(op, k, &n);
+        if (k >= s->n_in)
+            s->in[k].shape.ndim = -1;
+        if (!tsr__schema_has(s, k) && p[n - 1] != '?')
+            return tsr__fail(err, TSR_ERR_ARG, "%s: input %.*s is missing", op->name, (int)n, p);
+    }
+    if (!tsr__op_takes_list(op))
+        s->n_in = declared;
+    return TSR_OK;
+}
+
+tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(check_inputs(s, err));
+    for (int k = 0; k < s->n_in; k++) {
+        char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
+        if (!tsr__schema_has(s, k))
+            continue;
+        TSR_TRY(tsr_spec_check(&s->in[k], err));
+        if (!tsr__mesh_equal(&s->in[k].mesh, &s->in[0].mesh))
+            TSR_TRY(tsr__fail(err, TSR_ERR_MESH, "%s: inputs are on different meshes, %s and %s",
+                              s->op->name, tsr_mesh_text(&s->in[0].mesh, a, sizeof a),
+                              tsr_mesh_text(&s->in[k].mesh, b, sizeof b)));
+    }
+    s->n_out = 1;
+    TSR_TRY(s->op->shape(s, err));
+    for (int k = 0; k < s->n_out; k++)
+        TSR_TRY(tsr__shape_check(&s->out_shape[k], tsr_dtype_size(s->out_dtype[k]), err));
+done:
+    return st;
+}
+
+bool tsr__attrs_equal(const tsr_attrs *a, const tsr_attrs *b)
+{
+    for (int i = 0; i < TSR_MAX_ATTR; i++) {
+        if (a->value[i].n != b->value[i].n || a->value[i].f != b->value[i].f)
+            return false;
+        for (int k = 0; k < a->value[i].n; k++)
+            if (a->value[i].i[k] != b->value[i].i[k])
+                return false;
+    }
+    return true;
+}
+
+const char *tsr__schema_inputs_text(const tsr_schema *s, char *buf, size_t n)
+{
+    size_t used = 0;
+    char one[TSR_TEXT_LEN];
+
+    buf[0] = 0;
+    for (int k = 0; k < s->n_in && used < n; k++)
+        if (tsr__schema_has(s, k)) {
+            size_t len = strlen(tsr_spec_text(&s->in[k], one, sizeof one));
+            if (used + len + 2 > n)
+                break;
+            if (used)
+                buf[used++] = ' ';
+            memcpy(buf + used, one, len + 1);
+            used += len;
+        }
+    return buf;
+}
