@@ -2,6 +2,7 @@
 /* context.c - what a context holds above the world, and the public functions that look at it. */
 #include "dispatch/context.h"
 
+#include "dispatch/dispatch.h"
 #include "redist/program.h"
 #include "tensor/scope.h"
 #include "tessera_ext.h"
@@ -23,9 +24,13 @@ void tsr__context_close(tsr_ctx *ctx)
 {
     while (ctx->scope)
         tsr__scope_pop(ctx);
+    tsr__dispatch_cache_free(ctx);
     tsr__redist_cache_free(ctx);
     tsr__free(&ctx->heap, ctx->error_tensor);
     ctx->error_tensor = NULL;
+    /* kept tensors that were never released stay; what they return later is not kept */
+    tsr__spare_free(&ctx->spare_tensors);
+    tsr__spare_free(&ctx->spare_buffers);
 }
 
 tsr_cost tsr_cost_get(const tsr_mesh *mesh)

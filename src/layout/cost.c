@@ -28,8 +28,11 @@ tsr_cost tsr__cost_default(void)
    more for an all-to-all; collectives only, uneven parts unrounded, local copies free. */
 static tsr_cost cost_torch(void)
 {
-    tsr_cost cost = {
-        .per_step = 6.6e-6, .per_shuffle = 1e-6, .collectives_only = true, .unrounded = true};
+    tsr_cost cost = {.per_step = 6.6e-6,
+                     .per_shuffle = 1e-6,
+                     .pending_free = true,
+                     .collectives_only = true,
+                     .unrounded = true};
 
     for (int m = 0; m < TSR_MAX_MESH; m++) {
         cost.latency[m] = 2.7e-6;
