@@ -133,7 +133,7 @@ bool cli_args_read(const cli_command *command, int argc, char **argv, cli_args *
                 free(args.text);
                 return false;
             }
-        } else if (!words_only && argv[i][0] == '-' && argv[i][1] != '>') {
+        } else if (!words_only && argv[i][0] == '-' && argv[i][1] && argv[i][1] != '>') {
             unknown_option(command, argv[i]);
             free(args.text);
             return false;

@@ -42,9 +42,11 @@ struct cli_args {
 };
 
 int cli_info(const cli_args *args);
+int cli_ops(const cli_args *args);
 int cli_draw(const cli_args *args);
 int cli_explain(const cli_args *args);
 int cli_verify(const cli_args *args);
+int cli_validate(const cli_args *args);
 int cli_run(const cli_args *args);
 int cli_calibrate(const cli_args *args);
 int cli_bench(const cli_args *args);
@@ -87,6 +89,15 @@ int cli_mesh_size(const tsr_mesh_shape *mesh);
 /* World rank and coordinates of a mesh index. */
 int cli_mesh_rank(const tsr_mesh_shape *mesh, int index, int coord[TSR_MAX_MESH]);
 json_t *cli_json_ints(const int64_t *values, int n);
+
+/* ---- steps.c: steps of a plan ---- */
+
+/* The mesh dims of a step, "data,model", "-" for none. */
+const char *cli_mdims_text(const tsr_mesh_shape *mesh, const tsr_step *step, char *buf, size_t n);
+/* "all-gather(1), slice(0)", "nothing to do" for none */
+const char *cli_steps_text(const tsr_mesh_shape *mesh, const tsr_step *step, int n_steps, char *buf,
+                           size_t n);
+json_t *cli_step_json(const tsr_mesh_shape *mesh, const tsr_step *step);
 
 /* ---- table.c: rows of cells, printed in columns ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_explain.c - tessera explain: the plan of a redistribution, what it costs, and what the other
    ways would cost. Pure: no rank is started, so meshes of any size work. */
-#include "problem.h"
+#include "op_problem.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -58,20 +58,6 @@ static void free_ways(way ways[N_RIVALS])
         free(ways[i].step);
 }
 
-/* "data,model", "-" for none */
-static const char *mdims_text(const tsr_mesh_shape *mesh, const tsr_step *step, char *buf, size_t n)
-{
-    char name[CLI_TEXT];
-    size_t used = 0;
-
-    snprintf(buf, n, "-");
-    for (int m = 0; m < mesh->ndim && used < n; m++)
-        if (step->mdims[m])
-            used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "",
-                                     cli_mdim_name(mesh, m, name));
-    return buf;
-}
-
 static bool same_steps(const way *a, const way *b)
 {
     if (a->info.n_steps != b->info.n_steps)
@@ -102,31 +88,18 @@ static void print_steps(const problem *p, const way *best)
         if (p->other_mesh && step->kind == TSR_STEP_TO_PARTIAL)
             mesh = &p->to.mesh;
         snprintf(n, sizeof n, "%d", i + 1);
-        cli_table_row(
-            &table, (const char *[]){
-                        n, tsr_step_name(step->kind), mdims_text(mesh, step, mdims, sizeof mdims),
-                        step->from, step->to, cli_bytes((double)step->bytes, bytes),
-                        cli_bytes((double)step->memory, memory), cli_seconds(step->seconds, time)});
+        cli_table_row(&table,
+                      (const char *[]){n, tsr_step_name(step->kind),
+                                       cli_mdims_text(mesh, step, mdims, sizeof mdims), step->from,
+                                       step->to, cli_bytes((double)step->bytes, bytes),
+                                       cli_bytes((double)step->memory, memory),
+                                       cli_seconds(step->seconds, time)});
     }
     cli_table_row(&table, (const char *[]){"", "total", "", "", "",
                                            cli_bytes((double)best->info.bytes, bytes),
                                            cli_bytes((double)best->info.peak, memory),
                                            cli_seconds(best->info.seconds, time)});
     cli_table_close(&table, 2);
-}
-
-/* "all-gather(1), slice(0)" */
-static const char *one_line(const problem *p, const way *w, char *buf, size_t n)
-{
-    char mdims[TSR_TEXT_LEN];
-    size_t used = 0;
-
-    snprintf(buf, n, "nothing to do");
-    for (int i = 0; i < w->info.n_steps && used < n; i++)
-        used += (size_t)snprintf(buf + used, n - used, "%s%s(%s)", i ? ", " : "",
-                                 tsr_step_name(w->step[i].kind),
-                                 mdims_text(&p->from.mesh, &w->step[i], mdims, sizeof mdims));
-    return buf;
 }
 
 static void print_rivals(const problem *p, const way ways[N_RIVALS])
@@ -147,10 +120,12 @@ static void print_rivals(const problem *p, const way ways[N_RIVALS])
                                                                         : w->err.text});
             continue;
         }
-        cli_table_row(&table, (const char *[]){w->name, cli_seconds(w->info.seconds, time),
-                                               cli_bytes((double)w->info.bytes, bytes),
-                                               cli_bytes((double)w->info.peak, peak),
-                                               one_line(p, w, steps, sizeof steps)});
+        cli_table_row(&table,
+                      (const char *[]){w->name, cli_seconds(w->info.seconds, time),
+                                       cli_bytes((double)w->info.bytes, bytes),
+                                       cli_bytes((double)w->info.peak, peak),
+                                       cli_steps_text(&p->from.mesh, w->step, w->info.n_steps,
+                                                      steps, sizeof steps)});
     }
     printf("\n");
     cli_table_close(&table, 2);
@@ -232,20 +207,6 @@ static void print_text(const problem *p, const way ways[N_RIVALS])
 
 /* ---- json ---- */
 
-static json_t *step_json(const problem *p, const tsr_step *step)
-{
-    json_t *mdims = json_array();
-    char name[CLI_TEXT];
-
-    for (int m = 0; m < p->from.mesh.ndim; m++)
-        if (step->mdims[m])
-            json_array_append_new(mdims, json_string(cli_mdim_name(&p->from.mesh, m, name)));
-    return json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:f}", "kind", tsr_step_name(step->kind),
-                     "mesh_dims", mdims, "from", step->from, "to", step->to, "bytes",
-                     (json_int_t)step->bytes, "memory", (json_int_t)step->memory, "seconds",
-                     step->seconds);
-}
-
 static json_t *way_json(const problem *p, const way *w)
 {
     json_t *steps = json_array();
@@ -255,7 +216,7 @@ static json_t *way_json(const problem *p, const way *w)
         return json_pack("{s:s, s:b, s:s}", "way", w->key, "possible", 0, "why", w->err.text);
     }
     for (int i = 0; i < w->info.n_steps; i++)
-        json_array_append_new(steps, step_json(p, &w->step[i]));
+        json_array_append_new(steps, cli_step_json(&p->from.mesh, &w->step[i]));
     return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o}", "way", w->key, "possible", 1, "seconds",
                      w->info.seconds, "bytes", (json_int_t)w->info.bytes, "peak",
                      (json_int_t)w->info.peak, "steps", steps);
@@ -281,6 +242,10 @@ int cli_explain(const cli_args *args)
     problem p;
     int status = CLI_OK;
 
+    if (op_problem_is(args->text))
+        return cli_explain_op(args);
+    if (cli_option_of(args, "rules"))
+        return cli_bad("explain: --rules is for ops, and a redistribution has no rules");
     if (!problem_read("explain", PROBLEM_MOVE, args->text, &p))
         return CLI_USAGE;
     if (!cli_speaks())

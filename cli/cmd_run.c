@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_run.c - tessera run: an npy file through a redistribution into another npy file. */
 #include "measure.h"
-#include "problem.h"
+#include "op_problem.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -133,6 +133,8 @@ int cli_run(const cli_args *args)
     task t = {.p = &p, .in = cli_option_of(args, "in"), .out = cli_option_of(args, "out")};
     int status;
 
+    if (op_problem_is(args->text))
+        return cli_run_op(args);
     if (!problem_read("run", PROBLEM_FILE, args->text, &p) || !cli_world_resolve(&p.world))
         return CLI_USAGE;
     if (!t.in || !t.out)

@@ -2,7 +2,7 @@
 /* cmd_verify.c - tessera verify: runs one redistribution of random numbers and compares every
    element on every rank, and the bytes that it received, with the naive reference (values.c) and
    the plan. */
-#include "problem.h"
+#include "op_problem.h"
 #include "values.h"
 
 #include <inttypes.h>
@@ -315,6 +315,10 @@ int cli_verify(const cli_args *args)
     tsr_error err = {0};
     int status;
 
+    if (op_problem_is(args->text))
+        return cli_verify_op(args);
+    if (cli_option_of(args, "all-placements"))
+        return cli_bad("verify: --all-placements is for ops");
     if (!problem_read("verify", PROBLEM_MOVE, args->text, &p) || !cli_world_resolve(&p.world))
         return CLI_USAGE;
     if (p.world == TSR_WORLD_SIM)

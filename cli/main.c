@@ -18,6 +18,11 @@ static const cli_command commands[] = {
      .help = "version, worlds, dtypes, limits, settings and default costs",
      .options = {JSON},
      .run = cli_info},
+    {.name = "ops",
+     .synopsis = "[--json]",
+     .help = "the ops: inputs, attributes, how they shard",
+     .options = {JSON},
+     .run = cli_ops},
     {.name = "draw",
      .synopsis = "\"TENSOR mesh=MESH\" [--svg FILE] [--color WHEN] [--json]",
      .help = "which rank holds which elements, as a picture and a table",
@@ -28,29 +33,49 @@ static const cli_command commands[] = {
                  JSON},
      .run = cli_draw},
     {.name = "explain",
-     .synopsis = "\"redistribute TENSOR -> PLACEMENTS mesh=MESH [KEY=VALUE ...]\" [--json]",
-     .help = "the plan of a redistribution, its rivals and costs, without running it",
+     .synopsis = "\"redistribute TENSOR -> PLACEMENTS mesh=MESH [KEY=VALUE ...]\" [--json]\n"
+                 "       tessera explain \"OP TENSOR ... mesh=MESH [KEY=VALUE ...]\" [--rules] "
+                 "[--json]",
+     .help = "the plan of a redistribution or an op, its rivals and costs, without running it",
      .details =
          "  tessera explain \"redistribute f32[4096,4096]@[S(0),R] -> [S(1),P(sum)] mesh=2x4\"\n"
-         "  tessera explain \"f32[4096,4096]@[S(0),R] -> [S(0)] mesh=2x4 to=4\"\n",
-     .options = {JSON},
+         "  tessera explain \"f32[4096,4096]@[S(0),R] -> [S(0)] mesh=2x4 to=4\"\n"
+         "  tessera explain \"matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2\"\n"
+         "  tessera explain \"sum f32[64,128]@[S(0),R] dims=0 -> [R,R] mesh=2x2\" --rules\n",
+     .options = {{"rules", NULL, "of an op: its rules for one mesh dim, one per line"}, JSON},
      .run = cli_explain},
     {.name = "verify",
-     .synopsis = "\"redistribute TENSOR -> PLACEMENTS mesh=MESH [KEY=VALUE ...]\" [--json]",
-     .help = "run a redistribution of random data and check every element and byte count",
+     .synopsis = "\"redistribute TENSOR -> PLACEMENTS mesh=MESH [KEY=VALUE ...]\" [--json]\n"
+                 "       tessera verify \"OP TENSOR ... mesh=MESH [KEY=VALUE ...]\" "
+                 "[--all-placements] [--json]",
+     .help = "run a redistribution or an op on random data and check every element",
      .details =
          "  tessera verify \"redistribute f32[5,3]@[S(0),S(0)] -> [R,R] mesh=2x2 cost=random:17\"\n"
-         "  tessera verify \"i32[7]@[P(sum),P(max)] -> [S(0),R] mesh=2x2 world=mpi seed=3\"\n",
-     .options = {{"spoil", "RANK", "change an element there first, to see that it is found"}, JSON},
+         "  tessera verify \"i32[7]@[P(sum),P(max)] -> [S(0),R] mesh=2x2 world=mpi seed=3\"\n"
+         "  tessera verify \"matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2\"\n"
+         "  tessera verify \"softmax f32[5,7] dim=0 mesh=2x2\" --all-placements\n",
+     .options = {{"all-placements", NULL, "of an op: every way to place its inputs"},
+                 {"spoil", "RANK", "change an element there first, to see that it is found"},
+                 JSON},
      .run = cli_verify},
     {.name = "run",
-     .synopsis = "\"redistribute [TENSOR] -> PLACEMENTS mesh=MESH [...]\" --in FILE --out FILE",
-     .help = "load an npy file, redistribute it, save it",
-     .details = "  tessera run \"@[S(0),R] -> [S(1),R] mesh=2x2\" --in x.npy --out y.npy\n",
-     .options = {{"in", "FILE", "the npy file to read"},
+     .synopsis = "\"redistribute [TENSOR] -> PLACEMENTS mesh=MESH [...]\" --in FILE --out FILE\n"
+                 "       tessera run \"OP TENSOR ... mesh=MESH [...]\" --in FILE,... --out FILE",
+     .help = "load npy files, redistribute or run an op, save the result",
+     .details =
+         "  tessera run \"@[S(0),R] -> [S(1),R] mesh=2x2\" --in x.npy --out y.npy\n"
+         "  tessera run \"matmul @[S(0),R] @[R,S(1)] mesh=2x2\" --in a.npy,b.npy --out c.npy\n",
+     .options = {{"in", "FILE", "the npy file to read; for an op one per input, a.npy,b.npy"},
                  {"out", "FILE", "the npy file to write"},
                  JSON},
      .run = cli_run},
+    {.name = "validate",
+     .synopsis = "[OP ...] [--json]",
+     .help = "check the rules of ops against their definitions: all hold, none is missing",
+     .details = "  tessera validate\n"
+                "  tessera validate matmul softmax\n",
+     .options = {JSON},
+     .run = cli_validate},
     {.name = "calibrate",
      .synopsis = "[mesh=MESH] [world=WORLD] [--out FILE] [--json]",
      .help = "measure latency and bandwidth of this machine for the cost model",
@@ -76,7 +101,8 @@ static const char SYNTAX[] =
     "PLACEMENTS  [S(1),R] of R, S(dim), SS(dim,factor), P(sum|avg|min|max|prod)\n"
     "MESH        2x4 or data=2,model=4; 2x2@4 begins at rank 4\n"
     "KEY=VALUE   to=MESH (target on another mesh)  cost=default|torch|random:SEED|file:PATH|...\n"
-    "            limit=BYTES (memory per rank)     world=auto|thread|mpi|sim  seed=N\n";
+    "            limit=BYTES (memory per rank)     world=auto|thread|mpi|sim  seed=N\n"
+    "            for ops also attributes, dim=1; tessera ops lists ops and attributes\n";
 
 static void print_usage(FILE *to)
 {
@@ -96,7 +122,7 @@ static void print_help(const cli_command *command)
 
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
-        printf("%s  %-14s %s\n", i ? "" : "\n", left, o->help);
+        printf("%s  %-16s %s\n", i ? "" : "\n", left, o->help);
     }
     if (command->details)
         printf("\n%s\n%s", command->details, SYNTAX);

@@ -36,6 +36,8 @@ bool problem_complete(problem *p, tsr_dtype dtype, const tsr_shape *shape);
 int problem_ranks(const problem *p);
 /* The text that gives this problem again. */
 const char *problem_text(const problem *p, char *buf, size_t n);
+/* Its settings only, " mesh=2x2 cost=default". */
+void problem_settings_text(const problem *p, char *buf, size_t n);
 /* The mesh text of tsr_run, and this rank's handles of both meshes (to is NULL for draw). */
 const char *problem_world_mesh(const problem *p, char buf[TSR_TEXT_LEN]);
 tsr_status problem_meshes(const problem *p, tsr_mesh *world, tsr_mesh **from, tsr_mesh **to);

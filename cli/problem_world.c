@@ -21,14 +21,10 @@ static size_t mesh_text(const tsr_mesh_shape *mesh, const char *key, char *buf, 
     return (size_t)snprintf(buf, n, " %s=%s%s", key, tsr_mesh_text(mesh, text, sizeof text), first);
 }
 
-const char *problem_text(const problem *p, char *buf, size_t n)
+void problem_settings_text(const problem *p, char *buf, size_t n)
 {
-    char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
-    size_t used = (size_t)snprintf(buf, n, "redistribute %s -> %s",
-                                   tsr_spec_text(&p->from, from, sizeof from),
-                                   tsr_placements_text(&p->to, to, sizeof to));
+    size_t used = mesh_text(&p->from.mesh, "mesh", buf, n);
 
-    used += mesh_text(&p->from.mesh, "mesh", buf + used, n - used);
     if (p->other_mesh)
         used += mesh_text(&p->to.mesh, "to", buf + used, n - used);
     if (p->world != TSR_WORLD_AUTO)
@@ -38,6 +34,16 @@ const char *problem_text(const problem *p, char *buf, size_t n)
         used += (size_t)snprintf(buf + used, n - used, " limit=%" PRId64, p->limit);
     if (p->seed != 1)
         snprintf(buf + used, n - used, " seed=%" PRIu64, p->seed);
+}
+
+const char *problem_text(const problem *p, char *buf, size_t n)
+{
+    char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
+    size_t used = (size_t)snprintf(buf, n, "redistribute %s -> %s",
+                                   tsr_spec_text(&p->from, from, sizeof from),
+                                   tsr_placements_text(&p->to, to, sizeof to));
+
+    problem_settings_text(p, buf + used, n - used);
     return buf;
 }
 

@@ -172,7 +172,7 @@ int64_t value_part_global(const value_part *part, const tsr_shape *whole, int64_
 
 /* ---- values ---- */
 
-static uint64_t mix(uint64_t x)
+uint64_t value_hash(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -208,12 +208,12 @@ double value_term(const tsr_spec *spec, uint64_t seed, const int *coord, int64_t
 {
     bool is_signed = spec->dtype != TSR_U8 && spec->dtype != TSR_BOOL, product = false;
     int64_t divisor, most = largest(spec, &divisor), factor = 0, value;
-    uint64_t h = mix(seed ^ mix((uint64_t)global));
+    uint64_t h = value_hash(seed ^ value_hash((uint64_t)global));
 
     for (int m = 0; m < spec->mesh.ndim; m++) {
         if (spec->place[m].kind != TSR_PARTIAL)
             continue;
-        h = mix(h ^ mix((uint64_t)(coord[m] + 1) * (uint64_t)(m + 2)));
+        h = value_hash(h ^ value_hash((uint64_t)(coord[m] + 1) * (uint64_t)(m + 2)));
         if (spec->place[m].reduce == TSR_PROD) {
             factor = factor * spec->mesh.size[m] + coord[m];
             product = true;

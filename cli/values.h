@@ -27,6 +27,8 @@ void value_part_free(value_part *part);
 int64_t value_part_global(const value_part *part, const tsr_shape *whole, int64_t i,
                           int64_t at[TSR_MAX_DIM]);
 
+/* A number that looks random. */
+uint64_t value_hash(uint64_t x);
 /* The term that a coordinate has for a global element, and the value that all terms make. */
 double value_term(const tsr_spec *spec, uint64_t seed, const int *coord, int64_t global);
 double value_whole(const tsr_spec *spec, uint64_t seed, int64_t global);

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_explain_op.c - tessera explain for ops: where each input goes and how, what the output is,
+   what it all costs, and what each rule on every mesh dim would cost instead. Pure. */
+#include "op_rivals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STRATEGIES = 5000 };
+
+/* One redistribution of the plan. */
+typedef struct move {
+    tsr_redist_info info;
+    tsr_step *step;
+} move;
+
+/* All that is to be said. */
+typedef struct story {
+    op_problem p;
+    move in[TSR_OP_INPUTS], out; /* out: to what was asked for */
+    op_rules rules;
+    op_rival *rival;     /* one per rule */
+    double n_strategies; /* rules to the power of mesh dims */
+    bool tried, agrees;  /* all of them, with the same answer */
+} story;
+
+static int look_move(const problem *set, const tsr_spec *from, const tsr_spec *to, move *m)
+{
+    tsr_redist *plan = NULL;
+    tsr_error err = {0};
+
+    if (tsr_redist_plan(from, to, &set->cost, (size_t)set->limit, TSR_RIVAL_BEST, &plan, &err) !=
+        TSR_OK)
+        return cli_error(&err);
+    m->info = tsr_redist_info_of(plan);
+    m->step = calloc((size_t)m->info.n_steps + 1, sizeof *m->step);
+    for (int i = 0; i < m->info.n_steps && m->step; i++)
+        tsr_redist_step(plan, i, &m->step[i]);
+    tsr_redist_free(plan);
+    return m->step ? CLI_OK : cli_failed("out of memory");
+}
+
+static int look_moves(story *s)
+{
+    op_problem *p = &s->p;
+    int status = CLI_OK;
+
+    for (int k = 0; k < p->n_in && status == CLI_OK; k++)
+        if (op_problem_has(p, k))
+            status = look_move(&p->set, &p->in[k], &p->way.in[k], &s->in[k]);
+    if (status == CLI_OK && p->want_text[0])
+        status = look_move(&p->set, &p->way.out, &p->want, &s->out);
+    return status;
+}
+
+/* Does trying everything give the same way? */
+static int look_agreement(story *s)
+{
+    const op_problem *p = &s->p;
+    tsr_error err = {0};
+    tsr_op_way way;
+
+    s->n_strategies = 1;
+    for (int m = 0; m < p->set.from.mesh.ndim; m++)
+        s->n_strategies *= p->set.from.mesh.size[m] > 1 ? s->rules.n : 1;
+    s->tried = s->n_strategies <= MOST_STRATEGIES;
+    if (!s->tried)
+        return CLI_OK;
+    if (tsr_op_plan(p->op.name, p->in, p->n_in, p->attr, p->n_attrs, &p->set.cost,
+                    p->want_text[0] ? p->want.place : NULL, true, &way, &err) != TSR_OK)
+        return cli_error(&err);
+    s->agrees = tsr_spec_equal(&way.out, &p->way.out);
+    for (int k = 0; k < p->n_in; k++)
+        if (op_problem_has(p, k) && !tsr_spec_equal(&way.in[k], &p->way.in[k]))
+            s->agrees = false;
+    return CLI_OK;
+}
+
+static int look_rivals(story *s)
+{
+    int status = CLI_OK;
+
+    s->rival = calloc((size_t)s->rules.n + 1, sizeof *s->rival);
+    if (!s->rival)
+        return cli_failed("out of memory");
+    for (int i = 0; i < s->rules.n && status == CLI_OK; i++)
+        status = op_rival_look(&s->p, &s->rules, i, &s->rival[i]);
+    return status;
+}
+
+static void free_story(story *s)
+{
+    for (int k = 0; k < TSR_OP_INPUTS; k++)
+        free(s->in[k].step);
+    free(s->out.step);
+    free(s->rival);
+    op_rules_free(&s->rules);
+}
+
+/* ---- text ---- */
+
+static void move_row(cli_table *table, const char *name, const tsr_spec *from, const tsr_spec *to,
+                     const move *m)
+{
+    char tensor[TSR_TEXT_LEN], a[TSR_TEXT_LEN], b[TSR_TEXT_LEN], bytes[CLI_TEXT], time[CLI_TEXT],
+        steps[2048];
+
+    tsr_spec_text(from, tensor, sizeof tensor);
+    tensor[strcspn(tensor, "@")] = 0;
+    cli_table_row(table,
+                  (const char *[]){
+                      name, tensor, tsr_placements_text(from, a, sizeof a),
+                      tsr_placements_text(to, b, sizeof b), cli_bytes((double)m->info.bytes, bytes),
+                      cli_seconds(m->info.seconds, time),
+                      cli_steps_text(&from->mesh, m->step, m->info.n_steps, steps, sizeof steps)});
+}
+
+static void print_moves(const story *s)
+{
+    const op_problem *p = &s->p;
+    char name[CLI_TEXT], text[TSR_TEXT_LEN], a[CLI_TEXT], b[CLI_TEXT], c[CLI_TEXT];
+    cli_table table;
+
+    cli_table_open(&table, "llllrrl");
+    cli_table_row(&table, (const char *[]){"input", "tensor", "from", "to", "received/rank",
+                                           "predicted", "steps"});
+    for (int k = 0; k < p->n_in; k++)
+        if (op_problem_has(p, k))
+            move_row(&table, op_problem_input_name(p, k, name), &p->in[k], &p->way.in[k],
+                     &s->in[k]);
+    if (p->want_text[0])
+        move_row(&table, "(output)", &p->way.out, &p->want, &s->out);
+    cli_table_close(&table, 2);
+    printf("\n  output  %s", tsr_spec_text(&p->way.out, text, sizeof text));
+    if (p->want_text[0])
+        printf(", then %s", tsr_placements_text(&p->want, text, sizeof text));
+    printf("\n  cost    %s for inputs + %s pending = %s\n", cli_seconds(p->way.inputs, a),
+           cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));
+}
+
+static void print_rivals(const story *s)
+{
+    const op_problem *p = &s->p;
+    char rule[OP_TEXT], a[CLI_TEXT], b[CLI_TEXT], c[CLI_TEXT];
+    cli_table table;
+
+    cli_table_open(&table, "lrrrl");
+    cli_table_row(&table,
+                  (const char *[]){"on every mesh dim", "inputs", "pending", "total", "why not"});
+    cli_table_row(&table, (const char *[]){"(chosen)", cli_seconds(p->way.inputs, a),
+                                           cli_seconds(p->way.pending, b),
+                                           cli_seconds(p->way.seconds, c), ""});
+    for (int i = 0; i < s->rules.n; i++) {
+        const op_rival *r = &s->rival[i];
+
+        op_rule_text(p, &s->rules, i, rule, sizeof rule);
+        if (r->possible)
+            cli_table_row(&table,
+                          (const char *[]){rule, cli_seconds(r->inputs, a),
+                                           r->priced ? cli_seconds(r->pending, b) : "?",
+                                           r->priced ? cli_seconds(r->seconds, c) : "?", r->why});
+        else
+            cli_table_row(&table, (const char *[]){rule, "-", "-", "-", r->why});
+    }
+    printf("\n");
+    cli_table_close(&table, 2);
+}
+
+static void print_text(const story *s)
+{
+    const op_problem *p = &s->p;
+    const tsr_mesh_shape *mesh = &p->set.from.mesh;
+    char text[OP_TEXT], limit[CLI_TEXT];
+
+    printf("%s\n", op_problem_call_text(p, p->in, text, sizeof text));
+    printf("mesh %s, %d rank%s; cost %s", tsr_mesh_text(mesh, text, sizeof text),
+           cli_mesh_size(mesh), cli_mesh_size(mesh) == 1 ? "" : "s", p->set.cost_text);
+    if (p->set.limit)
+        printf("; at most %s on a rank", cli_bytes((double)p->set.limit, limit));
+    printf("\n\n");
+    print_moves(s);
+    print_rivals(s);
+    if (s->tried)
+        printf("\n  search: trying all %.0f strategies one by one gives %s\n", s->n_strategies,
+               s->agrees ? "the same" : "ANOTHER WAY, which is a bug");
+    else
+        printf("\n  search: %.3g strategies are too many to try one by one\n", s->n_strategies);
+}
+
+/* ---- json ---- */
+
+static json_t *move_json(const char *name, const tsr_spec *from, const tsr_spec *to, const move *m)
+{
+    char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
+    json_t *steps = json_array();
+
+    for (int i = 0; i < m->info.n_steps; i++)
+        json_array_append_new(steps, cli_step_json(&from->mesh, &m->step[i]));
+    return json_pack("{s:s, s:s, s:s, s:f, s:I, s:o}", "name", name, "from",
+                     tsr_spec_text(from, a, sizeof a), "to", tsr_placements_text(to, b, sizeof b),
+                     "seconds", m->info.seconds, "bytes", (json_int_t)m->info.bytes, "steps",
+                     steps);
+}
+
+static json_t *rival_json(const story *s, int i)
+{
+    const op_rival *r = &s->rival[i];
+    json_t *object;
+    char rule[OP_TEXT];
+
+    op_rule_text(&s->p, &s->rules, i, rule, sizeof rule);
+    if (!r->possible)
+        return json_pack("{s:s, s:s, s:b, s:s}", "way", "rule", "rule", rule, "possible", 0, "why",
+                         r->why);
+    object = json_pack("{s:s, s:s, s:b, s:b, s:f, s:s}", "way", "rule", "rule", rule, "possible", 1,
+                       "chosen", r->chosen, "inputs", r->inputs, "why", r->why);
+    if (object && r->priced) {
+        json_object_set_new(object, "pending", json_real(r->pending));
+        json_object_set_new(object, "seconds", json_real(r->seconds));
+    }
+    return object;
+}
+
+static json_t *to_json(const story *s)
+{
+    const op_problem *p = &s->p;
+    json_t *inputs = json_array(), *results = json_array(), *object;
+    char text[OP_TEXT], name[CLI_TEXT], out[TSR_TEXT_LEN];
+
+    for (int k = 0; k < p->n_in; k++)
+        if (op_problem_has(p, k))
+            json_array_append_new(inputs, move_json(op_problem_input_name(p, k, name), &p->in[k],
+                                                    &p->way.in[k], &s->in[k]));
+    json_array_append_new(results, json_pack("{s:s, s:b, s:f, s:f, s:f}", "way", "chosen",
+                                             "possible", 1, "inputs", p->way.inputs, "pending",
+                                             p->way.pending, "seconds", p->way.seconds));
+    for (int i = 0; i < s->rules.n; i++)
+        json_array_append_new(results, rival_json(s, i));
+    object =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f, s:o, s:o}", "command", "explain", "problem",
+                  op_problem_text(p, text, sizeof text), "op", p->op.name, "cost", p->set.cost_text,
+                  "inputs", inputs, "output", tsr_spec_text(&p->way.out, out, sizeof out),
+                  "strategies", s->n_strategies, "search_agrees",
+                  s->tried ? json_boolean(s->agrees) : json_null(), "results", results);
+    if (object && p->want_text[0])
+        json_object_set_new(object, "asked", move_json("output", &p->way.out, &p->want, &s->out));
+    return object;
+}
+
+/* ---- rules ---- */
+
+static int print_rules(const story *s, bool as_json)
+{
+    const op_problem *p = &s->p;
+    char text[OP_TEXT], place[CLI_TEXT];
+    json_t *results = json_array();
+
+    for (int i = 0; i < s->rules.n && !as_json; i++)
+        printf("%s\n", op_rule_text(p, &s->rules, i, text, sizeof text));
+    for (int i = 0; i < s->rules.n && as_json; i++) {
+        json_t *in = json_array();
+
+        for (int k = 0; k < p->n_in; k++)
+            if (op_problem_has(p, k))
+                json_array_append_new(in,
+                                      json_string(op_placement_text(&s->rules.in[i][k], place)));
+        json_array_append_new(results, json_pack("{s:o, s:s}", "inputs", in, "output",
+                                                 op_placement_text(&s->rules.out[i], place)));
+    }
+    if (!as_json) {
+        json_decref(results);
+        return CLI_OK;
+    }
+    return cli_print_json(json_pack("{s:s, s:s, s:o}", "command", "explain", "problem",
+                                    op_problem_text(p, text, sizeof text), "results", results));
+}
+
+static int tell(story *s, bool rules_only, bool as_json)
+{
+    int status = op_rules_make(&s->p, &s->rules);
+
+    if (status == CLI_OK && rules_only)
+        return print_rules(s, as_json);
+    if (status == CLI_OK)
+        status = look_moves(s);
+    if (status == CLI_OK)
+        status = look_rivals(s);
+    if (status == CLI_OK)
+        status = look_agreement(s);
+    if (status == CLI_OK && as_json)
+        status = cli_print_json(to_json(s));
+    else if (status == CLI_OK)
+        print_text(s);
+    return status == CLI_OK && s->tried && !s->agrees ? CLI_FAILED : status;
+}
+
+int cli_explain_op(const cli_args *args)
+{
+    story *s = calloc(1, sizeof *s);
+    int status;
+
+    if (!s)
+        return cli_failed("out of memory");
+    status = op_problem_read("explain", false, args->text, &s->p);
+    if (status == CLI_OK && cli_speaks())
+        status = tell(s, cli_option_of(args, "rules"), cli_option_of(args, "json"));
+    free_story(s);
+    free(s);
+    return status;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_verify_op.c - tessera verify for ops: runs an op on placed inputs, in one way or in all, and
+   compares every element of the result on every rank with that of one rank, and the placements of
+   the output with the plan. */
+#include "op_check.h"
+#include "values.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum fault { FAULT_NONE, FAULT_SPEC, FAULT_VALUE } fault;
+
+/* What one rank found; ranks send it to each other as bytes. */
+typedef struct verdict {
+    int32_t rank;
+    int32_t tried, failed; /* ways */
+    int64_t compared;      /* elements */
+    int32_t inexact;       /* some elements were compared with a tolerance */
+    /* the first that failed: */
+    int32_t fault, way;
+    int64_t at[TSR_MAX_DIM];
+    double expected, got, tolerance;
+    char planned[TSR_TEXT_LEN], found[TSR_TEXT_LEN];
+} verdict;
+
+typedef struct task {
+    const op_problem *p;
+    const op_reference *ref;
+    op_placings ways;
+    int n_ranks;
+    int spoil;         /* rank on which an element is changed before comparing, -1: none */
+    verdict *verdicts; /* of all ranks; written by the first one only */
+    int way;           /* where the first rank is */
+    bool failed;
+} task;
+
+/* ---- one rank ---- */
+
+static void note(verdict *v, fault kind, int way)
+{
+    if (v->fault)
+        return;
+    v->fault = kind;
+    v->way = way;
+}
+
+/* Change one element, to see that the comparison finds it. */
+static void spoil(tsr_tensor *y)
+{
+    const tsr_spec *spec = tsr_tensor_spec(y);
+    tsr_local view;
+
+    if (tsr_local_view(y, &view) == TSR_OK && view.data && tsr_shape_count(&view.shape) > 0)
+        value_put(spec->dtype, view.data, 0, value_get(spec->dtype, view.data, 0) == 0);
+}
+
+static bool compare_spec(const tsr_spec *planned, const tsr_spec *found, int way, verdict *v)
+{
+    if (tsr_spec_equal(planned, found))
+        return true;
+    if (!v->fault) {
+        tsr_spec_text(planned, v->planned, sizeof v->planned);
+        tsr_spec_text(found, v->found, sizeof v->found);
+    }
+    note(v, FAULT_SPEC, way);
+    return false;
+}
+
+static bool compare_values(const task *t, const void *data, int way, verdict *v)
+{
+    const op_reference *ref = t->ref;
+
+    for (int64_t i = 0; i < ref->n; i++) {
+        double got = value_get(ref->dtype, data, i);
+        double tolerance = op_reference_tolerance(ref, i, t->n_ranks);
+        int64_t rest = i;
+
+        v->compared++;
+        v->inexact = v->inexact || tolerance > 0;
+        if (got == ref->expected[i] || fabs(got - ref->expected[i]) <= tolerance)
+            continue;
+        for (int d = ref->shape.ndim - 1; d >= 0 && !v->fault; d--) {
+            v->at[d] = rest % ref->shape.size[d];
+            rest /= ref->shape.size[d];
+        }
+        if (!v->fault) {
+            v->expected = ref->expected[i];
+            v->got = got;
+            v->tolerance = tolerance;
+        }
+        note(v, FAULT_VALUE, way);
+        return false;
+    }
+    return true;
+}
+
+static tsr_status compare(const task *t, tsr_tensor *y, const tsr_spec *planned, int way,
+                          verdict *v)
+{
+    size_t bytes = (size_t)t->ref->n * tsr_dtype_size(t->ref->dtype);
+    void *data = malloc(bytes + 1);
+    tsr_status st = data ? TSR_OK : TSR_ERR_MEMORY;
+    bool good = st == TSR_OK && compare_spec(planned, tsr_tensor_spec(y), way, v);
+
+    if (st == TSR_OK)
+        st = tsr_to_host(y, data, bytes);
+    if (st == TSR_OK && good)
+        good = compare_values(t, data, way, v);
+    v->failed += !good;
+    free(data);
+    return st;
+}
+
+static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec *specs, verdict *v)
+{
+    const op_problem *p = t->p;
+    tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *y;
+    char want[TSR_TEXT_LEN];
+    tsr_op_way plan;
+    tsr_status st = tsr_op_plan(p->op.name, specs, p->n_in, p->attr, p->n_attrs, &p->set.cost, NULL,
+                                false, &plan, NULL);
+
+    for (int k = 0; k < p->n_in && st == TSR_OK; k++)
+        if (op_problem_has(p, k))
+            st = op_placing_make(p, mesh, k, &specs[k], t->ref->in[k], &in[k]);
+    if (st != TSR_OK)
+        return st;
+    y = tsr_op_run(mesh, p->op.name, in, p->n_in, p->attr, p->n_attrs);
+    if (p->want_text[0] && tsr_tensor_ok(y)) {
+        y = tsr_redistribute(y, tsr_placements_text(&p->want, want, sizeof want));
+        plan.out = p->want;
+    }
+    st = tsr_mesh_status(mesh);
+    if (st != TSR_OK)
+        return st;
+    if (tsr_mesh_rank(mesh) == t->spoil)
+        spoil(y);
+    return compare(t, y, &plan.out, way, v);
+}
+
+static tsr_status try_ways(task *t, tsr_mesh *mesh, verdict *v)
+{
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < t->ways.n && st == TSR_OK; i++) {
+        tsr_spec specs[TSR_OP_INPUTS];
+
+        if (!op_placing(&t->ways, i, specs))
+            continue;
+        v->tried++;
+        if (v->rank == t->p->set.from.mesh.first) {
+            t->way = i;
+            if (t->ways.all && i % 50 == 0)
+                cli_progress("verify: %d of %d ways", i, t->ways.n);
+        }
+        st = tsr_scope_push(mesh);
+        if (st == TSR_OK) {
+            st = try_way(t, mesh, i, specs, v);
+            tsr_scope_pop(mesh);
+        }
+    }
+    return st;
+}
+
+static tsr_status job(tsr_mesh *world, void *arg)
+{
+    task *t = arg;
+    tsr_mesh *mesh = NULL, *same = NULL;
+    verdict v = {.rank = tsr_mesh_rank(world)}, *all;
+    tsr_status st;
+
+    tsr_memory_limit_set(world, (size_t)t->p->set.limit);
+    all = calloc((size_t)t->n_ranks, sizeof *all);
+    if (!all)
+        return TSR_ERR_MEMORY;
+    st = problem_meshes(&t->p->set, world, &mesh, &same);
+    if (st == TSR_OK && tsr_mesh_is_member(mesh))
+        st = try_ways(t, mesh, &v);
+    tsr_mesh_unref(mesh);
+    tsr_mesh_unref(same);
+    if (st == TSR_OK)
+        st = tsr_all_gather(world, TSR_U8, &v, sizeof v, all);
+    for (int r = 0; r < t->n_ranks && st == TSR_OK && v.rank == 0; r++)
+        t->verdicts[r] = all[r];
+    /* under MPI every process gives the exit status */
+    for (int r = 0; r < t->n_ranks && st == TSR_OK; r++)
+        if (all[r].fault && (v.rank == 0 || tsr_mesh_world(world) == TSR_WORLD_MPI))
+            t->failed = true;
+    free(all);
+    return st;
+}
+
+/* ---- the answer ---- */
+
+/* What all ranks found together: the first way that failed on any of them. */
+static verdict summary(const task *t)
+{
+    verdict sum = t->verdicts[0];
+
+    for (int r = 1; r < t->n_ranks; r++) {
+        const verdict *v = &t->verdicts[r];
+        verdict best = v->fault && (!sum.fault || v->way < sum.way) ? *v : sum;
+
+        best.compared = sum.compared + v->compared;
+        best.tried = sum.tried > v->tried ? sum.tried : v->tried;
+        best.failed = sum.failed > v->failed ? sum.failed : v->failed;
+        best.inexact = sum.inexact || v->inexact;
+        sum = best;
+    }
+    return sum;
+}
+
+static const char *fault_text(const task *t, const verdict *v, char *buf, size_t n)
+{
+    char at[256] = "";
+    size_t used = 0;
+
+    if (v->fault == FAULT_SPEC) {
+        snprintf(buf, n, "rank %d: the plan says %s, the output is %s", v->rank, v->planned,
+                 v->found);
+        return buf;
+    }
+    for (int d = 0; d < t->ref->shape.ndim && used < sizeof at; d++)
+        used += (size_t)snprintf(at + used, sizeof at - used, "%s%" PRId64, d ? "," : "", v->at[d]);
+    used = (size_t)snprintf(buf, n, "rank %d, index [%s]: expected %.9g, got %.9g", v->rank, at,
+                            v->expected, v->got);
+    if (v->tolerance > 0)
+        snprintf(buf + used, n - used, ", which is not within %.3g", v->tolerance);
+    return buf;
+}
+
+static void print_text(const task *t, const verdict *v, const char *text, const char *why)
+{
+    char call[OP_TEXT];
+    tsr_spec specs[TSR_OP_INPUTS];
+
+    printf("%s  %s\n", v->fault ? "FAIL" : "PASS", text);
+    if (t->ways.all && t->ways.total > t->ways.n)
+        printf("      %d of %.15g ways to place the inputs, at random\n", v->tried, t->ways.total);
+    else if (t->ways.all)
+        printf("      all %d ways to place the inputs\n", v->tried);
+    if (!v->fault) {
+        printf("      %d rank%s, %" PRId64 " elements compared, %s; output as planned\n",
+               t->n_ranks, t->n_ranks == 1 ? "" : "s", v->compared,
+               v->inexact ? "equal within 8 eps" : "equal");
+        return;
+    }
+    if (t->ways.all && op_placing(&t->ways, v->way, specs))
+        printf("      %d fail, first %s\n", v->failed,
+               op_problem_call_text(t->p, specs, call, sizeof call));
+    printf("      %s\n", why);
+}
+
+static int print(const task *t, bool as_json)
+{
+    verdict v = summary(t);
+    char text[OP_TEXT], why[3 * TSR_TEXT_LEN] = "";
+    json_t *object;
+
+    op_problem_text(t->p, text, sizeof text);
+    if (v.fault)
+        fault_text(t, &v, why, sizeof why);
+    if (!as_json) {
+        print_text(t, &v, text, why);
+        return v.fault ? CLI_FAILED : CLI_OK;
+    }
+    object =
+        json_pack("{s:s, s:b, s:[{s:s, s:b, s:i, s:i, s:i, s:f, s:I, s:b, s:s}]}", "command",
+                  "verify", "pass", !v.fault, "results", "problem", text, "pass", !v.fault, "ranks",
+                  t->n_ranks, "ways", v.tried, "failed", v.failed, "ways_total", t->ways.total,
+                  "compared", (json_int_t)v.compared, "exact", !v.inexact, "why", why);
+    return cli_print_json(object) == CLI_OK && !v.fault ? CLI_OK : CLI_FAILED;
+}
+
+static int run(const cli_args *args, task *t)
+{
+    char mesh[TSR_TEXT_LEN], call[OP_TEXT];
+    tsr_spec specs[TSR_OP_INPUTS];
+    tsr_error err = {0};
+    tsr_run_opts opts = {.mesh = problem_world_mesh(&t->p->set, mesh),
+                         .world = t->p->set.world,
+                         .cost = t->p->set.cost_text};
+
+    if (tsr_run(&opts, job, t, &err) != TSR_OK) {
+        if (t->ways.all && op_placing(&t->ways, t->way, specs))
+            cli_failed("in %s:", op_problem_call_text(t->p, specs, call, sizeof call));
+        return cli_error(&err);
+    }
+    cli_progress(NULL);
+    if (cli_speaks())
+        return print(t, cli_option_of(args, "json") != NULL);
+    return t->failed ? CLI_FAILED : CLI_OK;
+}
+
+static int verify(const cli_args *args, const op_problem *p)
+{
+    const char *spoiled = cli_option_of(args, "spoil");
+    bool all = cli_option_of(args, "all-placements") != NULL;
+    op_reference ref;
+    task t = {.p = p,
+              .ref = &ref,
+              .ways = op_placings_of(p, all),
+              .n_ranks = problem_ranks(&p->set),
+              .spoil = spoiled ? atoi(spoiled) : -1};
+    int status;
+
+    if (p->set.world == TSR_WORLD_SIM)
+        return cli_bad("verify: the sim world holds no data to verify; use explain");
+    if (p->set.world == TSR_WORLD_MPI && !cli_under_mpi())
+        return cli_mpi_exec(args, t.n_ranks);
+    status = op_reference_make(p, all, &ref);
+    t.verdicts = calloc((size_t)t.n_ranks, sizeof *t.verdicts);
+    if (status == CLI_OK)
+        status = t.verdicts ? run(args, &t) : cli_failed("out of memory");
+    free(t.verdicts);
+    op_reference_free(&ref);
+    return status;
+}
+
+int cli_verify_op(const cli_args *args)
+{
+    op_problem *p = malloc(sizeof *p);
+    int status = p ? op_problem_read("verify", false, args->text, p) : cli_failed("out of memory");
+
+    if (status == CLI_OK)
+        status = cli_world_resolve(&p->set.world) ? verify(args, p) : CLI_USAGE;
+    free(p);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op_check.h - what verify needs for ops: whole inputs and the result on one rank (op_reference.c),
+   and ways to place the inputs, with parts and terms for each (op_placings.c). */
+#ifndef CLI_OP_CHECK_H
+#define CLI_OP_CHECK_H
+
+#include "op_problem.h"
+
+/* Inputs of small whole numbers, and what the op makes of them on one rank. */
+typedef struct op_reference {
+    double *in[TSR_OP_INPUTS]; /* NULL: absent */
+    tsr_dtype dtype;
+    tsr_shape shape;
+    int64_t n;
+    double *expected;
+    double *scale; /* the same with absolute values: a bound of the sum of absolute values */
+    bool whole;    /* the op makes whole numbers of whole numbers */
+} op_reference;
+
+/* Runs one rank as a thread; gives an exit status. partials: any input may be placed so. */
+int op_reference_make(const op_problem *p, bool partials, op_reference *out);
+void op_reference_free(op_reference *ref);
+/* By how much element i may differ; 0 where all sums on the way are exact. */
+double op_reference_tolerance(const op_reference *ref, int64_t i, int ranks);
+
+/* Which placements to try. */
+enum { OP_PLACINGS = 2000 };
+typedef struct op_placings {
+    const op_problem *p;
+    bool all;
+    double total; /* ways that there are */
+    int n;        /* ways to try: all of them, or OP_PLACINGS at random */
+} op_placings;
+
+op_placings op_placings_of(const op_problem *p, bool all);
+/* The specs of way i; false: a placement has no meaning for the dtype, so there is no such way. */
+bool op_placing(const op_placings *ways, int i, tsr_spec in[TSR_OP_INPUTS]);
+/* This rank's part of input k, of terms that add up to `whole` where it is partial. */
+tsr_status op_placing_make(const op_problem *p, tsr_mesh *mesh, int k, const tsr_spec *spec,
+                           const double *whole, tsr_tensor **out);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op_problem.c - reads the texts of ops (op_problem.h). The library knows ops, inputs and
+   attributes; this file finds them in the text and says what is unknown. */
+#include "op_problem.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "reader.h"
+
+enum { MAX_NAMES = 256 };
+
+static bool find_op(const char *name, size_t n, tsr_op_info *out)
+{
+    for (int i = 0; i < tsr_op_count(); i++) {
+        tsr_op_info op = tsr_op_row(i);
+
+        if (strlen(op.name) == n && strncmp(op.name, name, n) == 0) {
+            *out = op;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A redistribution begins with its name, with a tensor f32[..], or with placements. */
+bool op_problem_is(const char *text)
+{
+    tsr_op_info op;
+    size_t n;
+
+    for (;;) {
+        text += strspn(text, " \t\r\n");
+        if (reader_name(text) == 0)
+            break;
+        text += strcspn(text, " \t\r\n");
+    }
+    n = reader_word(text);
+    if (find_op(text, n, &op))
+        return true;
+    if (n == 0 || text[n] == '@' || (n == 12 && strncmp(text, "redistribute", 12) == 0))
+        return false;
+    return text[n + strspn(text + n, " \t\r\n")] != '[';
+}
+
+/* ---- the parts of the text ---- */
+
+static bool read_op(reader *r, op_problem *p)
+{
+    const char *names[MAX_NAMES] = {"redistribute"}, *near;
+    size_t n = reader_word(r->p);
+    char name[TSR_TEXT_LEN];
+    int n_names = 1;
+
+    if (find_op(r->p, n, &p->op)) {
+        r->p += n;
+        return true;
+    }
+    if (!reader_copy(r, r->p, r->p + n, name))
+        return false;
+    for (int i = 0; i < tsr_op_count() && n_names < MAX_NAMES; i++)
+        names[n_names++] = tsr_op_row(i).name;
+    near = cli_nearest(name, names, n_names);
+    if (near)
+        return reader_wrong(r, r->p, "unknown op \"%.40s\"; did you mean %s?", name, near);
+    return reader_wrong(r, r->p, "unknown op \"%.40s\"; tessera ops lists them", name);
+}
+
+/* The names of the op's attributes, cut out of "dim:int=-1,keepdim:bool=false". */
+static int attr_names(const tsr_op_info *op, char name[OP_ATTRS][CLI_TEXT])
+{
+    int n = 0;
+
+    for (const char *a = op->attrs; *a && n < OP_ATTRS; n++) {
+        snprintf(name[n], CLI_TEXT, "%.*s", (int)strcspn(a, ":"), a);
+        a += strcspn(a, ",");
+        a += *a == ',';
+    }
+    return n;
+}
+
+static bool unknown_attr(const reader *r, const op_problem *p, const char *name)
+{
+    const char *names[OP_ATTRS + READER_SETTINGS], *near;
+    char attr[OP_ATTRS][CLI_TEXT];
+    int n = attr_names(&p->op, attr), n_names;
+
+    n_names = reader_setting_names(names);
+    for (int i = 0; i < n; i++)
+        names[n_names++] = attr[i];
+    near = cli_nearest(name, names, n_names);
+    if (near)
+        return reader_wrong(r, r->p, "%s has no attribute \"%.40s\"; did you mean %s=?", p->op.name,
+                            name, near);
+    return reader_wrong(r, r->p, "%s has no attribute \"%.40s\"; it has %s", p->op.name, name,
+                        p->op.attrs[0] ? p->op.attrs : "none");
+}
+
+/* NAME=VALUE, whose name has n letters */
+static bool read_named(reader *r, op_problem *p, size_t n)
+{
+    char attr[OP_ATTRS][CLI_TEXT], name[TSR_TEXT_LEN];
+    int n_known = attr_names(&p->op, attr), i = 0;
+    size_t length = strcspn(r->p, " \t\r\n");
+    bool known;
+
+    if (!reader_setting(r, n, &known))
+        return false;
+    if (known)
+        return true;
+    if (!reader_copy(r, r->p, r->p + n, name))
+        return false;
+    while (i < n_known && strcmp(attr[i], name) != 0)
+        i++;
+    if (i == n_known)
+        return unknown_attr(r, p, name);
+    if (p->n_attrs == OP_ATTRS)
+        return reader_wrong(r, r->p, "more than %d attributes", OP_ATTRS);
+    if (!reader_copy(r, r->p, r->p + length, p->attr_text[p->n_attrs]))
+        return false;
+    p->attr[p->n_attrs] = p->attr_text[p->n_attrs];
+    p->n_attrs++;
+    r->p += length;
+    return true;
+}
+
+/* "f32[5,3]@[S(0),R]", "@[S(0),R]" or "-" */
+static bool read_input(reader *r, op_problem *p, bool files)
+{
+    const char *begin = r->p;
+    tsr_mesh_shape none = {.ndim = 0};
+    char shape[TSR_TEXT_LEN], tensor[TSR_TEXT_LEN];
+    tsr_error err = {0};
+    int k = p->n_in;
+
+    if (k == TSR_OP_INPUTS)
+        return reader_wrong(r, r->p, "more than %d inputs", TSR_OP_INPUTS);
+    p->n_in++;
+    p->in[k].shape.ndim = -1;
+    if (*r->p == '-') {
+        r->p++;
+        return true;
+    }
+    r->p += reader_word(r->p);
+    p->bare[k] = r->p == begin;
+    if (p->bare[k] && !(files && *r->p == '@'))
+        return reader_wrong(r, r->p,
+                            "expected an input like f32[5,3]@[S(0),R], - for none, -> and "
+                            "placements, or NAME=VALUE");
+    if (!p->bare[k]) {
+        if (!reader_bracket(r, "a shape like [5,3]", shape) || !reader_copy(r, begin, r->p, tensor))
+            return false;
+        if (tsr_spec_parse(tensor, &none, &p->in[k], &err) != TSR_OK)
+            return reader_wrong(r, begin, "%s", err.text);
+    }
+    if (*r->p != '@')
+        return true;
+    r->p++;
+    return reader_bracket(r, "placements like [S(0),R]", p->place[k]);
+}
+
+static bool read_parts(reader *r, op_problem *p, bool files)
+{
+    for (;;) {
+        size_t n;
+
+        reader_skip_blanks(r);
+        n = reader_name(r->p);
+        if (!*r->p)
+            return true;
+        if (n > 0) {
+            if (!read_named(r, p, n))
+                return false;
+        } else if (p->want_text[0]) {
+            return reader_wrong(r, r->p, "nothing expected");
+        } else if (strncmp(r->p, "->", 2) == 0) {
+            r->p += 2;
+            if (!reader_bracket(r, "the placements of the output, like [R,R]", p->want_text))
+                return false;
+        } else if (!read_input(r, p, files)) {
+            return false;
+        }
+    }
+}
+
+/* ---- the whole ---- */
+
+int op_problem_set_input(op_problem *p, int k, tsr_dtype dtype, const tsr_shape *shape)
+{
+    tsr_error err = {0};
+    tsr_spec spec = {.dtype = dtype, .shape = *shape, .mesh = p->set.from.mesh};
+
+    if (p->place[k][0] && tsr_placements_parse(p->place[k], &spec, &spec, &err) != TSR_OK)
+        return cli_error(&err);
+    p->in[k] = spec;
+    return CLI_OK;
+}
+
+int op_problem_complete(op_problem *p)
+{
+    const tsr_cost *cost = &p->set.cost;
+    tsr_error err = {0};
+
+    if (tsr_op_plan(p->op.name, p->in, p->n_in, p->attr, p->n_attrs, cost, NULL, false, &p->way,
+                    &err) != TSR_OK)
+        return cli_error(&err);
+    if (!p->want_text[0])
+        return CLI_OK;
+    if (tsr_placements_parse(p->want_text, &p->way.out, &p->want, &err) != TSR_OK ||
+        tsr_op_plan(p->op.name, p->in, p->n_in, p->attr, p->n_attrs, cost, p->want.place, false,
+                    &p->way, &err) != TSR_OK)
+        return cli_error(&err);
+    return CLI_OK;
+}
+
+int op_problem_read(const char *command, bool files, const char *text, op_problem *out)
+{
+    reader r;
+    int status = CLI_OK;
+
+    memset(out, 0, sizeof *out);
+    if (!reader_open(&r, command, text, &out->set) || !reader_settings(&r) || !read_op(&r, out) ||
+        !read_parts(&r, out, files) || !reader_needs_mesh(&r) ||
+        !reader_mesh(&r, r.mesh, r.mesh_at, &out->set.from.mesh))
+        return CLI_USAGE;
+    if (r.target_mesh[0]) {
+        reader_wrong(&r, r.target_mesh_at, "to= is for redistributions only");
+        return CLI_USAGE;
+    }
+    out->set.has_mesh = true;
+    out->set.to.mesh = out->set.from.mesh;
+    for (int k = 0; k < out->n_in && status == CLI_OK; k++)
+        if (op_problem_has(out, k))
+            status = op_problem_set_input(out, k, out->in[k].dtype, &out->in[k].shape);
+    return status == CLI_OK && !files ? op_problem_complete(out) : status;
+}
+
+/* ---- as text ---- */
+
+bool op_problem_has(const op_problem *p, int k)
+{
+    return p->in[k].shape.ndim >= 0;
+}
+
+const char *op_problem_input_name(const op_problem *p, int k, char buf[CLI_TEXT])
+{
+    const char *name = p->op.inputs;
+    size_t n = strcspn(name, ",?*");
+
+    if (name[n] == '*') {
+        snprintf(buf, CLI_TEXT, "%.*s%d", (int)n, name, k);
+        return buf;
+    }
+    for (int i = 0; i < k && *name; i++) {
+        name += strcspn(name, ",");
+        name += *name == ',';
+    }
+    snprintf(buf, CLI_TEXT, "%.*s", (int)strcspn(name, ",?*"), name);
+    return buf;
+}
+
+const char *op_problem_call_text(const op_problem *p, const tsr_spec *in, char *buf, size_t n)
+{
+    size_t used = (size_t)snprintf(buf, n, "%s", p->op.name);
+    char text[TSR_TEXT_LEN];
+
+    for (int k = 0; k < p->n_in && used < n; k++)
+        used +=
+            (size_t)snprintf(buf + used, n - used, " %s",
+                             op_problem_has(p, k) ? tsr_spec_text(&in[k], text, sizeof text) : "-");
+    for (int i = 0; i < p->n_attrs && used < n; i++)
+        used += (size_t)snprintf(buf + used, n - used, " %s", p->attr[i]);
+    if (p->want_text[0] && used < n)
+        snprintf(buf + used, n - used, " -> %s", tsr_placements_text(&p->want, text, sizeof text));
+    return buf;
+}
+
+const char *op_problem_text(const op_problem *p, char *buf, size_t n)
+{
+    size_t used = strlen(op_problem_call_text(p, p->in, buf, n));
+
+    problem_settings_text(&p->set, buf + used, n - used);
+    return buf;
+}

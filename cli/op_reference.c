@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op_reference.c - what verify expects of an op: the same op on a mesh of one rank. Run again with
+   absolute values in f64 it tells how large the sums on the way can be, and with one of them
+   changed by 1, whether whole numbers stay whole. */
+#include "op_check.h"
+#include "values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The op on one rank, with other inputs and dtypes or as they are. */
+typedef enum variant { AS_IS, ABSOLUTE, ABSOLUTE_PLUS_1, N_VARIANTS } variant;
+
+typedef struct task {
+    const op_problem *p;
+    op_reference *ref;
+    double extra[TSR_OP_INPUTS]; /* by which terms of a partial exceed it (op_placings.c) */
+    double *result[N_VARIANTS];
+} task;
+
+static bool is_float(tsr_dtype dtype)
+{
+    return dtype == TSR_F32 || dtype == TSR_F64 || dtype == TSR_F16 || dtype == TSR_BF16;
+}
+
+/* Bits of the fraction, the leading one included. */
+static int digits_of(tsr_dtype dtype)
+{
+    switch (dtype) {
+    case TSR_F32: return 24;
+    case TSR_F64: return 53;
+    case TSR_F16: return 11;
+    case TSR_BF16: return 8;
+    default: return 0;
+    }
+}
+
+static double random_value(tsr_dtype dtype, uint64_t h)
+{
+    if (dtype == TSR_BOOL)
+        return (double)(h & 1);
+    return dtype == TSR_U8 ? (double)(h % 4) : (double)(h % 7) - 3;
+}
+
+static tsr_tensor *make_input(const task *t, tsr_mesh *mesh, int k, variant v)
+{
+    const double *value = t->ref->in[k];
+    tsr_spec spec = {
+        .dtype = t->p->in[k].dtype, .shape = t->p->in[k].shape, .mesh = *tsr_mesh_shape_of(mesh)};
+    int64_t n = tsr_shape_count(&spec.shape);
+    char text[TSR_TEXT_LEN];
+    tsr_tensor *x;
+    void *data;
+
+    if (v != AS_IS && is_float(spec.dtype))
+        spec.dtype = TSR_F64;
+    else
+        v = AS_IS; /* indices stay */
+    data = malloc((size_t)n * tsr_dtype_size(spec.dtype) + 1);
+    if (!data)
+        return NULL;
+    for (int64_t i = 0; i < n; i++)
+        value_put(spec.dtype, data, i,
+                  v == AS_IS ? value[i]
+                             : fabs(value[i]) + t->extra[k] + (v == ABSOLUTE_PLUS_1 && i == 0));
+    x = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), data);
+    free(data);
+    return x;
+}
+
+static tsr_status run_variant(task *t, tsr_mesh *mesh, variant v)
+{
+    const op_problem *p = t->p;
+    tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *y;
+    const tsr_spec *spec;
+    size_t bytes;
+    int64_t n;
+    void *data;
+    tsr_status st;
+
+    for (int k = 0; k < p->n_in; k++)
+        if (op_problem_has(p, k) && !(in[k] = make_input(t, mesh, k, v)))
+            return TSR_ERR_MEMORY;
+    y = tsr_op_run(mesh, p->op.name, in, p->n_in, p->attr, p->n_attrs);
+    st = tsr_mesh_status(mesh);
+    if (st != TSR_OK)
+        return st;
+    spec = tsr_tensor_spec(y);
+    n = tsr_shape_count(&spec->shape);
+    bytes = (size_t)n * tsr_dtype_size(spec->dtype);
+    data = malloc(bytes + 1);
+    t->result[v] = malloc((size_t)n * sizeof(double) + 1);
+    st = data && t->result[v] ? tsr_to_host(y, data, bytes) : TSR_ERR_MEMORY;
+    for (int64_t i = 0; i < n && st == TSR_OK; i++)
+        t->result[v][i] = value_get(spec->dtype, data, i);
+    free(data);
+    if (v == AS_IS) {
+        t->ref->dtype = spec->dtype;
+        t->ref->shape = spec->shape;
+        t->ref->n = n;
+    }
+    return st;
+}
+
+static tsr_status job(tsr_mesh *mesh, void *arg)
+{
+    task *t = arg;
+    tsr_status st = run_variant(t, mesh, AS_IS);
+
+    for (int v = ABSOLUTE; v < N_VARIANTS && st == TSR_OK && is_float(t->p->in[0].dtype); v++)
+        st = run_variant(t, mesh, (variant)v);
+    return st;
+}
+
+static bool all_whole(const double *value, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (value[i] != rint(value[i]))
+            return false;
+    return true;
+}
+
+static bool make_inputs(const op_problem *p, op_reference *ref)
+{
+    for (int k = 0; k < p->n_in; k++) {
+        int64_t n;
+
+        if (!op_problem_has(p, k))
+            continue;
+        n = tsr_shape_count(&p->in[k].shape);
+        if ((uint64_t)n > SIZE_MAX / 2 / sizeof(double))
+            return false;
+        ref->in[k] = malloc((size_t)n * sizeof(double) + 1);
+        if (!ref->in[k])
+            return false;
+        for (int64_t i = 0; i < n; i++)
+            ref->in[k][i] = random_value(
+                p->in[k].dtype,
+                value_hash(value_hash(p->set.seed ^ (uint64_t)k << 32) + (uint64_t)i) >> 8);
+    }
+    return true;
+}
+
+static bool is_partial(const tsr_spec *spec)
+{
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        if (spec->place[m].kind == TSR_PARTIAL)
+            return true;
+    return false;
+}
+
+int op_reference_make(const op_problem *p, bool partials, op_reference *out)
+{
+    task t = {.p = p, .ref = out};
+    tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD, .cost = "default"};
+    tsr_error err = {0};
+    int status = CLI_OK;
+
+    memset(out, 0, sizeof *out);
+    if (!make_inputs(p, out))
+        return cli_failed("out of memory");
+    for (int k = 0; k < p->n_in; k++)
+        t.extra[k] = partials || (op_problem_has(p, k) && is_partial(&p->in[k])) ? 2 : 0;
+    if (tsr_run(&opts, job, &t, &err) != TSR_OK)
+        status = cli_error(&err);
+    out->expected = t.result[AS_IS];
+    out->scale = t.result[ABSOLUTE];
+    out->whole = status == CLI_OK && all_whole(out->expected, out->n) &&
+                 (!out->scale || (all_whole(t.result[ABSOLUTE], out->n) &&
+                                  all_whole(t.result[ABSOLUTE_PLUS_1], out->n)));
+    free(t.result[ABSOLUTE_PLUS_1]);
+    return status;
+}
+
+void op_reference_free(op_reference *ref)
+{
+    for (int k = 0; k < TSR_OP_INPUTS; k++)
+        free(ref->in[k]);
+    free(ref->expected);
+    free(ref->scale);
+    memset(ref, 0, sizeof *ref);
+}
+
+double op_reference_tolerance(const op_reference *ref, int64_t i, int ranks)
+{
+    int digits = digits_of(ref->dtype);
+    double scale;
+
+    if (!ref->scale || digits == 0)
+        return 0;
+    scale = fmax(fabs(ref->scale[i]), fabs(ref->expected[i]));
+    if (ref->whole && scale * ranks <= ldexp(1, digits))
+        return 0;
+    return 8 * ldexp(scale, 1 - digits);
+}

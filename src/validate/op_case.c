@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op_case.c - reads and writes the cases of a row. */
+#include "validate/op_case.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "op/schema.h"
+
+static bool is_attr(const char *word)
+{
+    return strchr(word, '=') != NULL;
+}
+
+/* The next word of a case; false at its end. */
+static bool next_word(const char **p, char word[TSR_TEXT_LEN])
+{
+    size_t n;
+
+    *p += strspn(*p, " ");
+    n = strcspn(*p, " ");
+    snprintf(word, TSR_TEXT_LEN, "%.*s", (int)n, *p);
+    *p += n;
+    return n > 0;
+}
+
+tsr_status tsr__case_read(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh,
+                          tsr_schema *out, tsr_error *err)
+{
+    tsr_schema s = {.op = op};
+    char word[TSR_TEXT_LEN];
+    tsr_status st;
+
+    TSR_TRY(tsr__attrs_default(op, &s.attrs, err));
+    for (const char *p = text; next_word(&p, word);) {
+        if (is_attr(word)) {
+            TSR_TRY(tsr__attr_parse(op, word, strlen(word), &s.attrs, err));
+            continue;
+        }
+        if (s.n_in == TSR_MAX_IN)
+            return tsr__fail(err, TSR_ERR_ARG, "%s: case \"%s\" has more than %d inputs", op->name,
+                             text, TSR_MAX_IN);
+        if (strcmp(word, "-") == 0)
+            s.in[s.n_in].shape.ndim = -1;
+        else
+            TSR_TRY(tsr_spec_parse(word, mesh, &s.in[s.n_in], err));
+        s.n_in++;
+    }
+    TSR_TRY(tsr__schema_check(&s, err));
+    *out = s;
+done:
+    return st;
+}
+
+tsr_mesh_shape tsr__case_mesh(int ranks)
+{
+    return (tsr_mesh_shape){.ndim = 1, .size = {ranks}, .stride = {1}};
+}
+
+static bool shapes_alike(const tsr_shape *a, const tsr_shape *b)
+{
+    if (a->ndim != b->ndim)
+        return false;
+    for (int d = 0; d < a->ndim; d++)
+        if ((a->size[d] == 1) != (b->size[d] == 1))
+            return false;
+    return true;
+}
+
+bool tsr__case_alike(const tsr_schema *a, const tsr_schema *b)
+{
+    if (a->n_in != b->n_in)
+        return false;
+    for (int k = 0; k < a->n_in; k++)
+        if (!shapes_alike(&a->in[k].shape, &b->in[k].shape))
+            return false;
+    for (int i = 0; i < TSR_MAX_ATTR; i++) {
+        const tsr_attr *x = &a->attrs.value[i], *y = &b->attrs.value[i];
+        if (x->n != y->n || x->f != y->f)
+            return false;
+        for (int j = 0; j < x->n; j++)
+            if (x->i[j] != y->i[j])
+                return false;
+    }
+    return true;
+}
+
+/* Append to buf, which stays a string. */
+static void append(char *buf, size_t n, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void append(char *buf, size_t n, const char *format, ...)
+{
+    size_t used = strlen(buf);
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(buf + used, n - used, format, list);
+    va_end(list);
+}
+
+const char *tsr__case_line(const tsr_schema *schema, const char *text, const char *cost, char *buf,
+                           size_t n)
+{
+    char word[TSR_TEXT_LEN], spec[TSR_TEXT_LEN];
+    int k = 0;
+
+    buf[0] = 0;
+    append(buf, n, "tessera verify \"%s", schema->op->name);
+    for (const char *p = text; next_word(&p, word);) {
+        if (!is_attr(word) && tsr__schema_has(schema, k))
+            append(buf, n, " %s", tsr_spec_text(&schema->in[k], spec, sizeof spec));
+        else
+            append(buf, n, " %s", word);
+        k += !is_attr(word);
+    }
+    append(buf, n, " mesh=%s world=thread cost=%s\"",
+           tsr_mesh_text(&schema->in[0].mesh, spec, sizeof spec), cost);
+    return buf;
+}

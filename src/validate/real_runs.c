@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* real_runs.c - a right rule behind a wrong runtime is still a wrong answer: calls through
+   dispatch on thread ranks, gathered and compared with the reference on whole inputs. Placements
+   are sampled; every other call has random costs, so that not only the cheapest strategy runs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "dispatch/dispatch.h"
+#include "op/schema.h"
+#include "validate/op_case.h"
+#include "validate/trial.h"
+#include "validate/validate.h"
+
+enum { SAMPLES = 24, TIMEOUT_MS = 60000 };
+
+/* What one rank found. */
+typedef struct verdict {
+    int64_t runs;
+    int wrong;
+    char text[TSR_TEXT_LEN], line[TSR_TEXT_LEN]; /* of the first wrong one */
+} verdict;
+
+typedef struct task {
+    const tsr_op *op;
+    verdict verdict[TSR_TRIAL_RANKS];
+} task;
+
+static tsr_placement sample(uint64_t h, const tsr_spec *spec)
+{
+    static const tsr_reduce reduce[] = {TSR_SUM, TSR_AVG, TSR_MAX, TSR_MIN, TSR_PROD};
+    int ndim = spec->shape.ndim, k = (int)(h % (uint64_t)(ndim + 4));
+    bool averages = tsr__dtype_is_float(spec->dtype);
+
+    if (k < ndim)
+        return (tsr_placement){.kind = TSR_SHARD, .dim = k};
+    if (k == ndim && ndim > 0)
+        return (tsr_placement){.kind = TSR_STRIDED,
+                               .dim = (int)((h >> 20) % (uint64_t)ndim),
+                               .factor = 2 + (int64_t)((h >> 30) % 2)};
+    k = (int)((h >> 40) % 5);
+    if (h >> 16 & 1 && spec->dtype != TSR_BOOL && (averages || reduce[k] != TSR_AVG))
+        return (tsr_placement){.kind = TSR_PARTIAL, .reduce = reduce[k]};
+    return tsr__replicate();
+}
+
+/* Costs of a sample as text, and set on the mesh. */
+static tsr_status set_cost(tsr_mesh *mesh, int i, char text[TSR_NAME_LEN], tsr_error *err)
+{
+    tsr_cost cost;
+    tsr_status st;
+
+    snprintf(text, TSR_NAME_LEN, i % 2 ? "random:%d" : "default", i);
+    TSR_TRY(tsr_cost_parse(text, &cost, err));
+    tsr_cost_set(mesh, &cost);
+done:
+    return st;
+}
+
+/* The call on real ranks; the inputs are the trial's. The result is the scope's. */
+static tsr_status run_call(tsr_trial *t, tsr_mesh *mesh, tsr_tensor **out, tsr_error *err)
+{
+    tsr_op_call call = {.op = t->schema.op, .n_in = t->schema.n_in, .attrs = t->schema.attrs};
+    char text[TSR_TEXT_LEN];
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < t->schema.n_in; k++) {
+        tsr_shape shape;
+        if (!tsr__schema_has(&t->schema, k))
+            continue;
+        TSR_TRY(tsr__trial_part(t, k, tsr_mesh_index(mesh), &shape, err));
+        call.in[k] = tsr_from_local(mesh, tsr_spec_text(&t->schema.in[k], text, sizeof text),
+                                    t->part[k], &shape);
+    }
+    *out = tsr__dispatch(&call);
+done:
+    return st;
+}
+
+/* One sample; `difference` is "" if all is well. */
+static tsr_status run_sample(tsr_trial *t, tsr_mesh *mesh, char difference[TSR_TEXT_LEN],
+                             tsr_error *err)
+{
+    tsr_tensor *y = NULL;
+    int64_t i, n = tsr_shape_count(&t->schema.out_shape[0]);
+    tsr_status st;
+
+    difference[0] = 0;
+    TSR_TRY(tsr_scope_push(mesh));
+    TSR_TRY(tsr__trial_fill(t, TSR_DOMAIN_SMALL, err));
+    TSR_TRY(run_call(t, mesh, &y, err));
+    if (!tsr_tensor_ok(y) ||
+        tsr_to_host(y, t->own[0], (size_t)n * tsr_dtype_size(t->schema.out_dtype[0])) != TSR_OK) {
+        snprintf(difference, TSR_TEXT_LEN, "%.400s", tsr_mesh_message(mesh));
+        st = tsr_mesh_status(mesh);
+    } else if ((i = tsr__trial_differs(t, t->own[0])) >= 0) {
+        tsr__trial_element_text(t, t->own[0], i, difference, TSR_TEXT_LEN);
+    }
+    tsr_scope_pop(mesh);
+done:
+    return st;
+}
+
+/* All samples of a case. */
+static tsr_status run_case(tsr_mesh *mesh, const tsr_op *op, const char *text, uint64_t seed,
+                           verdict *out, tsr_error *err)
+{
+    tsr_heap heap = {0};
+    tsr_trial t = {.heap = &heap};
+    tsr_schema schema;
+    char difference[TSR_TEXT_LEN] = "", cost[TSR_NAME_LEN], meshes[TSR_TEXT_LEN];
+    tsr_status st;
+
+    TSR_TRY(tsr__case_read(op, text, tsr_mesh_shape_of(mesh), &schema, err));
+    TSR_TRY(tsr__trial_open(&t, &heap, &schema, seed, err));
+    for (int i = 0; i < SAMPLES; i++) {
+        for (int k = 0; k < schema.n_in; k++)
+            for (int m = 0; m < schema.in[0].mesh.ndim && tsr__schema_has(&schema, k); m++) {
+                uint64_t h = tsr__hash_mix(tsr__hash_mix(seed, (uint64_t)i), (uint64_t)(8 * k + m));
+                t.schema.in[k].place[m] = sample(tsr__hash_final(h), &schema.in[k]);
+            }
+        TSR_TRY(set_cost(mesh, i, cost, err));
+        st = run_sample(&t, mesh, difference, err);
+        out->runs++;
+        if (difference[0] && out->wrong++ == 0) {
+            tsr__case_line(&t.schema, text, cost, out->line, sizeof out->line);
+            snprintf(out->text, sizeof out->text, "%s: a run of %s on mesh %s: %.300s", op->name,
+                     text, tsr_mesh_text(&schema.in[0].mesh, meshes, sizeof meshes), difference);
+        }
+        TSR_TRY(st);
+    }
+done:
+    tsr__trial_close(&t);
+    return st;
+}
+
+/* All cases; a call that fails is a flaw, after which the mesh is left alone. */
+static tsr_status run_cases(tsr_mesh *mesh, void *arg)
+{
+    task *all = arg;
+    verdict *out = &all->verdict[tsr_mesh_rank(mesh)];
+    tsr_error err = {0};
+
+    for (int c = 0; all->op->cases[c]; c++) {
+        const char *text = all->op->cases[c];
+
+        if (run_case(mesh, all->op, text, (uint64_t)c + 1, out, &err) == TSR_OK)
+            continue;
+        if (out->wrong++ == 0) /* it did not come to a call */
+            snprintf(out->text, sizeof out->text, "%s: a run of %s: %.300s", all->op->name, text,
+                     err.text);
+        break;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr__check_runs(tsr_validator *v, tsr_error *err)
+{
+    static const char *const meshes[] = {"2", "3", "2x2", "2x3"};
+    task *all = NULL;
+    tsr_status st;
+
+    TSR_TRY(tsr__alloc(v->heap, 1, sizeof *all, &all, err));
+    for (size_t m = 0; m < sizeof meshes / sizeof meshes[0]; m++) {
+        const verdict *first = NULL;
+        tsr_run_opts opts = {
+            .mesh = meshes[m], .world = TSR_WORLD_THREAD, .timeout_ms = TIMEOUT_MS};
+
+        memset(all, 0, sizeof *all);
+        all->op = v->op;
+        TSR_TRY(tsr_run(&opts, run_cases, all, err));
+        for (int r = TSR_TRIAL_RANKS - 1; r >= 0; r--)
+            if (all->verdict[r].wrong > 0)
+                first = &all->verdict[r];
+        v->report->runs += all->verdict[0].runs;
+        if (first)
+            tsr__flaw_add(v->report, TSR_FLAW_WRONG, first->line, "%s", first->text);
+    }
+done:
+    tsr__free(v->heap, all);
+    return st;
+}

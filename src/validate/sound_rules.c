@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sound_rules.c - does every rule of an op hold? On one mesh dim of 1 to 4 ranks, for all cases,
+   with plain and strided shards and partial inputs. */
+#include <stdio.h>
+
+#include "op/schema.h"
+#include "validate/op_case.h"
+#include "validate/trial.h"
+#include "validate/validate.h"
+
+enum { MOST_RANKS = 4, MOST_PIECES = 3 };
+
+tsr_status tsr__all_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    /* a factor of 1 is a plain shard, and fills what partial inputs would */
+    for (int factor = 1; factor <= MOST_PIECES; factor++) {
+        tsr_schema s = *schema;
+        for (int k = 0; k < s.n_in; k++)
+            if (tsr__schema_has(&s, k) && s.in[k].shape.ndim > 0)
+                s.in[k].place[0] = (tsr_placement){.kind = factor > 1 ? TSR_STRIDED : TSR_SHARD,
+                                                   .factor = factor > 1 ? factor : 0};
+        TSR_TRY(tsr__rules_make(&s, out, err)); /* adds those that are new */
+    }
+done:
+    return st;
+}
+
+bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule)
+{
+    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
+
+    if (!schema->op->fits)
+        return true;
+    for (int k = 0; k < schema->n_in; k++) {
+        in[k] = schema->in[k];
+        in[k].place[0] = rule->in[k].place;
+    }
+    for (int k = 0; k < schema->n_out; k++)
+        out[k] = (tsr_spec){.dtype = schema->out_dtype[k],
+                            .shape = schema->out_shape[k],
+                            .mesh = schema->in[0].mesh,
+                            .place = {rule->out[k].place}};
+    return schema->op->fits(schema, in, out);
+}
+
+const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char *buf, size_t n)
+{
+    size_t used = 0;
+    char one[TSR_TEXT_LEN];
+
+    for (int k = 0; k < schema->n_in && used < n; k++)
+        if (tsr__schema_has(schema, k))
+            used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "",
+                                     tsr__placement_text(&rule->in[k].place, one, sizeof one));
+    if (used < n)
+        snprintf(buf + used, n - used, " -> %s",
+                 tsr__placement_text(&rule->out[0].place, one, sizeof one));
+    return buf;
+}
+
+static void report(tsr_validator *v, const tsr_trial *t, const char *text, const tsr_rule *rule,
+                   const char *why)
+{
+    char line[TSR_TEXT_LEN], name[TSR_TEXT_LEN];
+    tsr_schema s = t->schema;
+
+    for (int k = 0; k < s.n_in; k++)
+        if ((int)s.in[k].dtype == TSR__FIELD) /* a user cannot say that */
+            s.in[k].dtype = TSR_F64;
+    tsr__flaw_add(v->report, TSR_FLAW_UNSOUND, tsr__case_line(&s, text, "torch", line, sizeof line),
+                  "%s: rule %s does not hold for %s on %d ranks: %s", v->op->name,
+                  tsr__rule_text(&s, rule, name, sizeof name), text, t->ranks, why);
+}
+
+static tsr_status check_rule(tsr_validator *v, tsr_trial *t, const char *text, const tsr_rule *rule,
+                             tsr_error *err)
+{
+    char why[TSR_TEXT_LEN];
+    int n, before = v->unsound.n;
+    tsr_domain domain[2];
+    bool holds = true;
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < t->schema.n_in; k++)
+        t->schema.in[k].place[0] = rule->in[k].place;
+    n = tsr__domains_of(&t->schema, domain);
+    for (int i = 0; i < n && holds; i++) {
+        TSR_TRY(tsr__trial_fill(t, domain[i], err));
+        TSR_TRY(tsr__trial_holds(t, &rule->out[0].place, &holds, why, err));
+    }
+    if (holds)
+        return TSR_OK;
+    TSR_TRY(tsr__rule_add(&v->unsound, rule, err));
+    if (v->unsound.n > before) /* a rule is reported once, with its first counter-example */
+        report(v, t, text, rule, why);
+done:
+    return st;
+}
+
+static tsr_status check_case(tsr_validator *v, const char *text, int ranks, tsr_error *err)
+{
+    const tsr_mesh_shape mesh = tsr__case_mesh(ranks);
+    tsr_rules rules = {.heap = v->heap};
+    tsr_trial trial = {.heap = v->heap};
+    tsr_schema schema;
+    tsr_status st;
+
+    TSR_TRY(tsr__case_read(v->op, text, &mesh, &schema, err));
+    TSR_TRY(tsr__all_rules(&schema, &rules, err));
+    TSR_TRY(tsr__trial_open(&trial, v->heap, &schema, (uint64_t)ranks, err));
+    for (int i = 0; i < rules.n; i++) {
+        TSR_TRY(tsr__rule_add(&v->known, &rules.rule[i], err));
+        if (tsr__rule_offered(&schema, &rules.rule[i]))
+            TSR_TRY(check_rule(v, &trial, text, &rules.rule[i], err));
+    }
+done:
+    tsr__trial_close(&trial);
+    tsr__rules_free(&rules);
+    return st;
+}
+
+tsr_status tsr__check_rules(tsr_validator *v, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (const char *const *text = v->op->cases; *text; text++)
+        for (int ranks = 1; ranks <= MOST_RANKS; ranks++)
+            TSR_TRY(check_case(v, *text, ranks, err));
+    v->report->rules = v->known.n;
+done:
+    return st;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trial.h - one call on ranks that are only imagined: random inputs with given placements, the
+   local kernel for each rank in turn, and whether the parts of the output make up what the kernel
+   gives for the whole inputs. Kernels run as their naive reference. No world. */
+#ifndef TSR_VALIDATE_TRIAL_H
+#define TSR_VALIDATE_TRIAL_H
+
+#include "op/op.h"
+
+enum { TSR_TRIAL_RANKS = 8 };
+
+/* What the inputs are filled with. */
+typedef enum tsr_domain {
+    TSR_DOMAIN_FIELD,  /* elements of the prime field: equal means equal */
+    TSR_DOMAIN_TOKENS, /* different integers of both signs, for what orders them */
+    TSR_DOMAIN_REALS,  /* from -2 to 2; equal up to 1e-12 */
+    TSR_DOMAIN_SMALL   /* -3 to 3 without 0, so that sums and products stay exact */
+} tsr_domain;
+
+/* Arrays are of the whole shape, 8 bytes for every element. */
+typedef struct tsr_trial {
+    tsr_heap *heap;
+    tsr_schema schema; /* of the whole call, with the inputs' placements */
+    tsr_domain domain;
+    int ranks;
+    uint64_t seed;
+    char *memory;
+    void *term[TSR_MAX_IN][TSR_TRIAL_RANKS]; /* what a rank would hold if it held all of an input */
+    void *whole[TSR_MAX_IN];                 /* what an input is worth */
+    void *part[TSR_MAX_IN];                  /* what one rank holds */
+    void *result;                            /* the kernel on whole inputs */
+    void *own[TSR_TRIAL_RANKS];              /* what ranks compute, at its place in the whole */
+    void *local;                             /* what one rank computes */
+    int64_t *token;                          /* the integers of TSR_DOMAIN_TOKENS, mixed */
+} tsr_trial;
+
+/* What suits an op with inputs at these placements on one mesh dim; how many of them. Linear ops
+   get numbers too: a row may be wrong in that, and over the field relu changes nothing. */
+int tsr__domains_of(const tsr_schema *schema, tsr_domain out[2]);
+
+tsr_status tsr__trial_open(tsr_trial *t, tsr_heap *heap, const tsr_schema *schema, uint64_t seed,
+                           tsr_error *err);
+void tsr__trial_close(tsr_trial *t);
+
+/* Fill the inputs for the placements in t->schema and compute the result. */
+tsr_status tsr__trial_fill(tsr_trial *t, tsr_domain domain, tsr_error *err);
+/* Copy what the rank at mesh index `index` holds of input k to t->part[k]. */
+tsr_status tsr__trial_part(tsr_trial *t, int k, int index, tsr_shape *shape, tsr_error *err);
+
+/* On one mesh dim: is the output `out` when every rank runs the kernel on its parts? If not, `why`
+   says what differs first. */
+tsr_status tsr__trial_holds(tsr_trial *t, const tsr_placement *out, bool *holds,
+                            char why[TSR_TEXT_LEN], tsr_error *err);
+
+/* The first element in which x differs from the result, -1 if none. */
+int64_t tsr__trial_differs(const tsr_trial *t, const void *x);
+/* "[1,2] is 3, not 4" for an element that differs */
+const char *tsr__trial_element_text(const tsr_trial *t, const void *x, int64_t i, char *buf,
+                                    size_t n);
+
+/* trial_data.c: random contents of input k, and parts of arrays */
+void tsr__trial_fill_input(tsr_trial *t, int k);
+void tsr__trial_shuffle(tsr_trial *t);
+/* Copy between a rank's part and its place in the whole array. */
+tsr_status tsr__part_cut(tsr_heap *heap, const tsr_spec *spec, int index, const void *whole,
+                         void *part, tsr_shape *shape, tsr_error *err);
+tsr_status tsr__part_paste(tsr_heap *heap, const tsr_spec *spec, int index, const void *part,
+                           void *whole, tsr_error *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* validate.c - all checks of one op, and its flaws as a report. Called by the tool and by tests. */
+#include "validate/validate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+void tsr__flaw_add(tsr_validation *report, tsr_flaw_kind kind, const char *line, const char *format,
+                   ...)
+{
+    tsr_flaw *flaw = &report->flaw[report->n_flaws];
+    va_list list;
+
+    report->unsound += kind == TSR_FLAW_UNSOUND;
+    report->missing += kind == TSR_FLAW_MISSING;
+    report->wrong += kind == TSR_FLAW_WRONG;
+    if (report->n_flaws == TSR_FLAWS)
+        return;
+    report->n_flaws++;
+    flaw->kind = kind;
+    snprintf(flaw->line, sizeof flaw->line, "%s", line);
+    va_start(list, format);
+    vsnprintf(flaw->text, sizeof flaw->text, format, list);
+    va_end(list);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+tsr_status tsr__validate(const tsr_op *op, tsr_validation *out, tsr_error *err)
+{
+    tsr_heap heap = {0};
+    tsr_validation report = {0};
+    tsr_validator v = {.heap = &heap,
+                       .op = op,
+                       .report = &report,
+                       .known = {.heap = &heap},
+                       .unsound = {.heap = &heap},
+                       .missing = {.heap = &heap}};
+    double begin = now();
+    tsr_status st;
+
+    while (op->cases && op->cases[report.cases])
+        report.cases++;
+    if (report.cases == 0 || !op->kernel)
+        return tsr__fail(err, TSR_ERR_ARG, "%s cannot be validated: its row has no %s", op->name,
+                         op->kernel ? "cases" : "kernel");
+    TSR_TRY(tsr__check_rules(&v, err));
+    TSR_TRY(tsr__check_missing(&v, err));
+    if (report.unsound == 0) /* runs trust the rules: kernels would get parts that do not fit */
+        TSR_TRY(tsr__check_runs(&v, err));
+    report.seconds = now() - begin;
+    *out = report;
+done:
+    tsr__rules_free(&v.known);
+    tsr__rules_free(&v.unsound);
+    tsr__rules_free(&v.missing);
+    return st;
+}
+
+tsr_status tsr_validate(const char *op, tsr_validation *out, tsr_error *err)
+{
+    const tsr_op *row = op ? tsr__op_find(op) : NULL;
+
+    if (!row)
+        return tsr__fail(err, TSR_ERR_ARG, "there is no op \"%s\"", op ? op : "");
+    return tsr__validate(row, out, err);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* validate.h - are the rules of an op right, and are they all? Three checks, each a file: known
+   rules hold, unknown tuples do not, and runs on threads give what whole inputs give. */
+#ifndef TSR_VALIDATE_VALIDATE_H
+#define TSR_VALIDATE_VALIDATE_H
+
+#include "op/op.h"
+#include "tessera_ext.h"
+
+typedef struct tsr_validator {
+    tsr_heap *heap;
+    const tsr_op *op;
+    tsr_validation *report;
+    tsr_rules known, unsound, missing; /* over all cases */
+} tsr_validator;
+
+/* All three; op may be a row of its own, outside the table. Finding flaws is a success. */
+tsr_status tsr__validate(const tsr_op *op, tsr_validation *out, tsr_error *err);
+
+tsr_status tsr__check_rules(tsr_validator *v, tsr_error *err);   /* sound_rules.c */
+tsr_status tsr__check_missing(tsr_validator *v, tsr_error *err); /* missing_rules.c */
+tsr_status tsr__check_runs(tsr_validator *v, tsr_error *err);    /* real_runs.c */
+
+/* The rules of a call on one mesh dim, filled with plain shards and some strided ones. */
+tsr_status tsr__all_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
+/* Does the row offer the rule for these shapes on this mesh? */
+bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule);
+/* "S(0),R -> S(0)" */
+const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char *buf, size_t n);
+
+/* Count a flaw; keeps it if there is room. */
+void tsr__flaw_add(tsr_validation *report, tsr_flaw_kind kind, const char *line, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
+
+#endif

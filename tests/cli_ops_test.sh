@@ -1,0 +1,351 @@
+#!/bin/bash
+# cli_ops_test.sh TOOL [mpi] - what the tool does with ops: ops, explain, verify and run, their JSON,
+# and that bad input is answered with one sentence and exit status 2. With "mpi": only what starts
+# mpirun. One line per check; stops at the first that fails.
+set -u
+export LC_ALL=C.UTF-8
+unset TESSERA_WORLD TESSERA_COST TESSERA_TIMEOUT TESSERA_LOG NO_COLOR
+tool=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+n=0
+
+fail() {
+    echo "not ok - $1"
+    sed 's/^/    /' "$dir/out" "$dir/err"
+    exit 1
+}
+
+# run STATUS ARG...: the output is left in $dir/out and $dir/err
+run() {
+    local want=$1 got=0
+    shift
+    "$tool" "$@" >"$dir/out" 2>"$dir/err" </dev/null || got=$?
+    [ $got = "$want" ] || fail "exit status $got instead of $want: tessera $*"
+}
+
+ok() {
+    n=$((n + 1))
+    echo "ok $n - $1"
+}
+
+# has NAME TEXT...: stdout has each text in some line
+has() {
+    local name=$1
+    shift
+    for text in "$@"; do
+        grep -qF -- "$text" "$dir/out" || fail "$name: no \"$text\" in the output"
+    done
+    ok "$name"
+}
+
+# is NAME LINE...: stdout is these lines
+is() {
+    local name=$1
+    shift
+    printf '%s\n' "$@" >"$dir/want"
+    cmp -s "$dir/want" "$dir/out" || fail "$name: other lines"
+    ok "$name"
+}
+
+# bad NAME SENTENCE ARG...: exit status 2, the sentence on stderr, nothing on stdout
+bad() {
+    local name=$1 sentence=$2
+    shift 2
+    run 2 "$@"
+    grep -qF -- "$sentence" "$dir/err" || fail "$name: no \"$sentence\" on stderr"
+    [ -s "$dir/out" ] && fail "$name: something on stdout"
+    ok "$name"
+}
+
+# json NAME EXPRESSION ARG...: one object o, for which the Python expression holds
+json() {
+    local name=$1 expression=$2
+    shift 2
+    run 0 "$@" --json
+    python3 -c "import json,sys
+o = json.load(sys.stdin)
+assert ($expression), o" <"$dir/out" 2>>"$dir/err" || fail "$name: JSON"
+    ok "$name"
+}
+
+# npy FILE SHAPE PYTHON: f32 values of a Python expression that gives a list
+npy() {
+    python3 -c "import struct, sys
+head = \"{'descr': '<f4', 'fortran_order': False, 'shape': ($2), }\".ljust(117) + '\n'
+values = $3
+open(sys.argv[1], 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', 118) + head.encode() +
+                              struct.pack('<%df' % len(values), *values))" "$1"
+}
+
+# holds FILE SHAPE PYTHON: a file is the one that npy would write, spelling of the header aside
+holds() {
+    python3 -c "import struct, sys
+data = open(sys.argv[1], 'rb').read()
+size = struct.unpack('<H', data[8:10])[0]
+head, values = eval(data[10:10 + size]), $3
+assert head == {'descr': '<f4', 'fortran_order': False, 'shape': ($2)}, head
+got = list(struct.unpack('<%df' % len(values), data[10 + size:]))
+assert got == values, got" "$1" 2>>"$dir/err" || fail "$1: other values"
+}
+
+product='[float(sum(((6 * i + k) % 5 - 2) * ((3 * k + j) % 7 - 3) for k in range(6)))
+    for i in range(4) for j in range(3)]'
+make_matrices() {
+    npy "$dir/a.npy" '4, 6' '[i % 5 - 2 for i in range(24)]'
+    npy "$dir/b.npy" '6, 3' '[i % 7 - 3 for i in range(18)]'
+}
+
+mpi_checks() {
+    run 0 verify 'matmul f32[5,7]@[S(0),P(sum)] f32[7,3]@[R,S(1)] mesh=2x2 world=mpi'
+    has 'verify starts mpirun' PASS '4 ranks, 60 elements compared, equal' 'world=mpi'
+    run 0 verify 'add f32[5,7] f32[7] mesh=2x2 world=mpi cost=random:5' --all-placements
+    has 'verify all placements under mpirun' PASS 'all 144 ways'
+    run 1 verify 'relu f32[5,7]@[S(0),R] mesh=2x2 world=mpi' --spoil 3
+    has 'verify finds a difference under mpirun' FAIL 'index [3,0]: expected'
+    [ "$(wc -l <"$dir/out")" = 2 ] || fail 'only the first rank prints'
+    make_matrices
+    run 0 run 'matmul @[S(0),R] @[R,S(1)] -> [R,R] mesh=2x2 world=mpi' \
+        --in "$dir/a.npy,$dir/b.npy" --out "$dir/c.npy"
+    holds "$dir/c.npy" '4, 3' "$product"
+    has 'run under mpirun' 'output  f32[4,3]@[R,R]'
+    echo "$n checks passed"
+}
+
+[ "${2-}" = mpi ] && { mpi_checks; exit 0; }
+
+# ---- ops and help ----
+
+run 0 ops
+has 'ops' 'matmul     a,b,bias?  -' '...mk,...kn,n->...mn' 'dims:ints,keepdim:bool=false' \
+    'by function' 'normalised exponential along dim'
+json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
+    {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
+bad 'ops takes no words' 'nothing expected' ops matmul
+run 0 --help
+has 'help lists ops' '  ops        the ops'
+for command in ops explain verify run; do
+    run 0 help $command
+    mv "$dir/out" "$dir/help"
+    run 0 $command --help
+    cmp -s "$dir/help" "$dir/out" || fail "help $command and $command --help differ"
+    has "help $command" "usage: tessera $command"
+done
+has 'help run says how ops are run' 'tessera run "OP TENSOR ...' 'a.npy,b.npy'
+
+# ---- explain --rules ----
+
+run 0 explain 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2' --rules
+is 'rules of matmul' 'R,R -> R' 'S(0),R -> S(0)' 'S(1),S(0) -> P(sum)' 'R,S(1) -> S(1)' \
+    'P(sum),R -> P(sum)' 'R,P(sum) -> P(sum)' 'P(avg),R -> P(avg)' 'R,P(avg) -> P(avg)'
+run 0 explain 'matmul f32[4,4]@[S(0)] f32[4,4] f32[4] mesh=2' --rules
+has 'rules of matmul with a bias' 'S(0),R,R -> S(0)' 'S(1),S(0),P(sum) -> P(sum)' \
+    'R,S(1),S(0) -> S(1)' 'P(sum),R,P(sum) -> P(sum)'
+run 0 explain 'softmax f32[4,4] mesh=2' --rules
+is 'rules without shards' 'R -> R'
+run 0 explain 'softmax f32[4,4]@[SS(1,2)] mesh=2 dim=0' --rules
+is 'rules with a strided shard' 'R -> R' 'SS(1,2) -> SS(1,2)'
+run 0 explain 'sum i32[4,5,6]@[S(0)] mesh=2 dims=0,-1 keepdim=true' --rules
+is 'rules of sum' 'R -> R' 'S(0) -> P(sum)' 'S(1) -> S(1)' 'S(2) -> P(sum)' 'P(sum) -> P(sum)'
+run 0 explain 'cat f32[4,5]@[S(1)] f32[2,5] f32[1,5] mesh=2' --rules
+has 'rules of a list' 'R,R,R -> R' 'S(1),S(1),S(1) -> S(1)' 'P(max),P(max),P(max) -> P(max)'
+json 'rules json' 'o["results"][1] == {"inputs": ["S(0)", "R"], "output": "S(0)"}' \
+    explain 'matmul f32[4,4]@[S(0)] f32[4,4] mesh=2' --rules
+bad 'rules of a redistribution' '--rules is for ops' \
+    explain 'f32[8]@[R] -> [S(0)] mesh=2' --rules
+
+# ---- explain ----
+
+run 0 explain 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2'
+has 'explain' 'a      f32[64,128]  [S(0),R]  [S(0),R]            0 B          0  nothing to do' \
+    'output  f32[64,32]@[S(0),S(1)]' 'cost    0 for inputs + 0 pending = 0' \
+    'R,R -> R' 'where the chosen way costs nothing' 'a [S(0),R] -> [P(sum),P(sum)] needs S -> P' \
+    'search: trying all 64 strategies one by one gives the same'
+run 0 explain 'mesh=data=2,model=2 matmul f32[64,128]@[S(1),R] f32[128,32]@[R,S(0)] -'
+has 'explain, an absent input, settings first, named mesh dims' 'matmul f32[64,128]@[S(1),R]' \
+    'exchange(data,model)' 'mesh data=2,model=2, 4 ranks'
+run 0 explain matmul 'f32[64,128]@[S(0)]' 'f32[128,32]' - mesh=2 '->' '[R]'
+has 'explain, words that are not quoted' '(output)  f32[64,32]   [S(0)]  [R]' 'then [R]' \
+    'all-gather(0)'
+run 0 explain 'matmul f32[64,128]@[S(0),S(1)] f32[128,32]@[R,S(0)] mesh=2x2 -> [S(0),R]'
+has 'explain, placements asked for' 'all-reduce(1)' '[S(0),P(sum)], then [S(0),R]' \
+    'times the cost'
+run 0 explain 'transpose f32[8,8]@[S(0),R] -> [P(sum),R] mesh=2x2'
+has 'explain, S -> P asked for' 'its output cannot be brought to what is asked for' 'to-partial(0)'
+run 0 explain 'reshape f32[6,5]@[S(0),S(1)] shape=30 mesh=2x2'
+has 'explain, a rule that does not fit' 'the cuts do not fall on the same elements'
+run 0 explain 'matmul f32[64,128]@[P(sum)] f32[128,32]@[P(max)] mesh=2'
+has 'explain, P -> other P' 'b [P(max)] -> [P(sum)] needs P -> other P'
+run 0 explain 'sum f32[64,128]@[S(0),R] mesh=2x2 cost=random:17'
+has 'explain with random costs' 'costs are random here'
+run 0 explain 'neg f32[64]@[S(0)] mesh=2'
+has 'explain, one rule is the chosen way' 'is the chosen way'
+run 0 explain 'matmul f32[8,8]@[S(0),S(1),R,R,R] f32[8,8]@[R,R,R,S(0),P(sum)] mesh=2x2x2x2x2'
+has 'explain, too many to try' 'too many to try one by one'
+run 0 explain 'matmul f32[8192,8192]@[S(0),S(1)] f32[8192,8192]@[S(0),R] mesh=256x64 world=sim'
+has 'explain 16384 ranks' '16384 ranks'
+json 'explain json' 'o["output"] == "f32[64,32]@[S(0),S(1)]" and o["search_agrees"] and
+    [i["to"] for i in o["inputs"]] == ["[S(0),R]", "[R,S(1)]"] and
+    o["results"][0]["way"] == "chosen" and o["results"][1]["rule"] == "R,R -> R" and
+    abs(o["results"][1]["inputs"] - o["results"][1]["seconds"]) < 1e-12 and
+    not o["results"][5]["possible"]' \
+    explain 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2'
+json 'explain json, what it costs adds up' 'all(abs(sum(i["seconds"] for i in o["inputs"]) -
+    o["results"][0]["inputs"]) < 1e-9 and abs(w["inputs"] + w["pending"] - w["seconds"]) < 1e-9 and
+    w["seconds"] >= o["results"][0]["seconds"] * 0.999
+    for w in o["results"] if w["possible"]) and o["asked"]["to"] == "[R,R]"' \
+    explain 'matmul f32[64,96]@[S(1),R] f32[96,32]@[S(1),S(0)] f32[32]@[S(0),R] mesh=2x2 -> [R,R]'
+for op in 'add f32[6,8]@[P(sum),S(0)] f32[8]@[S(0),R]' 'max f32[6,8]@[P(min),S(0)] dims=0' \
+    'reshape f32[6,8]@[SS(1,2),S(0)] shape=48' 'slice f32[6,8]@[S(1),P(avg)] dim=1 stop=4' \
+    'matmul f32[2,6,8]@[S(0),S(2)] f32[8,4]@[S(1),P(sum)]'; do
+    for seed in 1 2 3; do
+        json "explain: search and trying all agree, $op, random:$seed" 'o["search_agrees"]' \
+            explain "$op mesh=2x3 cost=random:$seed"
+    done
+done
+run 1 explain 'sum f32[64]@[S(0)] -> [R] mesh=4 limit=1'
+grep -q 'within the limit of 1' "$dir/err" || fail 'explain: limit'
+
+# ---- verify ----
+
+run 0 verify 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2 world=thread cost=random:17'
+has 'verify' PASS '4 ranks, 8192 elements compared, equal; output as planned'
+for dtype in f32 f64 f16 bf16; do
+    run 0 verify "matmul ${dtype}[5,7]@[S(0),P(sum)] ${dtype}[7,3]@[P(avg),S(1)] mesh=2x2 seed=9"
+    has "verify matmul $dtype" PASS
+done
+for dtype in f32 f64 f16 bf16 i32 i64 u8; do
+    run 0 verify "add ${dtype}[5,7]@[P(sum),S(1)] ${dtype}[7]@[P(max),P(prod)] mesh=2x3"
+    has "verify add $dtype" PASS 'equal; output'
+done
+run 0 verify 'transpose bool[5,7]@[S(0),S(1)] mesh=2x3'
+has 'verify bool' PASS
+for op in 'matmul f32[5,6] f32[6,3]' 'matmul f32[2,3,4] f32[4,2]' 'add f32[5,6] f32[6]' \
+    'mul f32[5,6] f32[5,1]' 'neg f32[5,6]' 'relu f32[5,6]' 'sum f32[5,6,3] dims=0,2' 'sum f32[5]' \
+    'mean f32[5,6] dims=1 keepdim=true' 'max f32[5,6] dims=0' 'softmax f32[5,6] dim=0' \
+    'cat f32[5,3] f32[2,3] dim=0' 'transpose f32[5,6]' 'reshape f32[6,4] shape=2,-1' \
+    'slice f32[5,6] dim=1 start=1 stop=-1 step=2'; do
+    for cost in default torch random:1 random:2; do
+        run 0 verify "$op mesh=2x2 cost=$cost" --all-placements
+        has "verify all placements, cost=$cost, $op" PASS 'ways to place the inputs'
+    done
+done
+run 0 verify 'softmax f32[5,7] mesh=2' --all-placements
+has 'verify within eps' PASS 'all 4 ways' 'equal within 8 eps'
+run 0 verify 'matmul f32[5,7] f32[7,3] f32[3] mesh=2x2' --all-placements
+has 'verify samples of many ways' PASS '2000 of 2304 ways to place the inputs, at random'
+run 0 verify 'relu bool[5,7] mesh=2' --all-placements
+has 'verify leaves out what has no meaning' PASS 'all 3 ways'
+run 0 verify 'cat f32[5,7]@[S(0)] f32[0,7]@[S(1)] f32[2,7]@[P(sum)] mesh=3'
+has 'verify a list, an empty one in it' PASS
+run 0 verify 'sum f32[0,3]@[S(0)] dims=0 mesh=2'
+has 'verify no elements' PASS
+run 0 verify 'add f32[8]@[S(0)] f32[8]@[P(sum)] mesh=2@1 -> [R]'
+has 'verify on a part of the world, placements asked for' PASS '3 ranks, 16 elements'
+run 1 verify 'add f32[8]@[S(0)] f32[8] mesh=2' --spoil 1
+has 'verify finds a difference' FAIL 'rank 0, index [4]: expected'
+run 1 verify 'softmax f32[8,3]@[S(0)] mesh=2' --spoil 1 --all-placements
+has 'verify finds differences in all ways' FAIL '4 fail, first softmax f32[8,3]@[R]' \
+    'rank 1, index [0,0]' 'which is not within'
+run 1 verify 'matmul f32[64,64]@[S(0)] f32[64,64]@[S(0)] mesh=4 limit=100'
+grep -q 'within the limit of 100' "$dir/err" || fail 'verify: limit'
+json 'verify json' 'o["pass"] and o["results"][0]["ways"] == 9 and o["results"][0]["exact"] and
+    o["results"][0]["compared"] == 144' verify 'add f32[8] f32[8] mesh=2' --all-placements
+bad 'verify in the sim world' 'holds no data' verify 'neg f32[4]@[R] mesh=2 world=sim'
+bad 'all placements of a redistribution' '--all-placements is for ops' \
+    verify 'f32[8]@[R] -> [S(0)] mesh=2' --all-placements
+
+# ---- run ----
+
+make_matrices
+run 0 run 'matmul @[S(0),R] @[R,S(1)] mesh=2x2' --in "$dir/a.npy,$dir/b.npy" --out "$dir/c.npy"
+holds "$dir/c.npy" '4, 3' "$product"
+has 'run' 'matmul f32[4,6]@[S(0),R] f32[6,3]@[R,S(1)] mesh=2x2' 'output  f32[4,3]@[S(0),S(1)]'
+run 0 run 'matmul @[S(1)] f32[6,3]@[S(0)] - -> [S(0)] mesh=3' --in "$dir/a.npy,$dir/b.npy" \
+    --out "$dir/c.npy"
+holds "$dir/c.npy" '4, 3' "$product"
+has 'run, placements asked for, an absent input' 'output  f32[4,3]@[S(0)]'
+run 0 run 'sum f32[4,6] mesh=2@1 dims=0 keepdim=true' --in "$dir/a.npy" --out "$dir/c.npy"
+holds "$dir/c.npy" '1, 6' '[float(sum((6 * i + j) % 5 - 2 for i in range(4))) for j in range(6)]'
+has 'run with attributes, on a part of the world' 'output  f32[1,6]'
+json 'run json' 'o["results"][0]["output"] == "f32[6,4]@[S(1)]"' \
+    run 'transpose @[S(0)] mesh=2' --in "$dir/a.npy" --out "$dir/c.npy"
+bad 'run: too few files' '--in names 1 file, but matmul has 2 inputs in the text' \
+    run 'matmul @[R] @[R] mesh=2' --in "$dir/a.npy" --out "$dir/c.npy"
+bad 'run: no file' 'No such file' run 'neg @[S(0)] mesh=2' --in "$dir/no" --out "$dir/c.npy"
+bad 'run: another tensor' 'holds f32[4,6], not f32[4,5]' \
+    run 'neg f32[4,5]@[S(0)] mesh=2' --in "$dir/a.npy" --out "$dir/c.npy"
+bad 'run: files that do not fit' 'matmul: inner sizes differ, f32[4,6]@[R] has 6, f32[4,6]@[R] has 4' \
+    run 'matmul @[R] @[R] mesh=2' --in "$dir/a.npy,$dir/a.npy" --out "$dir/c.npy"
+bad 'run: placements that do not fit a file' 'so no dim 2' \
+    run 'neg @[S(2)] mesh=2' --in "$dir/a.npy" --out "$dir/c.npy"
+bad 'run: no output' '--out FILE is missing' run 'neg @[R] mesh=2' --in "$dir/a.npy"
+bad 'run in the sim world' 'holds no data' \
+    run 'neg @[R] mesh=2 world=sim' --in "$dir/a.npy" --out "$dir/c.npy"
+run 1 run 'neg @[S(0)] mesh=2' --in "$dir/a.npy" --out "$dir/no/c.npy"
+grep -q 'No such file' "$dir/err" || fail 'run: output that cannot be written'
+ok 'run: output that cannot be written'
+
+# ---- bad input, for every command that reads an op ----
+
+refuse() {
+    local name=$1 sentence=$2 text=$3
+    for command in explain verify; do
+        bad "$command: $name" "$sentence" $command "$text"
+    done
+    bad "run: $name" "$sentence" run "$text" --in "${4-$dir/a.npy}" --out "$dir/c.npy"
+}
+two=$dir/a.npy,$dir/a.npy
+refuse 'unknown op' 'at column 1: unknown op "matmull"; did you mean matmul?' \
+    'matmull f32[64,128]@[S(0),R] mesh=2x2'
+refuse 'op like no other' 'unknown op "frobnicate"; tessera ops lists them' \
+    'frobnicate f32[4]@[R] mesh=2'
+refuse 'nearly redistribute' 'did you mean redistribute?' 'redistrbute f32[4]@[R] -> [R] mesh=2'
+refuse 'nearly an attribute' 'at column 14: sum has no attribute "dms"; did you mean dims=?' \
+    'sum f32[4,6] dms=1 mesh=2'
+refuse 'nearly a setting' 'neg has no attribute "msh"; did you mean mesh=?' 'neg f32[4,6] msh=2'
+refuse 'unknown attribute' 'sum has no attribute "zzzzz"; it has dims:ints,keepdim:bool=false' \
+    'sum f32[4,6] zzzzz=1 mesh=2'
+refuse 'attribute of an op without any' 'neg has no attribute "zzzzz"; it has none' \
+    'neg f32[4,6] zzzzz=1 mesh=2'
+refuse 'value of an attribute' 'sum: keepdim=maybe is not of type bool' \
+    'sum f32[4,6] keepdim=maybe mesh=2'
+refuse 'dim out of range' 'softmax: dim 2 is not in -2 to 1' 'softmax f32[4,6] dim=2 mesh=2'
+refuse 'to=' 'to= is for redistributions only' 'neg f32[4,6] mesh=2 to=2'
+refuse 'no mesh' 'mesh= is missing' 'neg f32[4,6]'
+refuse 'bad mesh' 'size -2, expected 1' 'neg f32[4,6] mesh=-2'
+refuse 'unknown world' 'expected world=auto, thread, mpi or sim' 'neg f32[4,6] mesh=2 world=moon'
+refuse 'unknown cost' 'expected default' 'neg f32[4,6] mesh=2 cost=cheap'
+refuse 'bad seed' 'expected a number' 'neg f32[4,6] mesh=2 seed=x'
+refuse 'unknown dtype' 'unknown dtype "f33"' 'neg f33[4,6] mesh=2'
+refuse 'unclosed shape' 'expected a shape like [5,3]' 'neg f32[4,6 mesh=2'
+refuse 'unclosed placements' 'expected placements like [S(0),R]' 'neg f32[4,6]@[S(0) mesh=2'
+refuse 'no shape' 'expected an input like f32[5,3]@[S(0),R]' 'neg [4,6] mesh=2'
+refuse 'mesh that does not fit' 'has 1 placement, but mesh 2x2 has 2 dims' \
+    'neg f32[4,6]@[S(0)] mesh=2x2'
+refuse 'shard dim out of range' 'so no dim 2' 'neg f32[4,6]@[S(2)] mesh=2'
+refuse 'no placements asked for' 'expected the placements of the output' 'neg f32[4,6] -> mesh=2'
+refuse 'placements asked for that do not fit' 'has 2 placements, but mesh 2 has 1 dim' \
+    'neg f32[4,6] -> [R,R] mesh=2'
+refuse 'something behind it' 'nothing expected' 'neg f32[4,6] -> [R] f32[4,6] mesh=2'
+refuse 'a missing input' 'matmul: input b is missing' 'matmul f32[4,6] mesh=2'
+refuse 'an absent input that is needed' 'matmul: input b is missing' 'matmul f32[4,6] - mesh=2'
+refuse 'too many inputs' 'neg: takes inputs x, but 2 were given' 'neg f32[4,6] f32[4,6] mesh=2' \
+    "$two"
+refuse 'inner sizes' \
+    'matmul: inner sizes differ, f32[4,6]@[S(0)] has 6, f32[4,6]@[R] has 4' \
+    'matmul f32[4,6]@[S(0)] f32[4,6]@[R] mesh=2' "$two"
+bad 'inner sizes on 2x2' \
+    'matmul: inner sizes differ, f32[64,128]@[S(0),R] has 128, f32[127,32]@[R,S(1)] has 127' \
+    explain 'matmul f32[64,128]@[S(0),R] f32[127,32]@[R,S(1)] mesh=2x2'
+bad 'dtypes differ' 'add: dtypes differ in f32[4]@[R] i32[4]@[R]' \
+    explain 'add f32[4] i32[4] mesh=2'
+bad 'not a float' 'softmax: needs a floating point type, not i32[4]@[R]' \
+    verify 'softmax i32[4] mesh=2'
+bad 'reshape' 'reshape: f32[4,6]@[R] has 24 elements, which do not fit' \
+    explain 'reshape f32[4,6] shape=5,5 mesh=2'
+bad 'no inputs' 'takes inputs a,b,bias?, but 0 were given' explain 'matmul mesh=2'
+bad '13 inputs' 'more than 12 inputs' explain "cat$(printf ' f32[2]%.0s' $(seq 13)) mesh=2"
+bad 'dtype and shape left to a file' 'expected an input like' explain 'neg @[R] mesh=2'
+
+echo "$n checks passed"
