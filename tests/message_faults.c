@@ -9,6 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Seconds. The worlds of these cases have a timeout of 20; a busy machine needs some. */
+enum { IN_TIME = 15 };
+
 static double seconds(void)
 {
     struct timespec t;
@@ -150,25 +153,22 @@ void fault_sizes(rank_state *r)
     EXPECT(st, TSR_ERR_DIVERGED, "ranks diverged in shuffle: rank ");
 }
 
-/* The last rank comes when the others have given up. Timeout: 300 ms. */
+/* The last rank comes when the others have given up. Timeout: 600 ms. */
 void fault_late(rank_state *r)
 {
     int last = r->size - 1;
-    char text[100];
     double begin = seconds();
 
     if (r->rank == last)
-        usleep(800 * 1000);
+        usleep(2000 * 1000);
     tsr_status st = case_shuffle(r, length(r->arg), "shuffle");
     if (r->rank == last) {
         if (st == TSR_OK) /* all was here already, so it did not have to wait */
             st = case_shuffle(r, 10, "shuffle");
         EXPECT(st, TSR_ERR_PEER, "failed: rank ");
-    } else if (st == TSR_ERR_PEER) { /* another one of them was first */
-        EXPECT(st, TSR_ERR_PEER, "waited 0.3 s in shuffle for rank");
-    } else {
-        snprintf(text, sizeof text, "rank %d waited 0.3 s in shuffle for rank %d", r->rank, last);
-        EXPECT(st, TSR_ERR_TIMEOUT, text);
+    } else { /* whoever was first; on a busy machine it may have waited for yet another one */
+        EXPECT(st, st == TSR_ERR_PEER ? TSR_ERR_PEER : TSR_ERR_TIMEOUT,
+               "waited 0.6 s in shuffle for rank");
     }
     CASE_CHECK(r, seconds() - begin < patience(), "it took %g s", seconds() - begin);
 }

@@ -100,7 +100,7 @@ static void net_trouble(rank_state *r)
    a timeout, and the job is ended. */
 static void test_net_fails(void **state)
 {
-    const message_case c = {"net fails", net_trouble, 1, 200, 2};
+    const message_case c = {"net fails", net_trouble, 1, 1000, 2};
 
     (void)state;
     for (int at = 2; at < 60; at += 5) {
