@@ -152,6 +152,8 @@ static bool close_enough(tsr_dtype dtype, double x, double want, double bound)
 {
     if (isnan(want) || isinf(want))
         return isnan(want) ? isnan(x) : x == want;
+    if (!isfinite(bound)) /* an infinity went into it, and was not chosen */
+        return x == want;
     return fabs(x - want) <= 8 * eps_of(dtype) * bound + tiniest(dtype);
 }
 

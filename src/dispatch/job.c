@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "dispatch/context.h"
+#include "kernel/blas.h"
 #include "layout/cost.h"
 
 enum { DEFAULT_TIMEOUT_MS = 60000 };
@@ -210,6 +211,10 @@ static tsr_status run_threads(const job_setup *setup, tsr_error *err)
     pthread_attr_t attr;
     tsr_status st;
 
+    if (n > 1 && !tsr__blas_usable())
+        return tsr__fail(err, TSR_ERR_UNAVAILABLE,
+                         "thread ranks need an OpenBLAS that was built with threads, this one was "
+                         "not; install libopenblas0-pthread, or use world=mpi");
     TSR_TRY(tsr__alloc(&heap, n, sizeof *rank, &rank, err));
     TSR_TRY(tsr__thread_hub_open(&heap, n, setup->timeout_ms, &hub, err));
     pthread_attr_init(&attr);
@@ -265,6 +270,7 @@ tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *
     if (!job)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_run: the job is NULL");
     TSR_TRY(read_setup(opts ? opts : &none, &setup, err));
+    tsr__blas_setup(); /* a rank computes on one thread, its own */
     if (setup.world == TSR_WORLD_THREAD)
         st = run_threads(&setup, err);
     else

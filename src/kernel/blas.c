@@ -67,7 +67,7 @@ void tsr__blas_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void
 
     if (m == 0 || n == 0)
         return;
-    /* a vector's result is scaled by 0, which would keep a NaN that is there by chance */
+    /* a vector's result is scaled by 0, and some versions then keep a NaN that was there */
     if (!add && (k == 0 || m == 1 || n == 1 || lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX)) {
         clear(size, m, n, c, ldc);
         add = true;

@@ -18,9 +18,9 @@
 #endif
 
 enum {
-    ROW = 8192,  /* elements in the buffer */
-    WIDTH = 512, /* columns treated together, */
-    HEIGHT = 16  /* so many rows at a time */
+    ROW = 8192,   /* elements in the buffer */
+    WIDTH = 1024, /* columns treated together, */
+    HEIGHT = 8    /* so many rows at a time */
 };
 
 #define T float
