@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oracle_map.c - from a line of a propagation file to a call of our ops: which op an aten name is,
+   how its arguments become inputs and attributes. One row per aten name; names without a row, and
+   calls that a row refuses, are not there yet. */
+#include <string.h>
+
+#include "base/error.h"
+#include "oracle.h"
+
+/* One aten call while it is mapped. */
+typedef struct aten_call {
+    const json_t *args;
+    oracle_case *c;
+} aten_call;
+
+static bool attr_int(oracle_case *c, const char *name, const json_t *value)
+{
+    if (!json_is_integer(value) || c->n_attrs == ORACLE_ATTRS)
+        return false;
+    snprintf(c->attr[c->n_attrs++], TSR_TEXT_LEN, "%s=%lld", name,
+             (long long)json_integer_value(value));
+    return true;
+}
+
+static bool attr_ints(oracle_case *c, const char *name, const json_t *list)
+{
+    char *text = c->attr[c->n_attrs++];
+    size_t n = (size_t)snprintf(text, TSR_TEXT_LEN, "%s=", name), i;
+    const json_t *x;
+
+    json_array_foreach(list, i, x)
+    {
+        if (!json_is_integer(x) || n > TSR_TEXT_LEN - 32)
+            return false;
+        n += (size_t)snprintf(text + n, TSR_TEXT_LEN - n, "%s%lld", i ? "," : "",
+                              (long long)json_integer_value(x));
+    }
+    return true;
+}
+
+static bool is_number(const json_t *x, double value)
+{
+    return json_is_number(x) && json_number_value(x) == value;
+}
+
+/* Arguments from `from` on are left out, null, or the neutral 1 of alpha and beta. */
+static bool rest_is_neutral(const json_t *args, size_t from)
+{
+    for (size_t i = from; i < json_array_size(args); i++) {
+        const json_t *x = json_array_get(args, i);
+        if (!json_is_null(x) && !is_number(x, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool all_absent(const json_t *args, size_t from)
+{
+    for (size_t i = from; i < json_array_size(args); i++)
+        if (!json_is_null(json_array_get(args, i)))
+            return false;
+    return true;
+}
+
+/* ---- families; false: our op cannot do this ---- */
+
+static bool one_tensor(aten_call *a)
+{
+    return a->c->n_in == 1 && all_absent(a->args, 1);
+}
+
+static bool two_tensors(aten_call *a) /* add's alpha may follow */
+{
+    return a->c->n_in == 2 && rest_is_neutral(a->args, 2);
+}
+
+/* bias, a, b: ours comes last and has one dim */
+static bool addmm(aten_call *a)
+{
+    oracle_case *c = a->c;
+    tsr_spec in = c->in[0], use = c->use[0];
+
+    if (c->n_in != 3 || in.shape.ndim != 1 || !rest_is_neutral(a->args, 3))
+        return false;
+    for (int k = 0; k < 2; k++) {
+        c->in[k] = c->in[k + 1];
+        c->use[k] = c->use[k + 1];
+        c->aten_place[k] = k + 1;
+    }
+    c->aten_place[2] = 0;
+    c->in[2] = in;
+    c->use[2] = use;
+    /* a bias of one element would broadcast */
+    return in.shape.size[0] == c->in[1].shape.size[1];
+}
+
+/* x, dims, keepdim */
+static bool reduction(aten_call *a)
+{
+    const json_t *dims = json_array_get(a->args, 1), *keep = json_array_get(a->args, 2);
+
+    if (a->c->n_in != 1 || !all_absent(a->args, 3))
+        return false;
+    if (json_is_array(dims) && !attr_ints(a->c, "dims", dims))
+        return false;
+    if (json_is_integer(dims) && !attr_int(a->c, "dims", dims))
+        return false;
+    if (json_is_true(keep))
+        snprintf(a->c->attr[a->c->n_attrs++], TSR_TEXT_LEN, "keepdim=true");
+    return true;
+}
+
+/* x, dim, and false, or a dtype that is not given */
+static bool softmax(aten_call *a)
+{
+    const json_t *last = json_array_get(a->args, 2);
+
+    return a->c->n_in == 1 && (!last || json_is_false(last) || json_is_null(last)) &&
+           attr_int(a->c, "dim", json_array_get(a->args, 1));
+}
+
+static bool cat(aten_call *a)
+{
+    const json_t *dim = json_array_get(a->args, 1);
+
+    return json_is_array(json_array_get(a->args, 0)) && (!dim || attr_int(a->c, "dim", dim));
+}
+
+static bool transpose(aten_call *a)
+{
+    return a->c->n_in == 1 && attr_int(a->c, "dim0", json_array_get(a->args, 1)) &&
+           attr_int(a->c, "dim1", json_array_get(a->args, 2));
+}
+
+static bool t(aten_call *a)
+{
+    return one_tensor(a) && a->c->in[0].shape.ndim == 2;
+}
+
+static bool reshape(aten_call *a)
+{
+    const json_t *shape = json_array_get(a->args, 1);
+
+    return a->c->n_in == 1 && json_is_array(shape) && attr_ints(a->c, "shape", shape);
+}
+
+/* A dim of size 1 more, or one less, is a reshape. */
+static bool resize(aten_call *a, bool more)
+{
+    const tsr_shape *x = &a->c->in[0].shape;
+    int ndim = x->ndim + (more ? 1 : 0);
+    json_int_t dim = json_integer_value(json_array_get(a->args, 1));
+    json_t *shape;
+    bool ok;
+
+    dim += dim < 0 ? ndim : 0;
+    if (a->c->n_in != 1 || !json_is_integer(json_array_get(a->args, 1)) || dim < 0 || dim >= ndim)
+        return false;
+    shape = json_array();
+    for (int d = 0; d < x->ndim; d++)
+        if (more || d != dim || x->size[d] != 1)
+            json_array_append_new(shape, json_integer(x->size[d]));
+    if (more)
+        json_array_insert_new(shape, (size_t)dim, json_integer(1));
+    ok = attr_ints(a->c, "shape", shape);
+    json_decref(shape);
+    return ok;
+}
+
+static bool unsqueeze(aten_call *a)
+{
+    return resize(a, true);
+}
+
+static bool squeeze(aten_call *a)
+{
+    return resize(a, false);
+}
+
+/* x, dim, start, stop, step; null is the default */
+static bool slice(aten_call *a)
+{
+    static const char *const name[] = {"dim", "start", "stop", "step"};
+
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *x = json_array_get(a->args, i + 1);
+        if (x && !json_is_null(x) && !attr_int(a->c, name[i], x))
+            return false;
+    }
+    return a->c->n_in == 1;
+}
+
+typedef struct aten_row {
+    const char *aten, *op;
+    bool (*map)(aten_call *call);
+} aten_row;
+
+static const aten_row ROWS[] = {
+    {"aten.mm.default", "matmul", two_tensors},
+    {"aten.bmm.default", "matmul", two_tensors},
+    {"aten.addmm.default", "matmul", addmm},
+    {"aten.add.Tensor", "add", two_tensors},
+    {"aten.mul.Tensor", "mul", two_tensors},
+    {"aten.neg.default", "neg", one_tensor},
+    {"aten.relu.default", "relu", one_tensor},
+    {"aten.sum.default", "sum", one_tensor},
+    {"aten.sum.dim_IntList", "sum", reduction},
+    {"aten.mean.default", "mean", one_tensor},
+    {"aten.mean.dim", "mean", reduction},
+    {"aten.max.default", "max", one_tensor},
+    {"aten.amax.default", "max", reduction},
+    {"aten._softmax.default", "softmax", softmax},
+    {"aten.softmax.int", "softmax", softmax},
+    {"aten.cat.default", "cat", cat},
+    {"aten.t.default", "transpose", t},
+    {"aten.transpose.int", "transpose", transpose},
+    {"aten.view.default", "reshape", reshape},
+    {"aten.reshape.default", "reshape", reshape},
+    {"aten._unsafe_view.default", "reshape", reshape},
+    {"aten.unsqueeze.default", "reshape", unsqueeze},
+    {"aten.squeeze.dim", "reshape", squeeze},
+    {"aten.slice.Tensor", "slice", slice},
+};
+
+/* ---- reading a line ---- */
+
+tsr_status oracle_mesh_read(const json_t *json, oracle_mesh *out, tsr_error *err)
+{
+    const char *name = json_string_value(json_object_get(json, "mesh"));
+    const json_t *rate = json_object_get(json, "gb_per_s"), *hop = json_object_get(json, "hop_us");
+    const json_t *base = json_object_get(json, "base_us");
+    tsr_status st;
+
+    if (!name || !json_is_number(base))
+        return tsr__fail(err, TSR_ERR_FORMAT, "a mesh line needs mesh, gb_per_s, hop_us, base_us");
+    snprintf(out->name, sizeof out->name, "%s", name);
+    TSR_TRY(tsr_mesh_parse(name, &out->shape, err));
+    TSR_TRY(tsr_cost_parse("torch", &out->cost, err));
+    out->cost.pending_free = true;
+    out->cost.memory = 0;
+    out->cost.per_step = json_number_value(base) * 1e-6;
+    for (int m = 0; m < out->shape.ndim; m++) {
+        const json_t *r = json_array_get(rate, (size_t)m), *h = json_array_get(hop, (size_t)m);
+        if (!json_is_number(r) || !json_is_number(h) || json_number_value(r) <= 0)
+            return tsr__fail(err, TSR_ERR_FORMAT, "mesh %s: gb_per_s and hop_us need %d numbers",
+                             name, out->shape.ndim);
+        out->cost.per_byte[m] = 1 / (json_number_value(r) * 1024 * 1024 * 1024);
+        out->cost.latency[m] = json_number_value(h) * 1e-6;
+    }
+done:
+    return st;
+}
+
+/* "f32[64,128]" and not some other text */
+static bool is_tensor(const json_t *arg)
+{
+    const char *text = json_string_value(arg);
+    return text && strchr(text, '[') && text[strlen(text) - 1] == ']';
+}
+
+static tsr_status add_tensor(oracle_case *c, const json_t *arg, const json_t *in, const json_t *use,
+                             tsr_error *err)
+{
+    const char *a = json_string_value(json_array_get(in, (size_t)c->n_in));
+    const char *b = json_string_value(json_array_get(use, (size_t)c->n_in));
+    tsr_spec like;
+    tsr_status st;
+
+    if (c->n_in == TSR_OP_INPUTS || !a || !b)
+        return tsr__fail(err, TSR_ERR_FORMAT, "in and use do not fit the %d. tensor of args",
+                         c->n_in + 1);
+    TSR_TRY(tsr_spec_parse(json_string_value(arg), &c->mesh->shape, &like, err));
+    TSR_TRY(tsr_placements_parse(a, &like, &c->in[c->n_in], err));
+    TSR_TRY(tsr_placements_parse(b, &like, &c->use[c->n_in], err));
+    c->aten_place[c->n_in] = c->n_in;
+    c->n_in++;
+done:
+    return st;
+}
+
+static tsr_status read_tensors(oracle_case *c, const json_t *args, tsr_error *err)
+{
+    const json_t *in = json_object_get(c->line.json, "in"), *use;
+    const json_t *arg, *item;
+    size_t i, j;
+    tsr_status st = TSR_OK;
+
+    use = json_object_get(c->line.json, "use");
+    json_array_foreach(args, i, arg)
+    {
+        if (is_tensor(arg))
+            TSR_TRY(add_tensor(c, arg, in, use, err));
+        json_array_foreach(arg, j, item) if (is_tensor(item))
+            TSR_TRY(add_tensor(c, item, in, use, err));
+    }
+    if (json_array_size(in) != (size_t)c->n_in || json_array_size(use) != (size_t)c->n_in)
+        st = tsr__fail(err, TSR_ERR_FORMAT, "args hold %d tensors, in %zu, use %zu", c->n_in,
+                       json_array_size(in), json_array_size(use));
+done:
+    return st;
+}
+
+/* The output's placements, on the shape that our op finds. */
+static tsr_status read_output(oracle_case *c, tsr_error *err)
+{
+    const json_t *out = json_object_get(c->line.json, "out");
+    const char *attrs[ORACLE_ATTRS], *text = json_string_value(json_array_get(out, 0));
+    tsr_op_way way;
+    tsr_status st;
+
+    for (int i = 0; i < c->n_attrs; i++)
+        attrs[i] = c->attr[i];
+    if (!text || json_array_size(out) != 1)
+        return tsr__fail(err, TSR_ERR_FORMAT, "%s has one output, out names %zu", c->op,
+                         json_array_size(out));
+    TSR_TRY(tsr_op_plan(c->op, c->use, c->n_in, attrs, c->n_attrs, &c->mesh->cost, NULL, false,
+                        &way, err));
+    TSR_TRY(tsr_placements_parse(text, &way.out, &c->out, err));
+done:
+    return st;
+}
+
+oracle_result oracle_map(const oracle_line *line, const oracle_mesh *meshes, int n_meshes,
+                         oracle_case *out, tsr_error *err)
+{
+    const json_t *args = json_object_get(line->json, "args");
+    const json_t *cost = json_object_get(line->json, "cost_us");
+    const char *mesh = json_string_value(json_object_get(line->json, "mesh"));
+    const aten_row *row = NULL;
+    tsr_status st;
+
+    *out = (oracle_case){.line = *line};
+    out->aten = json_string_value(json_object_get(line->json, "aten"));
+    out->label = json_string_value(json_object_get(line->json, "case"));
+    out->label = out->label ? out->label : out->aten;
+    for (int i = 0; i < n_meshes && mesh; i++)
+        if (strcmp(meshes[i].name, mesh) == 0)
+            out->mesh = &meshes[i];
+    if (!out->aten || !json_is_array(args) || !json_is_number(cost) || !out->mesh)
+        TSR_TRY(tsr__fail(err, TSR_ERR_FORMAT, "aten, args, cost_us or a known mesh is missing"));
+    out->cost_us = json_number_value(cost);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        if (strcmp(ROWS[i].aten, out->aten) == 0)
+            row = &ROWS[i];
+    if (!row || !tsr__op_find(row->op))
+        return ORACLE_NOT_THERE;
+    out->op = row->op;
+    TSR_TRY(read_tensors(out, args, err));
+    if (!row->map(&(aten_call){args, out}))
+        return ORACLE_NOT_THERE;
+    TSR_TRY(read_output(out, err));
+done:
+    return st == TSR_OK ? ORACLE_PASSED : ORACLE_FAILED;
+}
