@@ -15,7 +15,7 @@ enum { MIB = 1 << 20, REPEATS = 15 };
 
 typedef struct job {
     void (*run)(const struct job *job);
-    tsr_kernel_fn kernel;
+    tsr_kernel kernel;
     tsr_kernel_call call;
     size_t bytes;
 } job;
@@ -95,7 +95,7 @@ static tsr_operand operand(tsr_dtype dtype, int64_t rows, int64_t columns)
     return x;
 }
 
-static job make(tsr_kernel_fn kernel, int n_in, tsr_operand a, tsr_operand b, tsr_operand out)
+static job make(tsr_kernel kernel, int n_in, tsr_operand a, tsr_operand b, tsr_operand out)
 {
     return (job){.run = run_kernel,
                  .kernel = kernel,

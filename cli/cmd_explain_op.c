@@ -49,7 +49,7 @@ static int look_moves(story *s)
         if (op_problem_has(p, k))
             status = look_move(&p->set, &p->in[k], &p->way.in[k], &s->in[k]);
     if (status == CLI_OK && p->want_text[0])
-        status = look_move(&p->set, &p->way.out, &p->want, &s->out);
+        status = look_move(&p->set, &p->way.out[0], &p->want, &s->out);
     return status;
 }
 
@@ -66,10 +66,9 @@ static int look_agreement(story *s)
     s->tried = s->n_strategies <= MOST_STRATEGIES;
     if (!s->tried)
         return CLI_OK;
-    if (tsr_op_plan(p->op.name, p->in, p->n_in, p->attr, p->n_attrs, &p->set.cost,
-                    p->want_text[0] ? p->want.place : NULL, true, &way, &err) != TSR_OK)
+    if (tsr_op_plan(&p->schema, &p->set.cost, op_problem_want(p), true, &way, &err) != TSR_OK)
         return cli_error(&err);
-    s->agrees = tsr_spec_equal(&way.out, &p->way.out);
+    s->agrees = tsr_spec_equal(&way.out[0], &p->way.out[0]);
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k) && !tsr_spec_equal(&way.in[k], &p->way.in[k]))
             s->agrees = false;
@@ -129,38 +128,41 @@ static void print_moves(const story *s)
             move_row(&table, op_problem_input_name(p, k, name), &p->in[k], &p->way.in[k],
                      &s->in[k]);
     if (p->want_text[0])
-        move_row(&table, "(output)", &p->way.out, &p->want, &s->out);
+        move_row(&table, "(output)", &p->way.out[0], &p->want, &s->out);
     cli_table_close(&table, 2);
-    printf("\n  output  %s", tsr_spec_text(&p->way.out, text, sizeof text));
+    printf("\n  output  %s", tsr_spec_text(&p->way.out[0], text, sizeof text));
     if (p->want_text[0])
         printf(", then %s", tsr_placements_text(&p->want, text, sizeof text));
-    printf("\n  cost    %s for inputs + %s pending = %s\n", cli_seconds(p->way.inputs, a),
-           cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));
+    printf("\n  cost    %s for inputs", cli_seconds(p->way.inputs, a));
+    if (p->op->comm)
+        printf(" + %s by itself", cli_seconds(p->way.comm, a));
+    printf(" + %s pending = %s\n", cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));
 }
 
 static void print_rivals(const story *s)
 {
     const op_problem *p = &s->p;
-    char rule[OP_TEXT], a[CLI_TEXT], b[CLI_TEXT], c[CLI_TEXT];
+    char rule[OP_TEXT], a[CLI_TEXT], b[CLI_TEXT], c[CLI_TEXT], d[CLI_TEXT];
     cli_table table;
 
-    cli_table_open(&table, "lrrrl");
+    cli_table_open(&table, "lrrrrl");
+    cli_table_row(&table, (const char *[]){"on every mesh dim", "inputs", "itself", "pending",
+                                           "total", "why not"});
     cli_table_row(&table,
-                  (const char *[]){"on every mesh dim", "inputs", "pending", "total", "why not"});
-    cli_table_row(&table, (const char *[]){"(chosen)", cli_seconds(p->way.inputs, a),
-                                           cli_seconds(p->way.pending, b),
-                                           cli_seconds(p->way.seconds, c), ""});
+                  (const char *[]){"(chosen)", cli_seconds(p->way.inputs, a),
+                                   cli_seconds(p->way.comm, d), cli_seconds(p->way.pending, b),
+                                   cli_seconds(p->way.seconds, c), ""});
     for (int i = 0; i < s->rules.n; i++) {
         const op_rival *r = &s->rival[i];
 
         op_rule_text(p, &s->rules, i, rule, sizeof rule);
         if (r->possible)
             cli_table_row(&table,
-                          (const char *[]){rule, cli_seconds(r->inputs, a),
-                                           r->priced ? cli_seconds(r->pending, b) : "?",
-                                           r->priced ? cli_seconds(r->seconds, c) : "?", r->why});
+                          (const char *[]){rule, cli_seconds(r->inputs, a), cli_seconds(r->comm, d),
+                                           cli_seconds(r->pending, b), cli_seconds(r->seconds, c),
+                                           r->why});
         else
-            cli_table_row(&table, (const char *[]){rule, "-", "-", "-", r->why});
+            cli_table_row(&table, (const char *[]){rule, "-", "-", "-", "-", r->why});
     }
     printf("\n");
     cli_table_close(&table, 2);
@@ -205,20 +207,15 @@ static json_t *move_json(const char *name, const tsr_spec *from, const tsr_spec 
 static json_t *rival_json(const story *s, int i)
 {
     const op_rival *r = &s->rival[i];
-    json_t *object;
     char rule[OP_TEXT];
 
     op_rule_text(&s->p, &s->rules, i, rule, sizeof rule);
     if (!r->possible)
         return json_pack("{s:s, s:s, s:b, s:s}", "way", "rule", "rule", rule, "possible", 0, "why",
                          r->why);
-    object = json_pack("{s:s, s:s, s:b, s:b, s:f, s:s}", "way", "rule", "rule", rule, "possible", 1,
-                       "chosen", r->chosen, "inputs", r->inputs, "why", r->why);
-    if (object && r->priced) {
-        json_object_set_new(object, "pending", json_real(r->pending));
-        json_object_set_new(object, "seconds", json_real(r->seconds));
-    }
-    return object;
+    return json_pack("{s:s, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:s}", "way", "rule", "rule", rule,
+                     "possible", 1, "chosen", r->chosen, "inputs", r->inputs, "comm", r->comm,
+                     "pending", r->pending, "seconds", r->seconds, "why", r->why);
 }
 
 static json_t *to_json(const story *s)
@@ -231,19 +228,21 @@ static json_t *to_json(const story *s)
         if (op_problem_has(p, k))
             json_array_append_new(inputs, move_json(op_problem_input_name(p, k, name), &p->in[k],
                                                     &p->way.in[k], &s->in[k]));
-    json_array_append_new(results, json_pack("{s:s, s:b, s:f, s:f, s:f}", "way", "chosen",
-                                             "possible", 1, "inputs", p->way.inputs, "pending",
-                                             p->way.pending, "seconds", p->way.seconds));
+    json_array_append_new(results,
+                          json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "way", "chosen", "possible",
+                                    1, "inputs", p->way.inputs, "comm", p->way.comm, "pending",
+                                    p->way.pending, "seconds", p->way.seconds));
     for (int i = 0; i < s->rules.n; i++)
         json_array_append_new(results, rival_json(s, i));
-    object =
-        json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f, s:o, s:o}", "command", "explain", "problem",
-                  op_problem_text(p, text, sizeof text), "op", p->op.name, "cost", p->set.cost_text,
-                  "inputs", inputs, "output", tsr_spec_text(&p->way.out, out, sizeof out),
-                  "strategies", s->n_strategies, "search_agrees",
-                  s->tried ? json_boolean(s->agrees) : json_null(), "results", results);
+    object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f, s:o, s:o}", "command", "explain",
+                       "problem", op_problem_text(p, text, sizeof text), "op", p->op->name, "cost",
+                       p->set.cost_text, "inputs", inputs, "output",
+                       tsr_spec_text(&p->way.out[0], out, sizeof out), "strategies",
+                       s->n_strategies, "search_agrees",
+                       s->tried ? json_boolean(s->agrees) : json_null(), "results", results);
     if (object && p->want_text[0])
-        json_object_set_new(object, "asked", move_json("output", &p->way.out, &p->want, &s->out));
+        json_object_set_new(object, "asked",
+                            move_json("output", &p->way.out[0], &p->want, &s->out));
     return object;
 }
 
@@ -262,10 +261,11 @@ static int print_rules(const story *s, bool as_json)
 
         for (int k = 0; k < p->n_in; k++)
             if (op_problem_has(p, k))
-                json_array_append_new(in,
-                                      json_string(op_placement_text(&s->rules.in[i][k], place)));
-        json_array_append_new(results, json_pack("{s:o, s:s}", "inputs", in, "output",
-                                                 op_placement_text(&s->rules.out[i], place)));
+                json_array_append_new(
+                    in, json_string(op_placement_text(&s->rules.rule[i].in[k].place, place)));
+        json_array_append_new(results,
+                              json_pack("{s:o, s:s}", "inputs", in, "output",
+                                        op_placement_text(&s->rules.rule[i].out[0].place, place)));
     }
     if (!as_json) {
         json_decref(results);

@@ -4,17 +4,28 @@
 
 #include <tessera_ext.h>
 
+/* How it shards, in a word or as axes. */
+static const char *shards(const tsr_op *op)
+{
+    if (op->axes)
+        return op->axes;
+    if (op->compose)
+        return "as composed";
+    return op->rule || op->strategies || op->propagate ? "by function" : "replicated";
+}
+
 static void print_table(void)
 {
     cli_table table;
 
-    cli_table_open(&table, "lllll");
-    cli_table_row(&table, (const char *[]){"op", "inputs", "attributes", "shards", "what it is"});
+    cli_table_open(&table, "llllll");
+    cli_table_row(
+        &table, (const char *[]){"op", "inputs", "attributes", "shards", "gradient", "what it is"});
     for (int i = 0; i < tsr_op_count(); i++) {
-        tsr_op_info op = tsr_op_row(i);
+        const tsr_op *op = tsr_op_row(i);
 
-        cli_table_row(&table, (const char *[]){op.name, op.inputs, op.attrs[0] ? op.attrs : "-",
-                                               op.axes[0] ? op.axes : "by function", op.doc});
+        cli_table_row(&table, (const char *[]){op->name, op->inputs, op->attrs ? op->attrs : "-",
+                                               shards(op), op->grad ? "yes" : "-", op->doc});
     }
     cli_table_close(&table, 0);
     printf("\ninputs      ? may be left out or -, * is a list\n"
@@ -37,11 +48,13 @@ int cli_ops(const cli_args *args)
     }
     results = json_array();
     for (int i = 0; i < tsr_op_count(); i++) {
-        tsr_op_info op = tsr_op_row(i);
+        const tsr_op *op = tsr_op_row(i);
 
-        json_array_append_new(results, json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", op.name,
-                                                 "inputs", op.inputs, "attributes", op.attrs,
-                                                 "axes", op.axes, "doc", op.doc));
+        json_array_append_new(results, json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name,
+                                                 "inputs", op->inputs, "attributes",
+                                                 op->attrs ? op->attrs : "", "axes",
+                                                 op->axes ? op->axes : "", "gradient",
+                                                 op->grad != NULL, "doc", op->doc));
     }
     return cli_print_json(json_pack("{s:s, s:o}", "command", "ops", "results", results));
 }

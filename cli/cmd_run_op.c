@@ -31,7 +31,7 @@ static tsr_status compute(const task *t, tsr_mesh *mesh, tsr_tensor *const *in, 
     const op_problem *p = &t->p;
     char want[TSR_TEXT_LEN];
 
-    *out = tsr_op_run(mesh, p->op.name, in, p->n_in, p->attr, p->n_attrs);
+    *out = tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs);
     if (p->want_text[0] && tsr_tensor_ok(*out))
         *out = tsr_redistribute(*out, tsr_placements_text(&p->want, want, sizeof want));
     return tsr_mesh_status(mesh);
@@ -92,7 +92,7 @@ static int split_files(const char *list, task *t)
         n_inputs += p->bare[k] || op_problem_has(p, k);
     if (n_files != n_inputs)
         return cli_bad("run: --in names %d file%s, but %s has %d input%s in the text", n_files,
-                       n_files == 1 ? "" : "s", p->op.name, n_inputs, n_inputs == 1 ? "" : "s");
+                       n_files == 1 ? "" : "s", p->op->name, n_inputs, n_inputs == 1 ? "" : "s");
     for (int k = 0; k < p->n_in; k++) {
         size_t n = strcspn(list, ",");
 
@@ -145,7 +145,7 @@ static int print(const task *t, const char *list, bool as_json)
     char text[OP_TEXT], out[TSR_TEXT_LEN], a[CLI_TEXT], b[CLI_TEXT];
 
     op_problem_text(p, text, sizeof text);
-    tsr_spec_text(p->want_text[0] ? &p->want : &p->way.out, out, sizeof out);
+    tsr_spec_text(p->want_text[0] ? &p->want : &p->way.out[0], out, sizeof out);
     if (as_json)
         return cli_print_json(json_pack(
             "{s:s, s:[{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I}]}", "command", "run",

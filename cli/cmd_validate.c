@@ -30,7 +30,7 @@ static int unknown_op(const char *name)
     int n = 0;
 
     while (n < tsr_op_count() && n < 256) {
-        names[n] = tsr_op_row(n).name;
+        names[n] = tsr_op_row(n)->name;
         n++;
     }
     near = cli_nearest(name, names, n);
@@ -39,24 +39,17 @@ static int unknown_op(const char *name)
     return cli_bad("validate: unknown op \"%.40s\"; tessera ops lists them", name);
 }
 
-static bool is_op(const char *name)
-{
-    for (int i = 0; i < tsr_op_count(); i++)
-        if (strcmp(tsr_op_row(i).name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Adds to results; *flaws counts all of them. */
 static int validate(const char *name, json_t *results, int *flaws)
 {
+    const tsr_op *op = tsr_op_find(NULL, name);
     tsr_validation v;
     tsr_error err = {0};
 
-    if (!is_op(name))
+    if (!op)
         return unknown_op(name);
     cli_progress("validating %s", name);
-    if (tsr_validate(name, &v, &err) != TSR_OK)
+    if (tsr_validate(op, &v, &err) != TSR_OK)
         return cli_error(&err);
     cli_progress(NULL);
     json_array_append_new(results, result_of(name, &v));
@@ -73,7 +66,7 @@ static int validate_all(const cli_args *args, json_t *results, int *flaws)
     while (status == CLI_OK && (word = strtok_r(rest, " \t\n", &rest)))
         status = validate(word, results, flaws);
     for (int i = 0; status == CLI_OK && args->n_words == 0 && i < tsr_op_count(); i++)
-        status = validate(tsr_op_row(i).name, results, flaws);
+        status = validate(tsr_op_row(i)->name, results, flaws);
     return status;
 }
 

@@ -118,26 +118,30 @@ static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec
     const op_problem *p = t->p;
     tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *y;
     char want[TSR_TEXT_LEN];
+    tsr_schema schema;
     tsr_op_way plan;
-    tsr_status st = tsr_op_plan(p->op.name, specs, p->n_in, p->attr, p->n_attrs, &p->set.cost, NULL,
-                                false, &plan, NULL);
+    tsr_status st = tsr_schema_make(p->op, specs, p->n_in, p->attr, p->n_attrs, &schema, NULL);
 
+    if (st == TSR_OK)
+        st = tsr_op_plan(&schema, &p->set.cost, NULL, false, &plan, NULL);
     for (int k = 0; k < p->n_in && st == TSR_OK; k++)
         if (op_problem_has(p, k))
             st = op_placing_make(p, mesh, k, &specs[k], t->ref->in[k], &in[k]);
     if (st != TSR_OK)
         return st;
-    y = tsr_op_run(mesh, p->op.name, in, p->n_in, p->attr, p->n_attrs);
+    y = tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs);
     if (p->want_text[0] && tsr_tensor_ok(y)) {
         y = tsr_redistribute(y, tsr_placements_text(&p->want, want, sizeof want));
-        plan.out = p->want;
+        plan.out[0] = p->want;
+    } else if (p->op->inplace) {
+        plan.out[0] = specs[0];
     }
     st = tsr_mesh_status(mesh);
     if (st != TSR_OK)
         return st;
     if (tsr_mesh_rank(mesh) == t->spoil)
         spoil(y);
-    return compare(t, y, &plan.out, way, v);
+    return compare(t, y, &plan.out[0], way, v);
 }
 
 static tsr_status try_ways(task *t, tsr_mesh *mesh, verdict *v)

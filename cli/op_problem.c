@@ -10,23 +10,17 @@
 
 enum { MAX_NAMES = 256 };
 
-static bool find_op(const char *name, size_t n, tsr_op_info *out)
+static const tsr_op *find_op(const char *name, size_t n)
 {
-    for (int i = 0; i < tsr_op_count(); i++) {
-        tsr_op_info op = tsr_op_row(i);
+    char text[TSR_TEXT_LEN];
 
-        if (strlen(op.name) == n && strncmp(op.name, name, n) == 0) {
-            *out = op;
-            return true;
-        }
-    }
-    return false;
+    snprintf(text, sizeof text, "%.*s", (int)n, name);
+    return tsr_op_find(NULL, text);
 }
 
 /* A redistribution begins with its name, with a tensor f32[..], or with placements. */
 bool op_problem_is(const char *text)
 {
-    tsr_op_info op;
     size_t n;
 
     for (;;) {
@@ -36,7 +30,7 @@ bool op_problem_is(const char *text)
         text += strcspn(text, " \t\r\n");
     }
     n = reader_word(text);
-    if (find_op(text, n, &op))
+    if (find_op(text, n))
         return true;
     if (n == 0 || text[n] == '@' || (n == 12 && strncmp(text, "redistribute", 12) == 0))
         return false;
@@ -52,14 +46,15 @@ static bool read_op(reader *r, op_problem *p)
     char name[TSR_TEXT_LEN];
     int n_names = 1;
 
-    if (find_op(r->p, n, &p->op)) {
+    p->op = find_op(r->p, n);
+    if (p->op) {
         r->p += n;
         return true;
     }
     if (!reader_copy(r, r->p, r->p + n, name))
         return false;
     for (int i = 0; i < tsr_op_count() && n_names < MAX_NAMES; i++)
-        names[n_names++] = tsr_op_row(i).name;
+        names[n_names++] = tsr_op_row(i)->name;
     near = cli_nearest(name, names, n_names);
     if (near)
         return reader_wrong(r, r->p, "unknown op \"%.40s\"; did you mean %s?", name, near);
@@ -67,11 +62,11 @@ static bool read_op(reader *r, op_problem *p)
 }
 
 /* The names of the op's attributes, cut out of "dim:int=-1,keepdim:bool=false". */
-static int attr_names(const tsr_op_info *op, char name[OP_ATTRS][CLI_TEXT])
+static int attr_names(const tsr_op *op, char name[OP_ATTRS][CLI_TEXT])
 {
     int n = 0;
 
-    for (const char *a = op->attrs; *a && n < OP_ATTRS; n++) {
+    for (const char *a = op->attrs ? op->attrs : ""; *a && n < OP_ATTRS; n++) {
         snprintf(name[n], CLI_TEXT, "%.*s", (int)strcspn(a, ":"), a);
         a += strcspn(a, ",");
         a += *a == ',';
@@ -83,24 +78,24 @@ static bool unknown_attr(const reader *r, const op_problem *p, const char *name)
 {
     const char *names[OP_ATTRS + READER_SETTINGS], *near;
     char attr[OP_ATTRS][CLI_TEXT];
-    int n = attr_names(&p->op, attr), n_names;
+    int n = attr_names(p->op, attr), n_names;
 
     n_names = reader_setting_names(names);
     for (int i = 0; i < n; i++)
         names[n_names++] = attr[i];
     near = cli_nearest(name, names, n_names);
     if (near)
-        return reader_wrong(r, r->p, "%s has no attribute \"%.40s\"; did you mean %s=?", p->op.name,
-                            name, near);
-    return reader_wrong(r, r->p, "%s has no attribute \"%.40s\"; it has %s", p->op.name, name,
-                        p->op.attrs[0] ? p->op.attrs : "none");
+        return reader_wrong(r, r->p, "%s has no attribute \"%.40s\"; did you mean %s=?",
+                            p->op->name, name, near);
+    return reader_wrong(r, r->p, "%s has no attribute \"%.40s\"; it has %s", p->op->name, name,
+                        p->op->attrs ? p->op->attrs : "none");
 }
 
 /* NAME=VALUE, whose name has n letters */
 static bool read_named(reader *r, op_problem *p, size_t n)
 {
     char attr[OP_ATTRS][CLI_TEXT], name[TSR_TEXT_LEN];
-    int n_known = attr_names(&p->op, attr), i = 0;
+    int n_known = attr_names(p->op, attr), i = 0;
     size_t length = strcspn(r->p, " \t\r\n");
     bool known;
 
@@ -201,16 +196,20 @@ int op_problem_complete(op_problem *p)
     const tsr_cost *cost = &p->set.cost;
     tsr_error err = {0};
 
-    if (tsr_op_plan(p->op.name, p->in, p->n_in, p->attr, p->n_attrs, cost, NULL, false, &p->way,
-                    &err) != TSR_OK)
+    if (tsr_schema_make(p->op, p->in, p->n_in, p->attr, p->n_attrs, &p->schema, &err) != TSR_OK ||
+        tsr_op_plan(&p->schema, cost, NULL, false, &p->way, &err) != TSR_OK)
         return cli_error(&err);
     if (!p->want_text[0])
         return CLI_OK;
-    if (tsr_placements_parse(p->want_text, &p->way.out, &p->want, &err) != TSR_OK ||
-        tsr_op_plan(p->op.name, p->in, p->n_in, p->attr, p->n_attrs, cost, p->want.place, false,
-                    &p->way, &err) != TSR_OK)
+    if (tsr_placements_parse(p->want_text, &p->way.out[0], &p->want, &err) != TSR_OK ||
+        tsr_op_plan(&p->schema, cost, p->want.place, false, &p->way, &err) != TSR_OK)
         return cli_error(&err);
     return CLI_OK;
+}
+
+const tsr_placement *op_problem_want(const op_problem *p)
+{
+    return p->want_text[0] ? p->want.place : NULL;
 }
 
 int op_problem_read(const char *command, bool files, const char *text, op_problem *out)
@@ -244,7 +243,7 @@ bool op_problem_has(const op_problem *p, int k)
 
 const char *op_problem_input_name(const op_problem *p, int k, char buf[CLI_TEXT])
 {
-    const char *name = p->op.inputs;
+    const char *name = p->op->inputs;
     size_t n = strcspn(name, ",?*");
 
     if (name[n] == '*') {
@@ -261,7 +260,7 @@ const char *op_problem_input_name(const op_problem *p, int k, char buf[CLI_TEXT]
 
 const char *op_problem_call_text(const op_problem *p, const tsr_spec *in, char *buf, size_t n)
 {
-    size_t used = (size_t)snprintf(buf, n, "%s", p->op.name);
+    size_t used = (size_t)snprintf(buf, n, "%s", p->op->name);
     char text[TSR_TEXT_LEN];
 
     for (int k = 0; k < p->n_in && used < n; k++)

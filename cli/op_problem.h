@@ -9,11 +9,11 @@
 
 #include <tessera_ext.h>
 
-enum { OP_ATTRS = 8, OP_TEXT = (TSR_OP_INPUTS + OP_ATTRS + 4) * TSR_TEXT_LEN };
+enum { OP_ATTRS = TSR_OP_ATTRS, OP_TEXT = (TSR_OP_INPUTS + OP_ATTRS + 4) * TSR_TEXT_LEN };
 
 typedef struct op_problem {
     problem set; /* mesh (in set.from), world, cost, limit, seed; no tensor */
-    tsr_op_info op;
+    const tsr_op *op;
     int n_in;
     tsr_spec in[TSR_OP_INPUTS];              /* ndim -1: absent */
     bool bare[TSR_OP_INPUTS];                /* its dtype and shape are left to a file */
@@ -23,6 +23,7 @@ typedef struct op_problem {
     int n_attrs;
     char want_text[TSR_TEXT_LEN]; /* placements asked for, "" if none are */
     /* when complete: */
+    tsr_schema schema;
     tsr_spec want;  /* the output as asked for */
     tsr_op_way way; /* what the library will do */
 } op_problem;
@@ -36,6 +37,8 @@ int op_problem_set_input(op_problem *p, int k, tsr_dtype dtype, const tsr_shape 
 int op_problem_complete(op_problem *p);
 
 bool op_problem_has(const op_problem *p, int k); /* input k is there */
+/* The placements asked for, NULL if none are. */
+const tsr_placement *op_problem_want(const op_problem *p);
 /* The name of input k: "a", or "x0" in a list. */
 const char *op_problem_input_name(const op_problem *p, int k, char buf[CLI_TEXT]);
 /* The op with these inputs, "matmul f32[4,4]@[S(0)] f32[4,4]@[R] dim=1 -> [R]". */

@@ -82,7 +82,7 @@ static tsr_status run_variant(task *t, tsr_mesh *mesh, variant v)
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k) && !(in[k] = make_input(t, mesh, k, v)))
             return TSR_ERR_MEMORY;
-    y = tsr_op_run(mesh, p->op.name, in, p->n_in, p->attr, p->n_attrs);
+    y = tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs);
     st = tsr_mesh_status(mesh);
     if (st != TSR_OK)
         return st;

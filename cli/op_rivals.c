@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_rivals.c - the rules of an op's call as text, and what it would cost to apply one of them on
-   every mesh dim (op_rivals.h). Public planning functions only: inputs by tsr_redist_costs, a
-   partial output by planning an op that leaves it as it is. */
+   every mesh dim (op_rivals.h). */
 #include "op_rivals.h"
 
 #include <math.h>
@@ -14,22 +13,19 @@ int op_rules_make(const op_problem *p, op_rules *out)
 {
     tsr_error err = {0};
 
-    *out = (op_rules){.in = calloc(OP_RULES, sizeof *out->in),
-                      .out = calloc(OP_RULES, sizeof *out->out)};
-    if (!out->in || !out->out)
+    *out = (op_rules){.rule = calloc(OP_RULES, sizeof *out->rule)};
+    if (!out->rule)
         return cli_failed("out of memory");
-    if (tsr_op_rules(p->op.name, p->in, p->n_in, p->attr, p->n_attrs, out->in, out->out, OP_RULES,
-                     &out->n, &err) != TSR_OK)
+    if (tsr_op_rules(&p->schema, out->rule, OP_RULES, &out->n, &err) != TSR_OK)
         return cli_error(&err);
     if (out->n > OP_RULES)
-        return cli_failed("%s has %d rules here, more than %d", p->op.name, out->n, OP_RULES);
+        return cli_failed("%s has %d rules here, more than %d", p->op->name, out->n, OP_RULES);
     return CLI_OK;
 }
 
 void op_rules_free(op_rules *rules)
 {
-    free(rules->in);
-    free(rules->out);
+    free(rules->rule);
 }
 
 const char *op_placement_text(const tsr_placement *place, char buf[CLI_TEXT])
@@ -50,9 +46,11 @@ const char *op_rule_text(const op_problem *p, const op_rules *rules, int i, char
     for (int k = 0; k < p->n_in && used < n; k++)
         if (op_problem_has(p, k))
             used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "",
-                                     op_placement_text(&rules->in[i][k], place));
-    if (used < n)
-        snprintf(buf + used, n - used, " -> %s", op_placement_text(&rules->out[i], place));
+                                     op_placement_text(&rules->rule[i].in[k].place, place));
+    for (int k = 0; k < p->schema.n_out && used < n; k++)
+        if (p->schema.out_shape[k].ndim >= 0)
+            used += (size_t)snprintf(buf + used, n - used, "%s%s", k ? "," : " -> ",
+                                     op_placement_text(&rules->rule[i].out[k].place, place));
     return buf;
 }
 
@@ -86,51 +84,6 @@ static void say_impossible(const op_problem *p, int k, const tsr_spec *to, op_ri
              what);
 }
 
-/* What the library charges for leaving an output partial on all mesh dims: seen by planning an op
-   that can do nothing but leave it so, or reduce it. Random costs are those of one spec only, so
-   they cannot be seen. */
-static tsr_status look_partial(const op_problem *p, const tsr_spec *out, op_rival *r,
-                               tsr_error *err)
-{
-    tsr_spec flat = *out;
-    tsr_op_way way;
-    tsr_status st;
-
-    flat.shape = (tsr_shape){.ndim = 1, .size = {tsr_shape_count(&out->shape)}};
-    if (p->set.cost.randomise) {
-        r->priced = false;
-        return TSR_OK;
-    }
-    st = tsr_op_plan("cat", &flat, 1, NULL, 0, &p->set.cost, NULL, false, &way, err);
-    if (st == TSR_OK)
-        r->pending = way.seconds;
-    return st;
-}
-
-static tsr_status look_pending(const op_problem *p, const tsr_placement *rule, const tsr_spec *out,
-                               op_rival *r, tsr_error *err)
-{
-    if (p->want_text[0])
-        return tsr_redist_costs(out, (const tsr_placement(*)[TSR_MAX_MESH])p->want.place, 1,
-                                &p->set.cost, &r->pending, err);
-    return rule->kind == TSR_PARTIAL ? look_partial(p, out, r, err) : TSR_OK;
-}
-
-/* From its own specs a rule costs what is pending and no more; if the planner pays more, the op
-   does not allow it for these shapes on this mesh. */
-static tsr_status look_fit(const op_problem *p, const tsr_spec *in, op_rival *r, tsr_error *err)
-{
-    tsr_op_way way;
-    tsr_status st = tsr_op_plan(p->op.name, in, p->n_in, p->attr, p->n_attrs, &p->set.cost,
-                                p->want_text[0] ? p->want.place : NULL, false, &way, err);
-
-    if (st == TSR_OK && r->priced && way.seconds > r->pending * (1 + 1e-9)) {
-        r->possible = false;
-        snprintf(r->why, sizeof r->why, "the cuts do not fall on the same elements");
-    }
-    return st;
-}
-
 static void say_why(const op_problem *p, op_rival *r)
 {
     double best = p->way.seconds;
@@ -150,50 +103,56 @@ static void say_why(const op_problem *p, op_rival *r)
                  r->seconds / best);
 }
 
-static bool is_chosen(const op_problem *p, const tsr_spec *in, const tsr_spec *out)
+static bool is_chosen(const op_problem *p, const tsr_op_way *way)
 {
     for (int k = 0; k < p->n_in; k++)
-        if (op_problem_has(p, k) && !tsr_spec_equal(&in[k], &p->way.in[k]))
+        if (op_problem_has(p, k) && !tsr_spec_equal(&way->in[k], &p->way.in[k]))
             return false;
-    return tsr_spec_equal(out, &p->way.out);
+    return tsr_spec_equal(&way->out[0], &p->way.out[0]);
+}
+
+/* The first input that cannot be brought there, or what else is in the way. */
+static void say_why_not(const op_problem *p, const tsr_op_way *way, op_rival *r)
+{
+    tsr_error err = {0};
+
+    for (int k = 0; k < p->n_in; k++) {
+        double seconds = 0;
+
+        if (op_problem_has(p, k) &&
+            tsr_redist_costs(&p->in[k], (const tsr_placement(*)[TSR_MAX_MESH])way->in[k].place, 1,
+                             &p->set.cost, &seconds, &err) == TSR_OK &&
+            isinf(seconds)) {
+            say_impossible(p, k, &way->in[k], r);
+            return;
+        }
+    }
+    snprintf(r->why, sizeof r->why, "%s",
+             isinf(way->pending) ? "its output cannot be brought to what is asked for"
+                                 : "the cuts do not fall on the same elements");
 }
 
 int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *r)
 {
-    tsr_spec in[TSR_OP_INPUTS], out = p->way.out;
+    tsr_op_way way = p->way;
     tsr_error err = {0};
-    tsr_status st = TSR_OK;
 
-    *r = (op_rival){.possible = true, .priced = true};
-    place_all(&rules->out[i], &out);
-    for (int k = 0; k < p->n_in && st == TSR_OK; k++) {
-        double seconds = 0;
-
-        in[k] = p->in[k];
-        if (!op_problem_has(p, k))
-            continue;
-        place_all(&rules->in[i][k], &in[k]);
-        st = tsr_redist_costs(&p->in[k], (const tsr_placement(*)[TSR_MAX_MESH])in[k].place, 1,
-                              &p->set.cost, &seconds, &err);
-        if (isinf(seconds) && r->possible) {
-            r->possible = false;
-            say_impossible(p, k, &in[k], r);
-        }
-        r->inputs += seconds;
-    }
-    if (st == TSR_OK && r->possible)
-        st = look_pending(p, &rules->out[i], &out, r, &err);
-    if (st == TSR_OK && r->possible && isinf(r->pending)) {
-        r->possible = false;
-        snprintf(r->why, sizeof r->why, "its output cannot be brought to what is asked for");
-    }
-    if (st == TSR_OK && r->possible)
-        st = look_fit(p, in, r, &err);
-    if (st != TSR_OK)
+    for (int k = 0; k < p->n_in; k++)
+        if (op_problem_has(p, k))
+            place_all(&rules->rule[i].in[k].place, &way.in[k]);
+    for (int k = 0; k < p->schema.n_out; k++)
+        place_all(&rules->rule[i].out[k].place, &way.out[k]);
+    if (tsr_op_price(&p->schema, &p->set.cost, op_problem_want(p), &way, &err) != TSR_OK)
         return cli_error(&err);
-    r->seconds = r->inputs + r->pending;
-    r->chosen = r->possible && is_chosen(p, in, &out);
+    *r = (op_rival){.possible = !isinf(way.seconds),
+                    .inputs = way.inputs,
+                    .comm = way.comm,
+                    .pending = way.pending,
+                    .seconds = way.seconds};
+    r->chosen = r->possible && is_chosen(p, &way);
     if (r->possible)
         say_why(p, r);
+    else
+        say_why_not(p, &way, r);
     return CLI_OK;
 }

@@ -10,14 +10,12 @@ enum { OP_RULES = 256, RIVAL_WHY = 2 * TSR_TEXT_LEN };
 
 typedef struct op_rules {
     int n;
-    tsr_placement (*in)[TSR_OP_INPUTS]; /* [OP_RULES] */
-    tsr_placement *out;
+    tsr_rule *rule; /* [OP_RULES] */
 } op_rules;
 
 typedef struct op_rival {
     bool possible, chosen;
-    bool priced; /* what is pending is known */
-    double inputs, pending, seconds;
+    double inputs, comm, pending, seconds;
     char why[RIVAL_WHY]; /* why it is not chosen */
 } op_rival;
 

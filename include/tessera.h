@@ -390,10 +390,32 @@ typedef struct tsr_counters {
     int64_t plan_hits, plan_misses;
     size_t memory, memory_peak; /* held now, and at the most, by tensors and pool of this rank */
     double seconds;             /* sim: predicted time */
+    /* bytes_in of redistributions by the mesh dim that they went along; the last: along several */
+    int64_t along[TSR_MAX_MESH + 1];
 } tsr_counters;
 TSR_API tsr_counters tsr_counters_get(const tsr_mesh *mesh); /* Local. */
 TSR_API void tsr_counters_reset(tsr_mesh *mesh);             /* Local. */
 TSR_API void tsr_memory_trim(tsr_mesh *mesh);                /* Local. Give free buffers back. */
+
+/* What one op did on this rank, since the start or the last reset. Times are measured only while
+   statistics are on; TESSERA_STATS=1 turns them on and prints a table of all ops at the end. */
+typedef struct tsr_op_counters {
+    int64_t calls;
+    int64_t
+        along[TSR_MAX_MESH + 1]; /* bytes received for it by mesh dim; the last: along several */
+    double predicted;            /* seconds for moving data */
+    double moving, computing;    /* seconds measured */
+} tsr_op_counters;
+TSR_API tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op); /* Local. */
+TSR_API void tsr_statistics_set(tsr_mesh *mesh, bool on);                          /* Local. */
+
+/* In strict mode an op that would redistribute an input over the network by itself is an error that
+   names what it would have moved; tsr_redistribute is how to do it then. Also by TESSERA_STRICT=1.
+   Collective. */
+TSR_API void tsr_strict_set(tsr_mesh *mesh, bool on);
+/* Redistributions of the current scope and those inside it may bring any rank this many bytes, from
+   now on; the one that would bring more is an error on all ranks. Collective. */
+TSR_API void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes);
 
 /* ---- collectives on plain memory ------------------------------------------------------------- */
 

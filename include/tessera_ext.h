@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tessera_ext.h - for those who test, measure or extend Tessera: faults on request, and a library's
-   own collectives to compare with. Later also ops, rules, kernels and transports. */
+   own collectives to compare with, ops of one's own, and how calls are planned. */
 #ifndef TESSERA_EXT_H
 #define TESSERA_EXT_H
 
@@ -22,46 +22,211 @@ TSR_API int64_t tsr_allocations_live(const tsr_mesh *mesh);
    yardstick: no fingerprints, no timeouts. TSR_ERR_UNAVAILABLE where there is none. Collective. */
 TSR_API tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call);
 
-/* ---- ops by name: for tools, bindings and tests ---- */
+/* ---- an op is one row ------------------------------------------------------------------------ */
 
-/* A row of the op table. Strings belong to the library. */
-typedef struct tsr_op_info {
+/* Built-in ops and those of a program are rows of the same kind: inputs and attributes, how the op
+   shards along one mesh dim, how its outputs' shapes follow, and what computes it on one rank.
+   Dispatch, search, validator, tool and docs work from the row alone. */
+
+enum { TSR_OP_INPUTS = 12, TSR_OP_OUTPUTS = 4, TSR_OP_ATTRS = 10, TSR_OP_NUMBERS = 4 };
+
+typedef struct tsr_op tsr_op;
+
+/* The value of an attribute; the row says which of these it uses. */
+typedef struct tsr_attr {
+    int n;                  /* ints given; -1: the attribute was left out */
+    int64_t i[TSR_MAX_DIM]; /* int and bool use the first */
+    double f;
+} tsr_attr;
+
+typedef struct tsr_attrs {
+    tsr_attr value[TSR_OP_ATTRS]; /* in the order of the row */
+} tsr_attrs;
+
+/* A call as planning sees it. */
+typedef struct tsr_schema {
+    const tsr_op *op;
+    int n_in, n_out;
+    tsr_spec in[TSR_OP_INPUTS]; /* an absent optional input has ndim -1 */
+    tsr_attrs attrs;
+    /* set by the row's shape function; an output that is switched off has ndim -1 */
+    tsr_dtype out_dtype[TSR_OP_OUTPUTS];
+    tsr_shape out_shape[TSR_OP_OUTPUTS];
+} tsr_schema;
+
+/* What a rule says of one tensor. A shard is open until it is filled with a kind of shard that the
+   inputs have: plain, or strided with some factor. */
+typedef struct tsr_mark {
+    tsr_placement place;
+    bool open;
+} tsr_mark;
+
+/* A rule for one mesh dim: these placements of inputs give those of outputs. Zero is all-replicate,
+   which every op has. */
+typedef struct tsr_rule {
+    tsr_mark out[TSR_OP_OUTPUTS], in[TSR_OP_INPUTS];
+} tsr_rule;
+
+static inline tsr_mark tsr_mark_shard(int dim)
+{
+    return (tsr_mark){.place = {.kind = TSR_SHARD, .dim = dim}, .open = true};
+}
+static inline tsr_mark tsr_mark_partial(tsr_reduce reduce)
+{
+    return (tsr_mark){.place = {.kind = TSR_PARTIAL, .reduce = reduce}};
+}
+
+typedef struct tsr_rules tsr_rules;
+/* Add a rule for one mesh dim; one that is there already is left out. For rows' rule functions. */
+TSR_API tsr_status tsr_rule_add(tsr_rules *rules, const tsr_rule *rule, tsr_error *err);
+/* Add a strategy for the whole mesh, n rules, one per mesh dim. For rows' strategies functions. */
+TSR_API tsr_status tsr_strategy_add(tsr_rules *rules, const tsr_rule *rule, int n, tsr_error *err);
+
+/* What an op moves by itself when it runs: seconds, and bytes into the rank that gets most. */
+typedef struct tsr_comm {
+    double seconds, bytes;
+} tsr_comm;
+
+/* One local operand: row-major, contiguous. */
+typedef struct tsr_operand {
+    tsr_dtype dtype;
+    tsr_shape shape;
+    void *data;
+} tsr_operand;
+
+typedef struct tsr_kernel_call {
+    int n_in, n_out;
+    tsr_operand in[TSR_OP_INPUTS]; /* an absent optional input has data NULL and ndim -1 */
+    tsr_operand out[TSR_OP_OUTPUTS];
+    tsr_attrs attrs;
+    int64_t number[TSR_OP_NUMBERS]; /* set by the row's localise */
+    bool reference;                 /* use the naive version */
+    tsr_error *error;               /* for a kernel that cannot go on */
+} tsr_kernel_call;
+
+/* Local computation; knows nothing of meshes. */
+typedef void (*tsr_kernel)(const tsr_kernel_call *call);
+
+/* What an op's own run gets: the inputs where the strategy wants them, the outputs to be filled. It
+   may communicate; an error of its own goes to err. Collective over the mesh. */
+typedef struct tsr_run_call {
+    tsr_mesh *mesh;
+    const tsr_schema *schema;
+    tsr_tensor *const *in;  /* NULL: an absent optional input */
+    tsr_tensor *const *out; /* NULL: switched off */
+} tsr_run_call;
+
+/* What a gradient function gets; it fills grad_in where it is wanted, using ops. */
+typedef struct tsr_grad_call {
+    const tsr_attrs *attrs;
+    int n_in, n_out;
+    tsr_tensor *const *in, *const *out, *const *grad_out;
+    const bool *wanted;
+    tsr_tensor **grad_in;
+} tsr_grad_call;
+
+struct tsr_op {
     const char *name;
-    const char *inputs; /* "a,b,bias?": ? is optional, * a list */
-    const char *attrs;  /* "dim:int=-1,keepdim:bool=false", "" if there are none */
-    const char *doc;
-    const char *axes; /* how it shards, "" if a function says so */
-} tsr_op_info;
-TSR_API int tsr_op_count(void);        /* Pure. */
-TSR_API tsr_op_info tsr_op_row(int i); /* Pure. 0 <= i < count. */
+    const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
+    const char *attrs;  /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none */
+    const char *doc;    /* one sentence */
+
+    /* How it shards: at most one of these four; an op that has none runs replicated.
+       axes: "...mk,...kn,n->...mn", a letter for every axis, ... for leading ones, which broadcast;
+       a letter that the output lacks is reduced, a letter before ! is blocked, never sharded.
+       rule: the same, by a function that adds rules for one mesh dim.
+       strategies: by a function that adds strategies for the whole mesh.
+       propagate: by a function that sets one rule per mesh dim for the inputs as they are; with
+       other placements for an input it suggests to redistribute it. */
+    const char *axes;
+    tsr_status (*rule)(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
+    tsr_status (*strategies)(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
+    tsr_status (*propagate)(const tsr_schema *schema, tsr_rule *out, tsr_error *err);
+    tsr_reduce reduce; /* what a reduced axis yields: P(reduce) */
+    /* optional, of a whole strategy: is it possible for these shapes on this mesh, and what does
+       the op itself communicate then? */
+    bool (*fits)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out);
+    tsr_comm (*comm)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
+                     const tsr_cost *cost);
+
+    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias": P(sum)
+       and P(avg) pass. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or change
+       places. moves: the op only moves elements, so every reduction passes. */
+    const char *linear;
+    const char *monotone;
+    bool moves;
+
+    /* sets n_out (1 unless it does), out_dtype and out_shape */
+    tsr_status (*shape)(tsr_schema *schema, tsr_error *err);
+
+    /* What computes it: one of these three. kernel: on local parts; localise tells it what it must
+       know of the whole, numbers and attributes, for the rank at coord. run: on tensors, moving
+       data itself. compose: by other ops. */
+    tsr_kernel kernel;
+    void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
+                     const int *coord, tsr_kernel_call *call);
+    tsr_status (*run)(const tsr_run_call *call, tsr_error *err);
+    tsr_status (*compose)(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
+                          tsr_error *err);
+
+    tsr_status (*grad)(const tsr_grad_call *call);
+    bool inplace;  /* the output is the first input, and stays where that is */
+    bool in_field; /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
+
+    /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
+       that differ in sizes only are judged together: some should divide by the mesh, some not. */
+    const char *const *cases;
+};
+
+/* The built-in rows. Pure. */
+TSR_API int tsr_op_count(void);
+TSR_API const tsr_op *tsr_op_row(int i); /* 0 <= i < count */
+/* A row by name: built-in, or registered on the mesh (which may be NULL); NULL if none. Local. */
+TSR_API const tsr_op *tsr_op_find(const tsr_mesh *mesh, const char *name);
+
+/* Make an op known to this rank; every rank registers the same. The row is borrowed until the job
+   ends. An error that names the op if its name is taken or the row contradicts itself; in the
+   validating mode also if a rule is wrong. Local. */
+TSR_API tsr_status tsr_op_register(tsr_mesh *mesh, const tsr_op *row);
+/* Registering validates (also by TESSERA_VALIDATE=1); takes a moment per op. Local. */
+TSR_API void tsr_validating_set(tsr_mesh *mesh, bool on);
+
+/* The value of an attribute by its name in the row. Pure. For rows' functions. */
+TSR_API const tsr_attr *tsr_schema_attr(const tsr_schema *schema, const char *name);
+/* "f32[64,128]@[S(0)] f32[64,32]@[R]", for their error messages. Pure. */
+TSR_API const char *tsr_schema_text(const tsr_schema *schema, char *buf, size_t n);
 
 /* An op by name; attributes as text, "dim=1"; absent optional inputs are NULL. Collective. */
 TSR_API tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                                const char *const *attrs, int n_attrs);
 
-enum { TSR_OP_INPUTS = 12 };
+/* A call ready to be asked about: absent inputs are specs of ndim -1. Pure. */
+TSR_API tsr_status tsr_schema_make(const tsr_op *op, const tsr_spec *in, int n_in,
+                                   const char *const *attrs, int n_attrs, tsr_schema *out,
+                                   tsr_error *err);
 
-/* How a call would run: the specs that inputs are brought to and that the output has, and what that
-   costs in seconds. */
+/* How a call would run: the specs that inputs are brought to and that the outputs have, and what
+   that costs in seconds. */
 typedef struct tsr_op_way {
-    tsr_spec in[TSR_OP_INPUTS], out;
+    tsr_spec in[TSR_OP_INPUTS], out[TSR_OP_OUTPUTS];
     double inputs;  /* bringing the inputs there */
+    double comm;    /* what the op moves by itself */
     double pending; /* what a partial output will cost, or the move to what was asked for */
     double seconds; /* all of it */
 } tsr_op_way;
 
-/* The cheapest way, among all that the op's rules allow; `exhaustive` tries them one by one. A spec
-   of ndim -1 is an absent input; want may be NULL. Pure. */
-TSR_API tsr_status tsr_op_plan(const char *name, const tsr_spec *in, int n_in,
-                               const char *const *attrs, int n_attrs, const tsr_cost *cost,
+/* The cheapest way, among all that the op's rules allow; `exhaustive` tries them one by one. cost
+   may be NULL: the default; want, the placements that output 0 shall end in, too: any. Pure. */
+TSR_API tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost,
                                const tsr_placement *want, bool exhaustive, tsr_op_way *out,
                                tsr_error *err);
-/* The rules for one mesh dim, filled for these inputs: rule i puts in[i][k] and out[i]. At most
-   cap; *n is how many there are. Pure. */
-TSR_API tsr_status tsr_op_rules(const char *name, const tsr_spec *in, int n_in,
-                                const char *const *attrs, int n_attrs,
-                                tsr_placement (*ins)[TSR_OP_INPUTS], tsr_placement *outs, int cap,
-                                int *n, tsr_error *err);
+/* The price of one given way: in[].place and out[].place are set by the caller. Pure. */
+TSR_API tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost,
+                                const tsr_placement *want, tsr_op_way *way, tsr_error *err);
+/* The rules for one mesh dim, filled for these inputs. At most cap; *n is how many there are. An op
+   with strategies for the whole mesh has all-replicate only. Pure. */
+TSR_API tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap, int *n,
+                                tsr_error *err);
 
 /* ---- are the rules of an op right? ---- */
 
@@ -93,7 +258,7 @@ typedef struct tsr_validation {
 /* Check an op against its definition, the reference kernel on whole values: every rule on one mesh
    dim, exactly where the op is linear; every tuple of placements that no rule gives; and runs on
    threads. Finding flaws is a success. Local; starts threads. */
-TSR_API tsr_status tsr_validate(const char *op, tsr_validation *out, tsr_error *err);
+TSR_API tsr_status tsr_validate(const tsr_op *op, tsr_validation *out, tsr_error *err);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,13 @@ TSR_API tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_neg(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_relu(tsr_tensor *x);
+/* The same into a, which keeps its placements; they return a. */
+TSR_API tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
+/* Any op without attributes on each of n tensors, or of n pairs: tsr_foreach("add", a, b, n, out),
+   tsr_foreach("neg", x, NULL, n, out). */
+TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *a, tsr_tensor *const *b, int n,
+                               tsr_tensor **out);
 
 /* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
 TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);

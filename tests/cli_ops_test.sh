@@ -117,7 +117,7 @@ mpi_checks() {
 # ---- ops and help ----
 
 run 0 ops
-has 'ops' 'matmul     a,b,bias?  -' '...mk,...kn,n->...mn' 'dims:ints,keepdim:bool=false' \
+has 'ops' 'matmul       a,b,bias?  -' '...mk,...kn,n->...mn' 'dims:ints,keepdim:bool=false' \
     'by function' 'normalised exponential along dim'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
@@ -136,8 +136,15 @@ has 'help run says how ops are run' 'tessera run "OP TENSOR ...' 'a.npy,b.npy'
 # ---- explain --rules ----
 
 run 0 explain 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2' --rules
-is 'rules of matmul' 'R,R -> R' 'S(0),R -> S(0)' 'S(1),S(0) -> P(sum)' 'R,S(1) -> S(1)' \
-    'P(sum),R -> P(sum)' 'R,P(sum) -> P(sum)' 'P(avg),R -> P(avg)' 'R,P(avg) -> P(avg)'
+is 'rules of matmul' 'R,R -> R' 'P(sum),R -> P(sum)' 'R,P(sum) -> P(sum)' 'P(avg),R -> P(avg)' \
+    'R,P(avg) -> P(avg)' 'S(0),R -> S(0)' 'S(1),S(0) -> P(sum)' 'R,S(1) -> S(1)'
+run 0 explain 'matmul f32[64,128]@[R,R] f32[128,32]@[R,R] mesh=2x2' --rules
+is 'rules of matmul, all replicated' 'R,R -> R' 'P(sum),R -> P(sum)' 'R,P(sum) -> P(sum)' \
+    'P(avg),R -> P(avg)' 'R,P(avg) -> P(avg)'
+run 0 explain 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,SS(1,4)] mesh=2x2' --rules
+is 'rules of matmul, plain and strided' 'R,R -> R' 'P(sum),R -> P(sum)' 'R,P(sum) -> P(sum)' \
+    'P(avg),R -> P(avg)' 'R,P(avg) -> P(avg)' 'S(0),R -> S(0)' 'SS(0,4),R -> SS(0,4)' \
+    'S(1),S(0) -> P(sum)' 'SS(1,4),SS(0,4) -> P(sum)' 'R,S(1) -> S(1)' 'R,SS(1,4) -> SS(1,4)'
 run 0 explain 'matmul f32[4,4]@[S(0)] f32[4,4] f32[4] mesh=2' --rules
 has 'rules of matmul with a bias' 'S(0),R,R -> S(0)' 'S(1),S(0),P(sum) -> P(sum)' \
     'R,S(1),S(0) -> S(1)' 'P(sum),R,P(sum) -> P(sum)'
@@ -146,10 +153,15 @@ is 'rules without shards' 'R -> R'
 run 0 explain 'softmax f32[4,4]@[SS(1,2)] mesh=2 dim=0' --rules
 is 'rules with a strided shard' 'R -> R' 'SS(1,2) -> SS(1,2)'
 run 0 explain 'sum i32[4,5,6]@[S(0)] mesh=2 dims=0,-1 keepdim=true' --rules
-is 'rules of sum' 'R -> R' 'S(0) -> P(sum)' 'S(1) -> S(1)' 'S(2) -> P(sum)' 'P(sum) -> P(sum)'
+is 'rules of sum' 'R -> R' 'P(sum) -> P(sum)' 'S(0) -> P(sum)' 'S(1) -> S(1)' 'S(2) -> P(sum)'
 run 0 explain 'cat f32[4,5]@[S(1)] f32[2,5] f32[1,5] mesh=2' --rules
-has 'rules of a list' 'R,R,R -> R' 'S(1),S(1),S(1) -> S(1)' 'P(max),P(max),P(max) -> P(max)'
-json 'rules json' 'o["results"][1] == {"inputs": ["S(0)", "R"], "output": "S(0)"}' \
+is 'rules of a list' 'R,R,R -> R' 'P(sum),P(sum),P(sum) -> P(sum)' \
+    'P(avg),P(avg),P(avg) -> P(avg)' 'P(min),P(min),P(min) -> P(min)' \
+    'P(max),P(max),P(max) -> P(max)' 'P(prod),P(prod),P(prod) -> P(prod)' \
+    'S(1),S(1),S(1) -> S(1)'
+run 0 explain 'cat f32[4,5]@[S(1)] f32[2,5]@[SS(1,3)] mesh=2' --rules
+has 'rules of a list, plain and strided' 'S(1),S(1) -> S(1)' 'SS(1,3),SS(1,3) -> SS(1,3)'
+json 'rules json' 'o["results"][5] == {"inputs": ["S(0)", "R"], "output": "S(0)"}' \
     explain 'matmul f32[4,4]@[S(0)] f32[4,4] mesh=2' --rules
 bad 'rules of a redistribution' '--rules is for ops' \
     explain 'f32[8]@[R] -> [S(0)] mesh=2' --rules
@@ -171,7 +183,7 @@ run 0 explain 'matmul f32[64,128]@[S(0),S(1)] f32[128,32]@[R,S(0)] mesh=2x2 -> [
 has 'explain, placements asked for' 'all-reduce(1)' '[S(0),P(sum)], then [S(0),R]' \
     'times the cost'
 run 0 explain 'transpose f32[8,8]@[S(0),R] -> [P(sum),R] mesh=2x2'
-has 'explain, S -> P asked for' 'its output cannot be brought to what is asked for' 'to-partial(0)'
+has 'explain, S -> P asked for' 'S(0) -> S(1)        6.40 ns' 'times the cost' 'to-partial(0)'
 run 0 explain 'reshape f32[6,5]@[S(0),S(1)] shape=30 mesh=2x2'
 has 'explain, a rule that does not fit' 'the cuts do not fall on the same elements'
 run 0 explain 'matmul f32[64,128]@[P(sum)] f32[128,32]@[P(max)] mesh=2'

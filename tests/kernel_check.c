@@ -106,7 +106,7 @@ void describe(const kernel_op *op, const tsr_kernel_call *call)
             fprintf(stderr, "%s%" PRId64, d ? "," : "", s->size[d]);
         fprintf(stderr, "]");
     }
-    for (int k = 0; k < TSR_KERNEL_ATTR; k++)
+    for (int k = 0; k < TSR_OP_ATTRS; k++)
         fprintf(stderr, " %" PRId64, call->attrs.value[k].i[0]);
     fprintf(stderr, "\n");
 }
@@ -228,7 +228,7 @@ tsr_kernel_call unary_call(tsr_dtype dtype, tsr_shape in, tsr_shape out)
                              .n_out = 1,
                              .in = {operand(dtype, in)},
                              .out = {operand(dtype, out)},
-                             .divisor = 1};
+                             .number = {1}};
 }
 
 void check_unary(const kernel_op *op, tsr_dtype dtype, numbers content, tsr_shape shape,
@@ -282,8 +282,10 @@ void check_reduce(const kernel_op *op, tsr_dtype dtype, numbers content, tsr_sha
     call = unary_call(dtype, in, out);
     call.attrs.value[0] = dims;
     call.attrs.value[1] = one_int(keep);
-    if (op->run == mean.run)
-        call.divisor = 1 + below(seed, 1000);
+    if (op->run == mean.run) {
+        call.number[0] = 1 + below(seed, 1000);
+        call.number[1] = 1 + below(seed, 4);
+    }
     fill(&call.in[0], content, seed);
     check(op, content, &call);
 }

@@ -14,7 +14,7 @@ typedef enum numbers { INTEGERS, REALS, SPECIALS } numbers;
 
 typedef struct kernel_op {
     const char *name;
-    tsr_kernel_fn run;
+    tsr_kernel run;
 } kernel_op;
 
 extern const kernel_op add, mul, neg, relu, matmul, sum, mean, max, softmax;

@@ -86,7 +86,7 @@ static void print_problem(const oracle_case *c, const oracle_findings *f)
                 tsr_placements_text(&c->use[k], a, sizeof a),
                 tsr_placements_text(&f->way.in[k], b, sizeof b));
     fprintf(stderr, "\n    output: PyTorch %s, we %s\n", tsr_placements_text(&c->out, a, sizeof a),
-            tsr_placements_text(&f->way.out, b, sizeof b));
+            tsr_placements_text(&f->way.out[0], b, sizeof b));
     if (f->dearer)
         fprintf(stderr, "    our strategy costs %.6f us, PyTorch's %.6f us\n", f->chosen_us,
                 c->cost_us);

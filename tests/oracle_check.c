@@ -156,14 +156,16 @@ done:
 tsr_status oracle_check(const oracle_case *c, oracle_findings *out, tsr_error *err)
 {
     const char *attrs[ORACLE_ATTRS];
+    tsr_schema schema;
     bool exact;
     double moves;
     tsr_status st;
 
     memset(out, 0, sizeof *out);
     attr_list(c, attrs);
-    TSR_TRY(tsr_op_plan(c->op, c->in, c->n_in, attrs, c->n_attrs, &c->mesh->cost, NULL, false,
-                        &out->way, err));
+    TSR_TRY(
+        tsr_schema_make(tsr_op_find(NULL, c->op), c->in, c->n_in, attrs, c->n_attrs, &schema, err));
+    TSR_TRY(tsr_op_plan(&schema, &c->mesh->cost, NULL, false, &out->way, err));
     /* the price that the search saw, or what the plans that would run cost, whichever is more */
     TSR_TRY(moves_us(c, c->in, out->way.in, &moves, NULL, err));
     out->chosen_us = out->way.seconds * 1e6;
@@ -222,7 +224,7 @@ tsr_status oracle_chosen(const oracle_case *c, const oracle_findings *f, json_t 
     }
     *out = json_pack("{s:s,s:i,s:s,s:s,s:s,s:O,s:s,s:O,s:f,s:f,s:O}", "file", c->line.file, "line",
                      c->line.number, "case", c->label, "aten", c->aten, "op", c->op, "use", use,
-                     "out", tsr_placements_text(&f->way.out, text, sizeof text), "steps", steps,
+                     "out", tsr_placements_text(&f->way.out[0], text, sizeof text), "steps", steps,
                      "cost_us", f->chosen_us, "torch_us", c->cost_us, "bytes_per_rank", bytes);
 done:
     for (int k = 0; k < c->n_in; k++)

@@ -305,7 +305,8 @@ static tsr_status read_output(oracle_case *c, tsr_error *err)
 {
     const json_t *out = json_object_get(c->line.json, "out");
     const char *attrs[ORACLE_ATTRS], *text = json_string_value(json_array_get(out, 0));
-    tsr_op_way way;
+    tsr_schema schema;
+    tsr_spec like;
     tsr_status st;
 
     for (int i = 0; i < c->n_attrs; i++)
@@ -313,9 +314,10 @@ static tsr_status read_output(oracle_case *c, tsr_error *err)
     if (!text || json_array_size(out) != 1)
         return tsr__fail(err, TSR_ERR_FORMAT, "%s has one output, out names %zu", c->op,
                          json_array_size(out));
-    TSR_TRY(tsr_op_plan(c->op, c->use, c->n_in, attrs, c->n_attrs, &c->mesh->cost, NULL, false,
-                        &way, err));
-    TSR_TRY(tsr_placements_parse(text, &way.out, &c->out, err));
+    TSR_TRY(tsr_schema_make(tsr_op_find(NULL, c->op), c->use, c->n_in, attrs, c->n_attrs, &schema,
+                            err));
+    like = (tsr_spec){schema.out_dtype[0], schema.out_shape[0], schema.in[0].mesh, {{0}}};
+    TSR_TRY(tsr_placements_parse(text, &like, &c->out, err));
 done:
     return st;
 }

@@ -27,7 +27,7 @@ static void expect(const kernel_op *op, tsr_kernel_call call, int n, const doubl
             const double *in[] = {in0, in1};
 
             c.reference = reference;
-            c.divisor = 2;
+            c.number[0] = 2;
             c.out[0] = operand(dtypes[d], call.out[0].shape);
             for (int k = 0; k < c.n_in; k++) {
                 c.in[k] = operand(dtypes[d], call.in[k].shape);
@@ -220,7 +220,7 @@ static void test_empty(void **state)
 
             call.attrs.value[0] = one_int(1);
             call.reference = k % 2;
-            call.divisor = k < 4 ? 7 : 0;
+            call.number[0] = k < 4 ? 7 : 0;
             memset(want.data, 0, 3 * tsr_dtype_size(dtypes[t]));
             if (k < 2)
                 tsr__reduce_identity(dtypes[t], TSR_MAX, want.data, 3);

@@ -11,7 +11,7 @@
 #include "kernel/reference.h"
 #include "op/families.h"
 #include "op/infer.h"
-#include "validate/op_case.h"
+#include "op/op_case.h"
 #include "validate/validate.h"
 
 /* ---- the table ---- */
@@ -22,11 +22,11 @@ static void all_ops_are_right(void **state)
     (void)state;
 
     for (int i = 0; i < tsr_op_count(); i++) {
-        const char *name = tsr_op_row(i).name;
+        const char *name = tsr_op_row(i)->name;
         tsr_validation v = {0};
         tsr_error err = {0};
 
-        if (tsr_validate(name, &v, &err) != TSR_OK)
+        if (tsr_validate(tsr_op_row(i), &v, &err) != TSR_OK)
             fail_msg("%s: %s", name, err.text);
         assert_true(v.cases > 0 && v.rules > 1 && v.tuples > 0 && v.runs > 0);
         for (int k = 0; k < v.n_flaws; k++, flaws++)
@@ -75,7 +75,7 @@ static tsr_validation validate(const tsr_op *op)
     tsr_validation v = {0};
     tsr_error err = {0};
 
-    if (tsr__validate(op, &v, &err) != TSR_OK)
+    if (tsr_validate(op, &v, &err) != TSR_OK)
         fail_msg("%s: %s", op->name, err.text);
     return v;
 }
@@ -100,7 +100,7 @@ static tsr_status matmul_and(const tsr_schema *s, tsr_rules *out, const tsr_rule
 
     real.op = tsr__op_find("matmul");
     TSR_TRY(tsr__axes_rules(&real, out, err));
-    TSR_TRY(tsr__rule_add(out, more, err));
+    TSR_TRY(tsr_rule_add(out, more, err));
 done:
     return st;
 }
@@ -109,13 +109,12 @@ static tsr_status both_on_m(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     return matmul_and(
         s, out,
-        &(tsr_rule){.in = {tsr__mark_shard(0), tsr__mark_shard(0)}, .out = {tsr__mark_shard(0)}},
-        err);
+        &(tsr_rule){.in = {tsr_mark_shard(0), tsr_mark_shard(0)}, .out = {tsr_mark_shard(0)}}, err);
 }
 
 static tsr_status sum_forgotten(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    return matmul_and(s, out, &(tsr_rule){.in = {tsr__mark_shard(1), tsr__mark_shard(0)}}, err);
+    return matmul_and(s, out, &(tsr_rule){.in = {tsr_mark_shard(1), tsr_mark_shard(0)}}, err);
 }
 
 static const char *const matrix_cases[] = {"f64[4,6] f64[6,2]", "f64[5,7] f64[7,3]", NULL};
@@ -149,7 +148,7 @@ static void local_mean(const tsr_kernel_call *call)
     tsr_kernel_call local = *call;
     int64_t n = tsr_shape_count(&call->out[0].shape);
 
-    local.divisor = n > 0 ? tsr_shape_count(&call->in[0].shape) / n : 1;
+    local.number[0] = n > 0 ? tsr_shape_count(&call->in[0].shape) / n : 1;
     tsr__reference_mean(&local);
 }
 
@@ -187,6 +186,8 @@ static void window_without_halo(void **state)
 {
     static const char *const cases[] = {"f64[8]", "f64[7]", NULL};
     tsr_op op = {.name = "window",
+                 .in_field = true,
+                 .doc = "adds neighbours",
                  .inputs = "x",
                  .axes = "w->w",
                  .linear = "x",
@@ -211,8 +212,8 @@ static tsr_status shard_stays(const tsr_schema *s, tsr_rules *out, tsr_error *er
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < s->in[0].shape.ndim; d++)
-        TSR_TRY(tsr__rule_add(
-            out, &(tsr_rule){.in = {tsr__mark_shard(d)}, .out = {tsr__mark_shard(d)}}, err));
+        TSR_TRY(tsr_rule_add(
+            out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}}, err));
 done:
     return st;
 }
@@ -256,8 +257,8 @@ static void relu_is_not_linear(void **state)
 static tsr_status first_dim_only(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     (void)s;
-    return tsr__rule_add(out, &(tsr_rule){.in = {tsr__mark_shard(0)}, .out = {tsr__mark_shard(1)}},
-                         err);
+    return tsr_rule_add(out, &(tsr_rule){.in = {tsr_mark_shard(0)}, .out = {tsr_mark_shard(1)}},
+                        err);
 }
 
 static void rules_left_out(void **state)
@@ -319,16 +320,12 @@ static void nothing_to_validate(void **state)
     tsr_error err = {0};
     (void)state;
 
-    assert_int_equal(tsr_validate("nag", &v, &err), TSR_ERR_ARG);
-    assert_string_equal(err.text, "there is no op \"nag\"");
-    assert_int_equal(tsr_validate(NULL, &v, NULL), TSR_ERR_ARG);
-    err = (tsr_error){0};
     op.cases = NULL;
-    assert_int_equal(tsr__validate(&op, &v, &err), TSR_ERR_ARG);
+    assert_int_equal(tsr_validate(&op, &v, &err), TSR_ERR_ARG);
     assert_string_equal(err.text, "neg cannot be validated: its row has no cases");
     err = (tsr_error){0};
     op.cases = (const char *const[]){"f64[8] f64[8]", NULL};
-    assert_int_equal(tsr__validate(&op, &v, &err), TSR_ERR_ARG);
+    assert_int_equal(tsr_validate(&op, &v, &err), TSR_ERR_ARG);
 }
 
 int main(void)

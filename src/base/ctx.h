@@ -12,15 +12,21 @@ typedef struct tsr_ctx {
     tsr_pool pool;
     tsr_error error; /* the first error; later ones are dropped */
     tsr_counters counters;
-    tsr_cost cost; /* equal on all ranks */
+    tsr_cost cost;    /* equal on all ranks */
+    int cost_version; /* counts how often other costs were set */
     size_t memory_limit;
-    int log_level; /* base/log.h */
+    bool strict;     /* ops may not redistribute by themselves */
+    bool validating; /* ops are validated when they are registered */
+    bool statistics; /* clocks are read */
+    int log_level;   /* base/log.h */
 
     tsr_spare spare_tensors, spare_buffers;
 
     struct tsr_world *world;               /* world/world.h */
     struct tsr_scope *scope;               /* tensor/scope.h, innermost */
     struct tsr_tensor *error_tensor;       /* tensor/tensor.h */
+    struct tsr_forms *forms;               /* tensor/form.c */
+    struct tsr_op_table *ops;              /* op/op_table.h */
     struct tsr_plan_cache *plan_cache;     /* propagate/propagate.h */
     struct tsr_redist_cache *redist_cache; /* redist/cache.h */
 } tsr_ctx;

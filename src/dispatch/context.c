@@ -3,6 +3,7 @@
 #include "dispatch/context.h"
 
 #include "dispatch/dispatch.h"
+#include "layout/cost.h"
 #include "redist/program.h"
 #include "tensor/scope.h"
 #include "tessera_ext.h"
@@ -24,6 +25,8 @@ void tsr__context_close(tsr_ctx *ctx)
 {
     while (ctx->scope)
         tsr__scope_pop(ctx);
+    if (ctx->error_tensor)
+        tsr__statistics_print(ctx, &ctx->error_tensor->mesh->shape);
     tsr__dispatch_cache_free(ctx);
     tsr__redist_cache_free(ctx);
     tsr__free(&ctx->heap, ctx->error_tensor);
@@ -40,7 +43,10 @@ tsr_cost tsr_cost_get(const tsr_mesh *mesh)
 
 void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
 {
-    mesh->ctx->cost = *cost;
+    tsr_ctx *ctx = mesh->ctx;
+
+    ctx->cost_version += !tsr__cost_equal(&ctx->cost, cost);
+    ctx->cost = *cost;
 }
 
 void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes)
@@ -61,6 +67,10 @@ tsr_counters tsr_counters_get(const tsr_mesh *mesh)
 
 void tsr_counters_reset(tsr_mesh *mesh)
 {
+    tsr_op_table *ops = mesh->ctx->ops;
+
+    for (tsr_op_entry *e = ops ? ops->first : NULL; e; e = e->later)
+        e->counters = (tsr_op_counters){0};
     mesh->ctx->counters = (tsr_counters){0};
     mesh->ctx->pool.peak = mesh->ctx->pool.used;
 }

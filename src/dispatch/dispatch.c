@@ -1,149 +1,286 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dispatch.c - one op on distributed tensors, from top to bottom: check the call, find its plan,
-   bring the inputs there, compute locally, hand the result out. */
+/* dispatch.c - one op on distributed tensors, from top to bottom: find the plan of the call, bring
+   the inputs there, make the outputs, compute locally. */
 #include "dispatch/dispatch.h"
 
+#include <string.h>
+
 #include "base/hash.h"
+#include "op/schema.h"
 #include "redist/program.h"
+#include "tensor/scope.h"
 
-/* ---- the call as planning sees it ---- */
+/* What a plan is on this rank: the same for every call. */
+typedef struct prepared {
+    const tsr_form *out[TSR_MAX_OUT];
+    tsr_kernel_call call; /* but for the data */
+} prepared;
 
-tsr_op_call tsr__op_call(const char *name)
-{
-    tsr_op_call call = {.op = tsr__op_find(name)};
-
-    tsr__attrs_default(call.op, &call.attrs, NULL); /* rows are checked by tests: cannot fail */
-    if (!tsr__op_takes_list(call.op))
-        call.n_in = tsr__op_inputs(call.op);
-    return call;
-}
-
-static tsr_ctx *context_of(const tsr_op_call *call)
-{
-    for (int k = 0; k < call->n_in && k < TSR_MAX_IN; k++)
-        if (call->in[k])
-            return call->in[k]->mesh->ctx;
-    return NULL;
-}
+/* ---- steps ---- */
 
 static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *key)
 {
-    uint64_t h = (uint64_t)call->n_in;
+    const tsr_op_entry *entry = call->entry;
+    uint64_t h = entry->hash + (uint64_t)call->n_in;
     tsr_status st = TSR_OK;
 
     if (call->n_in > TSR_MAX_IN)
-        return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: takes 1 to %d inputs, not %d",
-                         call->op->name, TSR_MAX_IN, call->n_in);
-    key->op = call->op;
-    key->attrs = &call->attrs;
+        return tsr__inputs_wrong(entry->op, call->n_in, &ctx->error);
+    key->entry = entry;
+    key->attrs = call->attrs;
     key->n_in = call->n_in;
-    for (const char *p = call->op->name; *p; p++)
-        h = tsr__hash_mix(h, (uint8_t)*p);
+    key->cost = &ctx->cost;
+    key->cost_version = ctx->cost_version;
     for (int k = 0; k < call->n_in; k++) {
         key->in[k] = NULL;
         if (!call->in[k])
             continue;
-        TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->op->name));
-        key->in[k] = &call->in[k]->spec;
-        h = tsr__hash_mix(h, call->in[k]->hash);
+        TSR_TRY(tsr__tensor_check(ctx, call->in[k], entry->op->name));
+        key->in[k] = &call->in[k]->form->spec;
+        h = tsr__hash_mix(h, call->in[k]->form->hash);
     }
-    for (int i = 0; i < TSR_MAX_ATTR; i++)
-        for (int k = 0; k < call->attrs.value[i].n; k++)
-            h = tsr__hash_mix(h, (uint64_t)call->attrs.value[i].i[k]);
+    for (int i = 0; i < entry->n_attrs; i++)
+        for (int k = 0; k < call->attrs->value[i].n; k++)
+            h = tsr__hash_mix(h, (uint64_t)call->attrs->value[i].i[k]);
     key->hash = h;
 done:
     return st;
 }
 
-/* ---- steps ---- */
-
-/* Inputs where the strategy wants them; those that move are the scope's. */
-static tsr_status bring_inputs(const tsr_op_call *call, const tsr_plan *plan, tsr_tensor **in)
+static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan **out)
 {
-    tsr_status st = TSR_OK;
-
-    for (int k = 0; k < call->n_in; k++) {
-        in[k] = call->in[k];
-        if (!plan->stays[k])
-            TSR_TRY(
-                tsr__redistribute(call->in[k], call->in[k]->mesh, &plan->strategy.in[k], &in[k]));
-    }
-done:
-    return st;
-}
-
-static tsr_operand operand_of(const tsr_tensor *x)
-{
-    if (!x)
-        return (tsr_operand){.shape = {.ndim = -1}};
-    return (tsr_operand){x->spec.dtype, x->local, tsr__tensor_data(x)};
-}
-
-static void compute(const tsr_plan *plan, tsr_tensor *const *in, tsr_tensor *y)
-{
-    tsr_kernel_call call = {.n_in = plan->schema.n_in,
-                            .n_out = 1,
-                            .attrs = plan->schema.attrs,
-                            .divisor = plan->divisor};
-
-    if (!tsr__tensor_data(y)) /* sim, or outside the mesh */
-        return;
-    for (int k = 0; k < call.n_in; k++)
-        call.in[k] = operand_of(in[k]);
-    call.out[0] = operand_of(y);
-    plan->schema.op->kernel(&call);
-}
-
-/* The output's form on this rank is the same for every call of the plan. */
-static tsr_status make_output(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor **out)
-{
-    tsr_form *form = plan->local;
-    tsr_status st;
-
-    if (!form) {
-        TSR_TRY(tsr__alloc(&mesh->ctx->heap, 1, sizeof *form, &form, &mesh->ctx->error));
-        *form = tsr__tensor_form(mesh, &plan->strategy.out[0]);
-        plan->local = form;
-    }
-    TSR_TRY(tsr__tensor_make_form(mesh, form, out));
-done:
-    return st;
-}
-
-static tsr_status dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
-{
-    tsr_tensor *in[TSR_MAX_IN], *y;
     tsr_plan_key key;
-    tsr_plan *plan;
     tsr_status st;
 
     TSR_TRY(make_key(ctx, call, &key));
-    TSR_TRY(tsr__propagate(&ctx->heap, &ctx->plan_cache, &key, &ctx->cost, &ctx->counters, &plan,
-                           &ctx->error));
-    if (plan->why.code != TSR_OK)
-        return tsr__fail(&ctx->error, plan->why.code, "%s", plan->why.text);
-    TSR_TRY(bring_inputs(call, plan, in));
-    TSR_TRY(make_output(call->in[0]->mesh, plan, &y));
-    compute(plan, in, y);
-    *out = y;
+    TSR_TRY(tsr__propagate(&ctx->heap, &ctx->plan_cache, &key, &ctx->counters, out, &ctx->error));
+    if ((*out)->why.code != TSR_OK)
+        st = tsr__fail(&ctx->error, (*out)->why.code, "%s", (*out)->why.text);
 done:
     return st;
 }
 
-tsr_tensor *tsr__dispatch(const tsr_op_call *call)
+/* Inputs where the strategy wants them; those that move are the scope's. */
+static tsr_status bring_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
+                               tsr_tensor **in)
 {
-    tsr_ctx *ctx = context_of(call);
-    tsr_tensor *y = NULL;
+    tsr_op_counters *counters = &call->entry->counters;
+    int64_t before[TSR_MAX_MESH + 1];
+    double begin = tsr__statistics_clock(ctx);
     tsr_status st;
 
-    if (!ctx)
-        return NULL;
-    st = dispatch(ctx, call, &y);
-    return tsr__tensor_or_error(ctx, st, y);
+    memcpy(before, ctx->counters.along, sizeof before);
+    TSR_TRY(tsr__strict_check(ctx, plan, &ctx->error));
+    for (int k = 0; k < call->n_in; k++)
+        if (!plan->stays[k])
+            TSR_TRY(
+                tsr__redistribute(call->in[k], call->in[k]->mesh, &plan->strategy.in[k], &in[k]));
+    for (int i = 0; i <= TSR_MAX_MESH; i++)
+        counters->along[i] += ctx->counters.along[i] - before[i];
+    counters->predicted += plan->strategy.inputs.seconds;
+    counters->moving += tsr__statistics_clock(ctx) - begin;
+done:
+    return st;
+}
+
+static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, prepared *p)
+{
+    const tsr_schema *s = &plan->schema;
+    const tsr_form *form;
+    tsr_status st = TSR_OK;
+
+    p->call.n_in = s->n_in;
+    p->call.n_out = s->n_out;
+    p->call.attrs = s->attrs;
+    for (int k = 0; k < s->n_in; k++) {
+        p->call.in[k].shape.ndim = -1;
+        if (!tsr__schema_has(s, k))
+            continue;
+        TSR_TRY(tsr__form_get(mesh, &plan->strategy.in[k], &form));
+        p->call.in[k] = (tsr_operand){form->spec.dtype, form->local, NULL};
+    }
+    for (int k = 0; k < s->n_out; k++) {
+        p->call.out[k].shape.ndim = -1;
+        if (!tsr__schema_gives(s, k))
+            continue;
+        TSR_TRY(tsr__form_get(mesh, &plan->strategy.out[k], &p->out[k]));
+        p->call.out[k] = (tsr_operand){p->out[k]->spec.dtype, p->out[k]->local, NULL};
+    }
+    if (s->op->localise && mesh->index >= 0)
+        s->op->localise(s, plan->strategy.in, plan->strategy.out, mesh->coord, &p->call);
+done:
+    return st;
+}
+
+static tsr_status make_outputs(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor *const *in,
+                               tsr_tensor **out)
+{
+    prepared *p = plan->local;
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_status st = TSR_OK;
+
+    if (!p) {
+        TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *p, &p, &ctx->error));
+        st = prepare(mesh, plan, p);
+        if (st != TSR_OK)
+            tsr__free(&ctx->heap, p);
+        TSR_TRY(st);
+        plan->local = p;
+    }
+    for (int k = 0; k < plan->schema.n_out; k++) {
+        out[k] = NULL;
+        if (plan->direct)
+            out[k] = in[0];
+        else if (p->out[k])
+            TSR_TRY(tsr__tensor_make_form(mesh, p->out[k], &out[k]));
+    }
+done:
+    return st;
+}
+
+static tsr_status run_kernel(tsr_ctx *ctx, const tsr_plan *plan, tsr_tensor *const *in,
+                             tsr_tensor *const *out)
+{
+    tsr_kernel_call *call = &((prepared *)plan->local)->call;
+    tsr_buffer *before = NULL;
+    tsr_error trouble;
+    tsr_status st = TSR_OK;
+
+    trouble.code = TSR_OK;
+    call->error = &trouble;
+    for (int k = 0; k < call->n_in; k++)
+        call->in[k].data = in[k] ? tsr__tensor_data(in[k]) : NULL;
+    if (plan->direct) /* others may share the old values */
+        TSR_TRY(tsr__tensor_own(out[0], &before));
+    for (int k = 0; k < call->n_out; k++)
+        call->out[k].data = out[k] ? tsr__tensor_data(out[k]) : NULL;
+    plan->schema.op->kernel(call);
+    if (trouble.code != TSR_OK) { /* others need not see it */
+        st = tsr__fail(&ctx->error, trouble.code, "%s", trouble.text);
+        ctx->world->ops->poison(ctx->world, &trouble);
+    }
+done:
+    tsr__buffer_release(before);
+    return st;
+}
+
+/* The kernel, or the op's own run. Without data (sim, outside the mesh) costs are counted. */
+static tsr_status compute(tsr_mesh *mesh, const tsr_op_call *call, const tsr_plan *plan,
+                          tsr_tensor *const *in, tsr_tensor *const *out)
+{
+    const tsr_op *op = plan->schema.op;
+    const tsr_price *comm = &plan->strategy.comm;
+    tsr_ctx *ctx = mesh->ctx;
+    double begin = tsr__statistics_clock(ctx);
+    tsr_status st = TSR_OK;
+
+    if (ctx->world->kind == TSR_WORLD_SIM) {
+        ctx->counters.seconds += comm->seconds;
+        ctx->counters.bytes_in += (int64_t)comm->bytes;
+        ctx->counters.bytes_out += (int64_t)comm->bytes;
+    } else if (mesh->index >= 0) {
+        tsr_run_call run = {.mesh = mesh, .schema = &plan->schema, .in = in, .out = out};
+        st = op->run ? op->run(&run, &ctx->error) : run_kernel(ctx, plan, in, out);
+    }
+    call->entry->counters.calls++;
+    call->entry->counters.predicted += comm->seconds;
+    call->entry->counters.computing += tsr__statistics_clock(ctx) - begin;
+    return st;
+}
+
+/* The first input gets the result: it is there already, or it is moved to where that is. */
+static tsr_status overwrite(const tsr_plan *plan, tsr_tensor *x, tsr_tensor **out)
+{
+    tsr_tensor *y = out[0];
+    tsr_status st = TSR_OK;
+
+    x->version++;
+    if (plan->direct)
+        return TSR_OK;
+    TSR_TRY(tsr__redistribute(y, x->mesh, &x->form->spec, &y));
+    tsr__buffer_release(x->buffer);
+    x->buffer = y->buffer;
+    if (x->buffer)
+        x->buffer->refs++;
+    out[0] = x;
+done:
+    return st;
+}
+
+/* An op that is made of others: what they leave behind goes, the results stay. */
+static tsr_status run_composed(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
+{
+    tsr_status st;
+
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        out[k] = NULL;
+    for (int k = 0; k < call->n_in; k++)
+        if (call->in[k])
+            TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->entry->op->name));
+    TSR_TRY(tsr__scope_push(ctx));
+    st = call->entry->op->compose(call->in, call->n_in, call->attrs, out, &ctx->error);
+    for (int k = 0; k < TSR_MAX_OUT; k++) {
+        if (st == TSR_OK && out[k])
+            st = tsr__tensor_check(ctx, out[k], call->entry->op->name);
+        if (st == TSR_OK && out[k] && out[k]->scope == ctx->scope)
+            tsr_keep(out[k]);
+        else if (st == TSR_OK && out[k]) /* an input, say */
+            tsr_ref(out[k]);
+    }
+    tsr__scope_pop(ctx);
+    for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)
+        if (out[k] && !out[k]->scope)
+            tsr__scope_add(ctx, out[k]);
+        else
+            tsr_unref(out[k]);
+    call->entry->counters.calls++;
+done:
+    return st;
+}
+
+/* ---- the call ---- */
+
+tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
+{
+    tsr_tensor *in[TSR_MAX_IN];
+    tsr_mesh *mesh;
+    tsr_plan *plan;
+    tsr_status st;
+
+    if (call->entry->op->compose)
+        return run_composed(ctx, call, out);
+    TSR_TRY(find_plan(ctx, call, &plan));
+    mesh = call->in[0]->mesh;
+    for (int k = 0; k < call->n_in; k++)
+        in[k] = call->in[k];
+    if (!plan->all_stay)
+        TSR_TRY(bring_inputs(ctx, call, plan, in));
+    TSR_TRY(make_outputs(mesh, plan, in, out));
+    TSR_TRY(compute(mesh, call, plan, in, out));
+    if (plan->schema.op->inplace)
+        TSR_TRY(overwrite(plan, call->in[0], out));
+done:
+    return st;
+}
+
+tsr_tensor *tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
+                              const tsr_attrs *attrs)
+{
+    tsr_op_call call = {.n_in = n_in, .in = in, .attrs = attrs};
+    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
+    tsr_status st;
+
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, &call.entry, &ctx->error));
+    TSR_TRY(tsr__dispatch(ctx, &call, out));
+done:
+    return tsr__tensor_or_error(ctx, st, out[0]);
 }
 
 void tsr__dispatch_cache_free(tsr_ctx *ctx)
 {
     tsr__plan_cache_free(&ctx->heap, ctx->plan_cache);
+    tsr__op_table_free(&ctx->heap, ctx->ops);
+    tsr__forms_free(ctx);
     ctx->plan_cache = NULL;
+    ctx->ops = NULL;
 }

@@ -6,20 +6,25 @@
 #include "propagate/propagate.h"
 #include "tensor/tensor.h"
 
-/* A call as the typed functions make it: absent optional inputs are NULL. */
+/* A call as the typed functions make it. */
 typedef struct tsr_op_call {
-    const tsr_op *op;
-    tsr_tensor *in[TSR_MAX_IN];
+    tsr_op_entry *entry;
     int n_in;
-    tsr_attrs attrs;
+    tsr_tensor *const *in; /* absent optional inputs are NULL */
+    const tsr_attrs *attrs;
 } tsr_op_call;
 
-/* Begin a call of the op with that name, all attributes at their defaults. */
-tsr_op_call tsr__op_call(const char *name);
-
-/* Run it. On failure the error tensor. Collective over the mesh of the inputs. */
-tsr_tensor *tsr__dispatch(const tsr_op_call *call);
-
+/* Run it; out gets as many tensors as the op has outputs, NULL for those switched off. Collective
+   over the mesh of the inputs. */
+tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out);
+/* The first output of a row on these inputs; on failure the error tensor. */
+tsr_tensor *tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
+                              const tsr_attrs *attrs);
 void tsr__dispatch_cache_free(tsr_ctx *ctx);
+
+/* statistics.c: a strict context refuses hidden redistribution */
+tsr_status tsr__strict_check(const tsr_ctx *ctx, const tsr_plan *plan, tsr_error *err);
+double tsr__statistics_clock(const tsr_ctx *ctx); /* seconds; 0 unless statistics are on */
+void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh);
 
 #endif

@@ -23,6 +23,7 @@ typedef struct job_setup {
     int timeout_ms;
     tsr_cost cost;
     int log_level;
+    bool strict, validating, statistics;
     tsr_job job;
     void *arg;
 } job_setup;
@@ -67,6 +68,12 @@ tsr_status tsr__timeout_parse(const char *text, int *out, tsr_error *err)
     return TSR_OK;
 }
 
+static bool is_on(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text && *text && strcmp(text, "0") != 0;
+}
+
 static tsr_status read_setup(const tsr_run_opts *opts, job_setup *setup, tsr_error *err)
 {
     const char *timeout = getenv("TESSERA_TIMEOUT"), *cost = getenv("TESSERA_COST");
@@ -74,6 +81,9 @@ static tsr_status read_setup(const tsr_run_opts *opts, job_setup *setup, tsr_err
 
     setup->timeout_ms = DEFAULT_TIMEOUT_MS;
     setup->log_level = tsr__log_level(getenv("TESSERA_LOG"));
+    setup->strict = is_on("TESSERA_STRICT");
+    setup->validating = is_on("TESSERA_VALIDATE");
+    setup->statistics = is_on("TESSERA_STATS");
     TSR_TRY(pick_world(opts->world, &setup->world, err));
     if (opts->timeout_ms > 0)
         setup->timeout_ms = opts->timeout_ms;
@@ -96,6 +106,9 @@ static void open_context(tsr_ctx *ctx, const job_setup *setup)
     tsr__pool_open(&ctx->pool, &ctx->heap);
     ctx->cost = setup->cost;
     ctx->log_level = setup->log_level;
+    ctx->strict = setup->strict;
+    ctx->validating = setup->validating;
+    ctx->statistics = setup->statistics;
 }
 
 /* The mesh over all ranks of the world. */

@@ -1,71 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed.c - the functions of tessera_ops.h: each fills a call and dispatches it. */
+/* typed.c - the functions of tessera_ops.h: each hands its inputs and attributes, in the order of
+   the row, to dispatch. */
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
-static void set_int(tsr_op_call *call, const char *name, int64_t value)
+static tsr_ctx *context_of(tsr_tensor *const *in, int n)
 {
-    call->attrs.value[tsr__attr_index(call->op, name)] = (tsr_attr){.n = 1, .i = {value}};
+    for (int k = 0; k < n && k < TSR_MAX_IN; k++)
+        if (in[k])
+            return in[k]->mesh->ctx;
+    return NULL;
 }
 
-static tsr_tensor *unary(const char *name, tsr_tensor *x)
+/* `name` is a literal; attrs NULL: the defaults. */
+static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_attrs *attrs)
 {
-    tsr_op_call call = tsr__op_call(name);
+    tsr_ctx *ctx = context_of(in, n);
+    tsr_op_call call = {.n_in = n, .in = in};
+    tsr_tensor *out[TSR_MAX_OUT];
+    tsr_status st;
 
-    call.in[0] = x;
-    return tsr__dispatch(&call);
+    if (!ctx)
+        return NULL;
+    call.entry = tsr__op_seen(ctx->ops, name);
+    if (!call.entry) {
+        TSR_TRY(
+            tsr__op_entry_of(&ctx->heap, &ctx->ops, tsr__op_find(name), &call.entry, &ctx->error));
+        tsr__op_remember(ctx->ops, name, call.entry);
+    }
+    call.attrs = attrs ? attrs : &call.entry->defaults;
+    TSR_TRY(tsr__dispatch(ctx, &call, out));
+    return out[0];
+done:
+    return tsr__tensor_or_error(ctx, st, NULL);
 }
 
-static tsr_tensor *binary(const char *name, tsr_tensor *a, tsr_tensor *b)
+static tsr_attr integer(int64_t value)
 {
-    tsr_op_call call = tsr__op_call(name);
+    return (tsr_attr){.n = 1, .i = {value}};
+}
 
-    call.in[0] = a;
-    call.in[1] = b;
-    return tsr__dispatch(&call);
+static tsr_attr integers(const int *value, int n)
+{
+    tsr_attr attr = {.n = n < 0 ? 0 : n > TSR_MAX_DIM ? TSR_MAX_DIM : n};
+
+    for (int i = 0; i < attr.n; i++)
+        attr.i[i] = value[i];
+    return attr;
 }
 
 tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b)
 {
-    return binary("add", a, b);
+    return run("add", (tsr_tensor *[]){a, b}, 2, NULL);
 }
 
 tsr_tensor *tsr_mul(tsr_tensor *a, tsr_tensor *b)
 {
-    return binary("mul", a, b);
+    return run("mul", (tsr_tensor *[]){a, b}, 2, NULL);
 }
 
 tsr_tensor *tsr_neg(tsr_tensor *x)
 {
-    return unary("neg", x);
+    return run("neg", &x, 1, NULL);
 }
 
 tsr_tensor *tsr_relu(tsr_tensor *x)
 {
-    return unary("relu", x);
+    return run("relu", &x, 1, NULL);
 }
 
 tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias)
 {
-    tsr_op_call call = tsr__op_call("matmul");
-
-    call.in[0] = a;
-    call.in[1] = b;
-    call.in[2] = bias;
-    return tsr__dispatch(&call);
+    return run("matmul", (tsr_tensor *[]){a, b, bias}, 3, NULL);
 }
 
 static tsr_tensor *reduction(const char *name, tsr_tensor *x, const int *dims, int n, bool keepdim)
 {
-    tsr_op_call call = tsr__op_call(name);
-    tsr_attr *attr = &call.attrs.value[tsr__attr_index(call.op, "dims")];
-
-    call.in[0] = x;
-    attr->n = n < 0 ? 0 : n > TSR_MAX_DIM ? TSR_MAX_DIM : n;
-    for (int i = 0; i < attr->n; i++)
-        attr->i[i] = dims[i];
-    set_int(&call, "keepdim", keepdim);
-    return tsr__dispatch(&call);
+    return run(name, &x, 1, &(tsr_attrs){{integers(dims, n), integer(keepdim)}});
 }
 
 tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
@@ -85,55 +96,69 @@ tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
 
 tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)
 {
-    tsr_op_call call = tsr__op_call("softmax");
-
-    call.in[0] = x;
-    set_int(&call, "dim", dim);
-    return tsr__dispatch(&call);
+    return run("softmax", &x, 1, &(tsr_attrs){{integer(dim)}});
 }
 
 tsr_tensor *tsr_cat(tsr_tensor *const *x, int n, int dim)
 {
-    tsr_op_call call = tsr__op_call("cat");
-
-    /* a list that is too long is told so by the schema check */
-    call.n_in = n;
-    for (int k = 0; k < n && k < TSR_MAX_IN; k++)
-        call.in[k] = x[k];
-    set_int(&call, "dim", dim);
-    return tsr__dispatch(&call);
+    return run("cat", x, n, &(tsr_attrs){{integer(dim)}});
 }
 
 tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1)
 {
-    tsr_op_call call = tsr__op_call("transpose");
-
-    call.in[0] = x;
-    set_int(&call, "dim0", dim0);
-    set_int(&call, "dim1", dim1);
-    return tsr__dispatch(&call);
+    return run("transpose", &x, 1, &(tsr_attrs){{integer(dim0), integer(dim1)}});
 }
 
 tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim)
 {
-    tsr_op_call call = tsr__op_call("reshape");
-    tsr_attr *attr = &call.attrs.value[tsr__attr_index(call.op, "shape")];
+    tsr_attrs attrs = {{{.n = ndim < 0 ? 0 : ndim > TSR_MAX_DIM ? TSR_MAX_DIM : ndim}}};
 
-    call.in[0] = x;
-    attr->n = ndim < 0 ? 0 : ndim > TSR_MAX_DIM ? TSR_MAX_DIM : ndim;
-    for (int d = 0; d < attr->n; d++)
-        attr->i[d] = sizes[d];
-    return tsr__dispatch(&call);
+    for (int d = 0; d < attrs.value[0].n; d++)
+        attrs.value[0].i[d] = sizes[d];
+    return run("reshape", &x, 1, &attrs);
 }
 
 tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
 {
-    tsr_op_call call = tsr__op_call("slice");
+    return run("slice", &x, 1,
+               &(tsr_attrs){{integer(dim), integer(start), integer(stop), integer(step)}});
+}
 
-    call.in[0] = x;
-    set_int(&call, "dim", dim);
-    set_int(&call, "start", start);
-    set_int(&call, "stop", stop);
-    set_int(&call, "step", step);
-    return tsr__dispatch(&call);
+/* ---- in place, and over lists ---- */
+
+tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b)
+{
+    return run("add_inplace", (tsr_tensor *[]){a, b}, 2, NULL);
+}
+
+tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b)
+{
+    return run("mul_inplace", (tsr_tensor *[]){a, b}, 2, NULL);
+}
+
+tsr_status tsr_foreach(const char *op, tsr_tensor *const *a, tsr_tensor *const *b, int n,
+                       tsr_tensor **out)
+{
+    tsr_ctx *ctx = n > 0 ? context_of(a, 1) : NULL;
+    const tsr_op *row = op ? tsr__op_find(op) : NULL;
+    tsr_op_call call = {.n_in = b ? 2 : 1};
+    tsr_status st = TSR_OK;
+
+    if (n <= 0)
+        return TSR_OK;
+    if (!ctx)
+        return TSR_ERR_ARG;
+    if (!row || row->attrs)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
+                          "tsr_foreach: \"%s\" is not an op without attributes", op ? op : ""));
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, row, &call.entry, &ctx->error));
+    call.attrs = &call.entry->defaults;
+    for (int i = 0; i < n; i++) {
+        tsr_tensor *in[2] = {a[i], b ? b[i] : NULL}, *y[TSR_MAX_OUT];
+        call.in = in;
+        TSR_TRY(tsr__dispatch(ctx, &call, y));
+        out[i] = y[0];
+    }
+done:
+    return tsr__settle(ctx, st);
 }

@@ -118,7 +118,7 @@ static tsr_status make_tensor(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor *
 static tsr_status read_part(tsr_tensor *x, const char *path, const tsr_npy *npy, tsr_error *err)
 {
     tsr_heap *heap = &x->mesh->ctx->heap;
-    tsr_layout layout = tsr__layout_of(&x->spec);
+    tsr_layout layout = tsr__layout_of(&x->form->spec);
     tsr_part_file file = {.path = path, .layout = &layout, .coord = x->mesh->coord};
     unsigned char *truth = tsr__tensor_data(x);
     tsr_npy own;
@@ -133,10 +133,10 @@ static tsr_status read_part(tsr_tensor *x, const char *path, const tsr_npy *npy,
     file.fd = fd;
     file.begin = npy->data;
     TSR_TRY(tsr__part_read(heap, &file, truth, err));
-    for (size_t i = 0; npy->dtype == TSR_BOOL && i < x->bytes; i++)
+    for (size_t i = 0; npy->dtype == TSR_BOOL && i < x->form->bytes; i++)
         truth[i] = truth[i] != 0;
     tsr__make_partial(&layout, tsr__partial_mdims(&layout), x->mesh->coord, tsr__tensor_data(x),
-                      tsr_shape_count(&x->local));
+                      tsr_shape_count(&x->form->local));
 done:
     if (fd >= 0)
         close(fd);

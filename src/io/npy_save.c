@@ -48,12 +48,13 @@ done:
 static tsr_status create(save *s, word *w)
 {
     enum { TRIES = 100 }; /* other saves of this process may have the same target */
-    size_t bytes = tsr__spec_bytes(&s->x->spec);
+    size_t bytes = tsr__spec_bytes(&s->x->form->spec);
     char header[TSR_NPY_WRITTEN];
     struct stat info;
     tsr_status st;
 
-    TSR_TRY(tsr__npy_write(s->x->spec.dtype, &s->x->spec.shape, header, &w->header, &w->err));
+    TSR_TRY(tsr__npy_write(s->x->form->spec.dtype, &s->x->form->spec.shape, header, &w->header,
+                           &w->err));
     if (stat(s->path, &info) == 0 && !S_ISREG(info.st_mode))
         TSR_TRY(
             tsr__fail(&w->err, TSR_ERR_IO, "cannot replace %s: it is not a regular file", s->path));
@@ -93,8 +94,8 @@ static tsr_status close_file(save *s, tsr_error *err)
 /* Of several ranks with the same part, the first one. */
 static bool is_first_holder(const tsr_tensor *x)
 {
-    for (int m = 0; m < x->spec.mesh.ndim; m++)
-        if (x->spec.place[m].kind == TSR_REPLICATE && x->mesh->coord[m] != 0)
+    for (int m = 0; m < x->form->spec.mesh.ndim; m++)
+        if (x->form->spec.place[m].kind == TSR_REPLICATE && x->mesh->coord[m] != 0)
             return false;
     return true;
 }
@@ -102,12 +103,12 @@ static bool is_first_holder(const tsr_tensor *x)
 static tsr_status write_part(save *s, const word *w, tsr_error *err)
 {
     const tsr_tensor *x = s->x;
-    tsr_layout layout = tsr__layout_of(&x->spec);
+    tsr_layout layout = tsr__layout_of(&x->form->spec);
     tsr_part_file file = {.layout = &layout, .coord = x->mesh->coord};
     tsr_status st = TSR_OK;
 
     if (!s->created) {
-        if (x->bytes == 0 || !is_first_holder(x))
+        if (x->form->bytes == 0 || !is_first_holder(x))
             return TSR_OK;
         TSR_TRY(name_temporary(s, w, err));
         s->fd = open(s->temporary, O_WRONLY | O_CLOEXEC);
@@ -188,9 +189,10 @@ tsr_status tsr_save_npy(tsr_tensor *x, const char *path)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_save_npy: the path is NULL"));
     if (x->mesh->index < 0)
         return TSR_OK;
-    layout = tsr__layout_of(&x->spec);
-    if (tsr__partial_mdims(&layout) || (tsr__part_is_scattered(&x->spec) && !ctx->memory_limit)) {
-        to = tsr__part_in_ranges(&x->spec);
+    layout = tsr__layout_of(&x->form->spec);
+    if (tsr__partial_mdims(&layout) ||
+        (tsr__part_is_scattered(&x->form->spec) && !ctx->memory_limit)) {
+        to = tsr__part_in_ranges(&x->form->spec);
         y = tsr_redistribute(x, tsr_placements_text(&to, text, sizeof text));
         if (!tsr_tensor_ok(y))
             return tsr_mesh_status(x->mesh);

@@ -16,7 +16,8 @@ void tsr__kernel_relu(const tsr_kernel_call *call);
 void tsr__kernel_matmul(const tsr_kernel_call *call);
 
 /* Over the dims of attribute 0 (ints; none or empty: all), kept as size 1 if attribute 1 is true.
-   Of no elements: 0, 0 and the smallest number. mean divides the sum by call->divisor. */
+   Of no elements: 0, 0 and the smallest number. mean divides the sum, times number 1, by
+   number 0 (0 counts as 1). */
 void tsr__kernel_sum(const tsr_kernel_call *call);
 void tsr__kernel_mean(const tsr_kernel_call *call);
 void tsr__kernel_max(const tsr_kernel_call *call);

@@ -40,7 +40,7 @@ typedef struct parts {
     void (*columns)(bool max, const void *x, int64_t n_out, int64_t step, int64_t n, void *acc);
     void (*merge)(bool max, int64_t n, int64_t times, void *acc);
     void (*start)(bool max, int64_t n, void *acc);
-    void (*finish)(bool max, int64_t divisor, int64_t n, const void *acc, void *out);
+    void (*finish)(bool max, int64_t times, int64_t divisor, int64_t n, const void *acc, void *out);
 } parts;
 
 static const parts plain[TSR__DTYPES] = {
@@ -93,7 +93,7 @@ typedef struct loop {
 typedef struct walk {
     const parts *parts;
     bool max, by_rows;
-    int64_t divisor;
+    int64_t times, divisor;
     size_t size;
     int n_keep, n_gone;
     loop keep[TSR_MAX_DIM + 1], gone[TSR_MAX_DIM + 1];
@@ -176,12 +176,12 @@ static void over_keep(walk *w, int depth, const char *x)
         w->parts->start(w->max, n * times, w->acc);
         over_gone(w, w->n_gone - 1, at(w, x, i * l->stride), n, times);
         w->parts->merge(w->max, n, times, w->acc);
-        w->parts->finish(w->max, w->divisor, n, w->acc, w->out);
+        w->parts->finish(w->max, w->times, w->divisor, n, w->acc, w->out);
         w->out += n * (int64_t)w->size;
     }
 }
 
-static void reduce(const tsr_kernel_call *call, bool max, int64_t divisor)
+static void reduce(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor)
 {
     const tsr_operand *out = &call->out[0];
     const tsr_dtype dtype = out->dtype == TSR_BOOL ? TSR_U8 : out->dtype;
@@ -191,13 +191,14 @@ static void reduce(const tsr_kernel_call *call, bool max, int64_t divisor)
         return;
     w.parts = parts_for(dtype);
     w.max = max || out->dtype == TSR_BOOL; /* or is max */
+    w.times = times;
     w.divisor = divisor;
     w.size = tsr_dtype_size(dtype);
     w.n_keep = w.n_gone = 0;
     w.out = out->data;
     if (tsr__operand_count(&call->in[0]) == 0) {
         w.parts->start(w.max, 1, w.acc);
-        w.parts->finish(w.max, divisor, 1, w.acc, w.out);
+        w.parts->finish(w.max, times, divisor, 1, w.acc, w.out);
         tsr__repeat(w.size, w.out, tsr__operand_count(out));
         return;
     }
@@ -210,7 +211,7 @@ void tsr__kernel_sum(const tsr_kernel_call *call)
     if (call->reference)
         tsr__reference_sum(call);
     else
-        reduce(call, false, 1);
+        reduce(call, false, 1, 1);
 }
 
 void tsr__kernel_mean(const tsr_kernel_call *call)
@@ -218,7 +219,8 @@ void tsr__kernel_mean(const tsr_kernel_call *call)
     if (call->reference)
         tsr__reference_mean(call);
     else
-        reduce(call, false, call->divisor ? call->divisor : 1);
+        reduce(call, false, call->number[1] ? call->number[1] : 1,
+               call->number[0] ? call->number[0] : 1);
 }
 
 void tsr__kernel_max(const tsr_kernel_call *call)
@@ -226,5 +228,5 @@ void tsr__kernel_max(const tsr_kernel_call *call)
     if (call->reference)
         tsr__reference_max(call);
     else
-        reduce(call, true, 1);
+        reduce(call, true, 1, 1);
 }

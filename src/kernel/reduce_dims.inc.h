@@ -151,14 +151,15 @@ SET static void FN(start)(bool max, int64_t n, void *acc)
     }
 }
 
-SET static void FN(finish)(bool max, int64_t divisor, int64_t n, const void *acc, void *out)
+SET static void FN(finish)(bool max, int64_t times, int64_t divisor, int64_t n, const void *acc,
+                           void *out)
 {
     for (int64_t i = 0; i < n; i++) {
         if (max)
             ((T *)out)[i] = ST(((const ACC *)acc)[i]);
-        else if (divisor == 1)
+        else if (times == divisor)
             ((T *)out)[i] = ST(((const WIDE *)acc)[i]);
         else
-            ((T *)out)[i] = ST(DIV(((const WIDE *)acc)[i], divisor));
+            ((T *)out)[i] = ST(DIV(MUL(((const WIDE *)acc)[i], (WIDE)times), divisor));
     }
 }

@@ -29,7 +29,7 @@ typedef struct bodies {
     void (*binary)(const tsr_kernel_call *call, bool product);
     void (*unary)(const tsr_kernel_call *call, bool relu);
     void (*matmul)(const tsr_kernel_call *call);
-    void (*reduce)(const tsr_kernel_call *call, bool max, int64_t divisor);
+    void (*reduce)(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor);
 } bodies;
 
 static const bodies of[TSR__DTYPES] = {
@@ -71,18 +71,19 @@ void tsr__reference_matmul(const tsr_kernel_call *call)
 
 void tsr__reference_sum(const tsr_kernel_call *call)
 {
-    of[call->out[0].dtype].reduce(call, false, 1);
+    of[call->out[0].dtype].reduce(call, false, 1, 1);
 }
 
 /* Nothing to divide by means that there are no elements: 0. */
 void tsr__reference_mean(const tsr_kernel_call *call)
 {
-    of[call->out[0].dtype].reduce(call, false, call->divisor ? call->divisor : 1);
+    of[call->out[0].dtype].reduce(call, false, call->number[1] ? call->number[1] : 1,
+                                  call->number[0] ? call->number[0] : 1);
 }
 
 void tsr__reference_max(const tsr_kernel_call *call)
 {
-    of[call->out[0].dtype].reduce(call, true, 1);
+    of[call->out[0].dtype].reduce(call, true, 1, 1);
 }
 
 void tsr__reference_softmax(const tsr_kernel_call *call)

@@ -52,7 +52,7 @@ static void FN(matmul)(const tsr_kernel_call *call)
 }
 
 /* For element i of out, all elements of x that belong to it, in order. */
-static void FN(reduce)(const tsr_kernel_call *call, bool max, int64_t divisor)
+static void FN(reduce)(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor)
 {
     const tsr_shape *s = &call->in[0].shape;
     const unsigned gone = tsr__reduced_dims(call);
@@ -71,7 +71,7 @@ static void FN(reduce)(const tsr_kernel_call *call, bool max, int64_t divisor)
             else if (LESS(acc, x) || IS_NAN(x)) /* a NaN wins */
                 acc = x;
         }
-        ((T *)call->out[0].data)[i] = ST(divisor == 1 ? acc : DIV(acc, divisor));
+        ((T *)call->out[0].data)[i] = ST(times == divisor ? acc : DIV(MUL(acc, times), divisor));
     }
 }
 

@@ -22,6 +22,13 @@ static inline bool tsr__price_less(const tsr_price *a, const tsr_price *b)
     return a->bytes != b->bytes ? a->bytes < b->bytes : a->steps < b->steps;
 }
 
+static inline void tsr__price_add(tsr_price *sum, const tsr_price *x)
+{
+    sum->seconds += x->seconds;
+    sum->bytes += x->bytes;
+    sum->steps += x->steps;
+}
+
 /* One pass: the cheapest way to every state, with these partial dims kept. */
 typedef struct tsr_pass {
     struct tsr_pass *next;

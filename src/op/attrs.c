@@ -98,9 +98,20 @@ int tsr__attr_index(const tsr_op *op, const char *name)
     return -1;
 }
 
-const tsr_attr *tsr__attr(const tsr_schema *schema, const char *name)
+const tsr_attr *tsr_schema_attr(const tsr_schema *schema, const char *name)
 {
     return &schema->attrs.value[tsr__attr_index(schema->op, name)];
+}
+
+int tsr__attrs_count(const tsr_op *op)
+{
+    const char *p = op->attrs;
+    declared d;
+    int n = 0;
+
+    while (next_declared(&p, &d))
+        n++;
+    return n;
 }
 
 tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
@@ -114,6 +125,10 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
         if (i == TSR_MAX_ATTR)
             return tsr__fail(err, TSR_ERR_ARG, "%s: more than %d attributes", op->name,
                              TSR_MAX_ATTR);
+        if (!is_type(&d, "int") && !is_type(&d, "ints") && !is_type(&d, "bool") &&
+            !is_type(&d, "float"))
+            return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of no known type, \"%.*s\"",
+                             op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
         out->value[i].n = -1;
         if (d.value)
             TSR_TRY(read_value(op, &d, d.value, d.value_len, &out->value[i], err));

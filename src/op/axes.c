@@ -60,30 +60,17 @@ static tsr_status read_axes(axes_table *t, tsr_error *err)
 
     memset(t->dim, -1, sizeof t->dim);
     memset(t->blocked, 0, sizeof t->blocked);
-    if (!arrow)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" have no ->", s->op->name, p);
     for (;;) {
         bool out = tensor >= TSR_MAX_IN;
         size_t n = strcspn(p, ",-");
-        if (out || tsr__schema_has(s, tensor))
+        if (out ? tsr__schema_gives(s, tensor - TSR_MAX_IN) : tsr__schema_has(s, tensor))
             TSR_TRY(read_tensor(t, p, n, tensor, err));
-        tensor++;
         p += n;
-        if (p == arrow) {
-            if (tensor != tsr__op_inputs(s->op))
-                return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" are for %d inputs, not for %s",
-                                 s->op->name, s->op->axes, tensor, s->op->inputs);
-            tensor = TSR_MAX_IN;
-            p += 2;
-        } else if (*p == ',') {
-            p++;
-        } else {
+        tensor = p == arrow ? TSR_MAX_IN : tensor + 1;
+        if (!*p)
             break;
-        }
+        p += p == arrow ? 2 : 1;
     }
-    if (tensor - TSR_MAX_IN != s->n_out)
-        st = tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" are for %d outputs, not %d", s->op->name,
-                       s->op->axes, tensor - TSR_MAX_IN, s->n_out);
 done:
     return st;
 }
@@ -109,14 +96,14 @@ static tsr_status choose(const axes_table *t, const tsr_terms *terms, int term, 
     bool has = false;
 
     if (term == terms->n)
-        return tsr__rule_add(out, rule, err);
+        return tsr_rule_add(out, rule, err);
     for (int i = 0; i < terms->count[term]; i++)
         has = has || rule->in[terms->input[term][i]].place.kind == TSR_SHARD;
     if (has)
         return choose(t, terms, term + 1, rule, out, err);
     for (int i = 0; i < terms->count[term]; i++) {
         tsr_mark *mark = &rule->in[terms->input[term][i]];
-        *mark = tsr__mark_partial(TSR_SUM);
+        *mark = tsr_mark_partial(TSR_SUM);
         TSR_TRY(choose(t, terms, term + 1, rule, out, err));
         *mark = (tsr_mark){0};
     }
@@ -140,21 +127,64 @@ static tsr_status axis_rules(const axes_table *t, int axis, tsr_rules *out, tsr_
         bool has = tsr__schema_has(s, k) && d >= 0 && s->in[k].shape.size[d] == size;
         everywhere = everywhere && (has || !tsr__schema_has(s, k));
         if (has)
-            rule.in[k] = tsr__mark_shard(d);
+            rule.in[k] = tsr_mark_shard(d);
     }
     for (int k = 0; k < s->n_out; k++) {
         int d = t->dim[axis][TSR_MAX_IN + k];
+        if (!tsr__schema_gives(s, k))
+            continue;
         reduced = reduced || d < 0;
-        rule.out[k] = d < 0 ? tsr__mark_partial(s->op->reduce) : tsr__mark_shard(d);
+        rule.out[k] = d < 0 ? tsr_mark_partial(s->op->reduce) : tsr_mark_shard(d);
     }
     if (!reduced || everywhere)
-        return tsr__rule_add(out, &rule, err);
+        return tsr_rule_add(out, &rule, err);
     if (!s->op->linear || s->op->reduce != TSR_SUM)
         return TSR_OK;
     TSR_TRY(tsr__terms_parse(s, &terms, err));
     TSR_TRY(choose(t, &terms, 0, &rule, out, err));
 done:
     return st;
+}
+
+/* "...ab!c": letters, dots in front, marks behind letters. */
+static bool is_tensor_text(const char *p, size_t n)
+{
+    size_t i = n >= 3 && strncmp(p, "...", 3) == 0 ? 3 : 0;
+
+    for (; i < n; i++)
+        if (!islower((unsigned char)p[i]) &&
+            !(p[i] == '!' && i > 0 && islower((unsigned char)p[i - 1])))
+            return false;
+    return true;
+}
+
+tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err)
+{
+    const char *arrow = strstr(op->axes, "->");
+    int tensors[2] = {1, 1}; /* before and after the arrow */
+
+    if (!arrow || strstr(arrow + 1, "->"))
+        return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" are not of the form a,b->c", op->name,
+                         op->axes);
+    for (const char *p = op->axes; *p;) {
+        size_t n = strcspn(p, ",-");
+        if (!is_tensor_text(p, n))
+            return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\": cannot read \"%.*s\"", op->name,
+                             op->axes, (int)n, p);
+        for (size_t i = 0; i < n && p > arrow; i++)
+            if (islower((unsigned char)p[i]) && strchr(op->axes, p[i]) > arrow)
+                return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\": axis %c occurs in no input",
+                                 op->name, op->axes, p[i]);
+        p += n;
+        if (p == arrow)
+            p += 2;
+        else if (*p == ',')
+            tensors[p++ > arrow]++;
+    }
+    if (tensors[0] != tsr__op_inputs(op) || tensors[1] > TSR_MAX_OUT)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" are for %d inputs, not for %s",
+                         op->name, op->axes, tensors[0], op->inputs);
+    return TSR_OK;
 }
 
 tsr_status tsr__axes_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *err)

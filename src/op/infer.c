@@ -9,7 +9,7 @@ tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err)
     for (int k = 1; k < s->n_in; k++)
         if (tsr__schema_has(s, k) && s->in[k].dtype != s->in[0].dtype)
             return tsr__fail(err, TSR_ERR_DTYPE, "%s: dtypes differ in %s", s->op->name,
-                             tsr__schema_inputs_text(s, text, sizeof text));
+                             tsr_schema_text(s, text, sizeof text));
     return TSR_OK;
 }
 
@@ -48,7 +48,7 @@ tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err)
             int64_t n = own < 0 ? 1 : s->in[k].shape.size[own];
             if (n != 1 && size != 1 && n != size)
                 return tsr__fail(err, TSR_ERR_SHAPE, "%s: shapes do not broadcast, %s", s->op->name,
-                                 tsr__schema_inputs_text(s, text, sizeof text));
+                                 tsr_schema_text(s, text, sizeof text));
             size = n == 1 ? size : n;
         }
         out.size[d] = size;
@@ -61,7 +61,7 @@ done:
 
 tsr_status tsr__dims_mask(const tsr_schema *s, unsigned *out, tsr_error *err)
 {
-    const tsr_attr *dims = tsr__attr(s, "dims");
+    const tsr_attr *dims = tsr_schema_attr(s, "dims");
     int ndim = s->in[0].shape.ndim, d;
     unsigned mask = 0;
     tsr_status st = TSR_OK;

@@ -69,6 +69,7 @@ const tsr_op tsr__ops_linalg[] = {
      .monotone = "+bias",
      .shape = matmul_shape,
      .kernel = tsr__kernel_matmul,
+     .in_field = true,
      .cases = matmul_cases},
     {0},
 };

@@ -64,13 +64,13 @@ static bool has_meaning(const tsr_schema *s, const tsr_rule *rule)
 static tsr_status add_if_meant(const tsr_schema *s, tsr_rules *out, const tsr_rule *rule,
                                tsr_error *err)
 {
-    return has_meaning(s, rule) ? tsr__rule_add(out, rule, err) : TSR_OK;
+    return has_meaning(s, rule) ? tsr_rule_add(out, rule, err) : TSR_OK;
 }
 
 static void set_outputs(const tsr_schema *s, tsr_rule *rule, tsr_reduce reduce)
 {
     for (int k = 0; k < s->n_out; k++)
-        rule->out[k] = tsr__mark_partial(reduce);
+        rule->out[k] = tsr_mark_partial(reduce);
 }
 
 /* One partial factor in every term, all choices. */
@@ -83,7 +83,7 @@ static tsr_status linear_rules(const tsr_schema *s, const tsr_terms *terms, int 
         return add_if_meant(s, out, rule, err);
     for (int i = 0; i < terms->count[term]; i++) {
         int k = terms->input[term][i];
-        rule->in[k] = tsr__mark_partial(reduce);
+        rule->in[k] = tsr_mark_partial(reduce);
         TSR_TRY(linear_rules(s, terms, term + 1, reduce, rule, out, err));
         rule->in[k] = (tsr_mark){0};
     }
@@ -105,7 +105,7 @@ static tsr_status monotone_rules(const tsr_schema *s, tsr_rules *out, tsr_error 
                              s->op->name, s->op->monotone, (int)n, p + 1);
         for (int max = 0; max < 2 && tsr__schema_has(s, k); max++) {
             tsr_rule rule = {0};
-            rule.in[k] = tsr__mark_partial(max ? TSR_MAX : TSR_MIN);
+            rule.in[k] = tsr_mark_partial(max ? TSR_MAX : TSR_MIN);
             set_outputs(s, &rule, (max != 0) == grows ? TSR_MAX : TSR_MIN);
             TSR_TRY(add_if_meant(s, out, &rule, err));
         }
@@ -123,7 +123,7 @@ static tsr_status move_rules(const tsr_schema *s, tsr_rules *out, tsr_error *err
         tsr_rule rule = {0};
         for (int k = 0; k < s->n_in; k++)
             if (tsr__schema_has(s, k))
-                rule.in[k] = tsr__mark_partial((tsr_reduce)op);
+                rule.in[k] = tsr_mark_partial((tsr_reduce)op);
         set_outputs(s, &rule, (tsr_reduce)op);
         TSR_TRY(add_if_meant(s, out, &rule, err));
     }

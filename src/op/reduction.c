@@ -7,7 +7,7 @@
 static tsr_status reduction_shape(tsr_schema *s, tsr_error *err)
 {
     const tsr_shape *x = &s->in[0].shape;
-    bool keep = tsr__attr(s, "keepdim")->i[0];
+    bool keep = tsr_schema_attr(s, "keepdim")->i[0];
     tsr_shape out = {0};
     unsigned reduced;
     tsr_status st;
@@ -48,26 +48,52 @@ done:
     return st;
 }
 
+/* Is a sharded dim reduced to P(avg)? */
+static bool is_averaged(const tsr_placement *in, const tsr_placement *out)
+{
+    return (in->kind == TSR_SHARD || in->kind == TSR_STRIDED) && out->kind == TSR_PARTIAL &&
+           out->reduce == TSR_AVG;
+}
+
+/* The sum is divided by the number of elements that the whole result stands for, so parts add up to
+   it; where they will be averaged, a part counts as many times as there are parts. */
+static void mean_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call)
+{
+    int64_t n = tsr_shape_count(&s->in[0].shape), results = tsr_shape_count(&s->out_shape[0]);
+
+    (void)coord;
+    call->number[0] = n > 0 && results > 0 ? n / results : 1;
+    call->number[1] = 1;
+    for (int m = 0; m < in->mesh.ndim; m++)
+        if (is_averaged(&in->place[m], &out->place[m]))
+            call->number[1] *= in->mesh.size[m];
+}
+
 static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    bool keep = tsr__attr(s, "keepdim")->i[0];
+    bool keep = tsr_schema_attr(s, "keepdim")->i[0];
     unsigned reduced;
     int to = 0;
     tsr_status st;
 
     TSR_TRY(tsr__dims_mask(s, &reduced, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        tsr_rule rule = {.in = {tsr__mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_mark_shard(d)}};
         bool gone = reduced >> d & 1;
-        rule.out[0] = gone ? tsr__mark_partial(s->op->reduce) : tsr__mark_shard(to);
+        rule.out[0] = gone ? tsr_mark_partial(s->op->reduce) : tsr_mark_shard(to);
         to += !gone || keep;
-        TSR_TRY(tsr__rule_add(out, &rule, err));
+        TSR_TRY(tsr_rule_add(out, &rule, err));
     }
+    for (int d = 0; d < s->in[0].shape.ndim && s->op->localise == mean_localise; d++)
+        if (reduced >> d & 1)
+            TSR_TRY(tsr_rule_add(
+                out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_partial(TSR_AVG)}},
+                err));
     /* the largest of the largest; not so for P(min), so max is not monotone in a partial input */
     if (s->op->reduce == TSR_MAX)
-        TSR_TRY(tsr__rule_add(
-            out,
-            &(tsr_rule){.in = {tsr__mark_partial(TSR_MAX)}, .out = {tsr__mark_partial(TSR_MAX)}},
+        TSR_TRY(tsr_rule_add(
+            out, &(tsr_rule){.in = {tsr_mark_partial(TSR_MAX)}, .out = {tsr_mark_partial(TSR_MAX)}},
             err));
 done:
     return st;
@@ -97,8 +123,9 @@ const tsr_op tsr__ops_reduction[] = {
      .linear = "x",
      .shape = reduction_shape,
      .kernel = tsr__kernel_sum,
+     .in_field = true,
      .cases = reduction_cases},
-    {.name = "mean", /* its parts are divided by the whole count, so they add up: P(sum) */
+    {.name = "mean",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
      .doc = "mean over the given dims, or over all",
@@ -107,6 +134,8 @@ const tsr_op tsr__ops_reduction[] = {
      .linear = "x",
      .shape = mean_shape,
      .kernel = tsr__kernel_mean,
+     .in_field = true,
+     .localise = mean_localise,
      .cases = reduction_cases},
     {.name = "max",
      .inputs = "x",

@@ -47,7 +47,7 @@ static int64_t product(const tsr_shape *s, int from, int to)
 
 static tsr_status reshape_shape(tsr_schema *s, tsr_error *err)
 {
-    const tsr_attr *to = tsr__attr(s, "shape");
+    const tsr_attr *to = tsr_schema_attr(s, "shape");
     int64_t count = tsr_shape_count(&s->in[0].shape), known = 1;
     tsr_shape out = {.ndim = to->n < 0 ? 0 : to->n};
     char text[TSR_TEXT_LEN], want[TSR_TEXT_LEN];
@@ -84,7 +84,7 @@ static tsr_mark strided(int dim, int64_t factor)
 
 static tsr_status add_pair(tsr_rules *rules, tsr_mark in, tsr_mark out, tsr_error *err)
 {
-    return tsr__rule_add(rules, &(tsr_rule){.in = {in}, .out = {out}}, err);
+    return tsr_rule_add(rules, &(tsr_rule){.in = {in}, .out = {out}}, err);
 }
 
 /* Is such a strided shard among the input's? */
@@ -127,7 +127,7 @@ static tsr_status group_rules(const tsr_schema *s, const group *g, tsr_rules *ou
     tsr_status st = TSR_OK;
 
     if (g->in1 - g->in0 == 1 && g->out1 - g->out0 == 1)
-        return add_pair(out, tsr__mark_shard(g->in0), tsr__mark_shard(g->out0), err);
+        return add_pair(out, tsr_mark_shard(g->in0), tsr_mark_shard(g->out0), err);
     /* the dims before a sharded one, as a factor: what lies before it is what it is strided by */
     for (int i = g->in0; i < g->in1; i++)
         for (int j = g->out0; j < g->out1; j++) {
@@ -239,6 +239,19 @@ static bool reshape_fits(const tsr_schema *s, const tsr_spec *in, const tsr_spec
     return true;
 }
 
+static void reshape_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const int *coord, tsr_kernel_call *call)
+{
+    tsr_layout layout = tsr__layout_of(&out[0]);
+    tsr_shape local = tsr__layout_local_shape(&layout, coord);
+
+    (void)s;
+    (void)in;
+    call->attrs.value[0].n = local.ndim;
+    for (int d = 0; d < local.ndim; d++)
+        call->attrs.value[0].i[d] = local.size[d];
+}
+
 static const char *const reshape_cases[] = {
     "f64[4,6] shape=24",     "f64[5,3] shape=15",
     "f64[24] shape=4,6",     "f64[15] shape=5,3",
@@ -257,6 +270,8 @@ const tsr_op tsr__ops_reshape[] = {
      .moves = true,
      .shape = reshape_shape,
      .kernel = tsr__kernel_reshape,
+     .in_field = true,
+     .localise = reshape_localise,
      .cases = reshape_cases},
     {0},
 };

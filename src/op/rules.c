@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rules.c - all rules of a call for one mesh dim: all-replicate first, then those of the row, then
-   those by which partial inputs pass; open shards filled with every kind of shard that the inputs
-   have. Called by propagate. */
+/* rules.c - all rules of a call for one mesh dim: all-replicate first, then those by which partial
+   inputs pass, then those of the row; open shards filled with every kind of shard that the inputs
+   have. Or, for rows that speak of the whole mesh, their strategies. Called by propagate. */
 #include <string.h>
 
 #include "op/linear.h"
@@ -17,7 +17,7 @@ static bool marks_equal(const tsr_mark *a, const tsr_mark *b, int n)
     return true;
 }
 
-tsr_status tsr__rule_add(tsr_rules *rules, const tsr_rule *rule, tsr_error *err)
+tsr_status tsr_rule_add(tsr_rules *rules, const tsr_rule *rule, tsr_error *err)
 {
     tsr_status st;
 
@@ -88,32 +88,111 @@ static tsr_status fill_all(const tsr_schema *s, const tsr_rules *open, tsr_rules
 
     for (int i = 0; i < open->n; i++) {
         if (!is_open(&open->rule[i])) {
-            TSR_TRY(tsr__rule_add(out, &open->rule[i], err));
+            TSR_TRY(tsr_rule_add(out, &open->rule[i], err));
             continue;
         }
         for (int k = 0; k < n; k++) {
             tsr_rule rule = open->rule[i];
             fill(rule.in, TSR_MAX_IN, factor[k]);
             fill(rule.out, TSR_MAX_OUT, factor[k]);
-            TSR_TRY(tsr__rule_add(out, &rule, err));
+            TSR_TRY(tsr_rule_add(out, &rule, err));
         }
     }
 done:
     return st;
 }
 
+/* A placement for a tensor that is not there, or along a dim that it has not, is the row's
+   mistake. */
+static bool mark_fits(const tsr_mark *mark, bool there, const tsr_shape *shape)
+{
+    const tsr_placement *p = &mark->place;
+
+    if (p->kind == TSR_SHARD || p->kind == TSR_STRIDED)
+        return there && p->dim >= 0 && p->dim < shape->ndim;
+    return there || p->kind == TSR_REPLICATE;
+}
+
+static tsr_status check_rules(const tsr_schema *s, const tsr_rules *rules, tsr_error *err)
+{
+    char text[TSR_TEXT_LEN];
+
+    for (int i = 0; i < rules->n; i++) {
+        const tsr_rule *rule = &rules->rule[i];
+        for (int k = 0; k < TSR_MAX_IN; k++)
+            if (!mark_fits(&rule->in[k], tsr__schema_has(s, k), &s->in[k].shape))
+                return tsr__fail(err, TSR_ERR_ARG, "%s: rule %d puts input %d at %s, but %s%s",
+                                 s->op->name, i, k,
+                                 tsr__placement_text(&rule->in[k].place, text, sizeof text),
+                                 k < s->n_in ? "it is of another shape" : "inputs are ",
+                                 k < s->n_in ? "" : s->op->inputs);
+        for (int k = 0; k < TSR_MAX_OUT; k++)
+            if (!mark_fits(&rule->out[k], tsr__schema_gives(s, k), &s->out_shape[k]))
+                return tsr__fail(err, TSR_ERR_ARG, "%s: rule %d puts output %d at %s, but %s",
+                                 s->op->name, i, k,
+                                 tsr__placement_text(&rule->out[k].place, text, sizeof text),
+                                 k < s->n_out ? "it is of another shape" : "there is none");
+        if (rules->whole && is_open(rule))
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "%s: strategies for the whole mesh say which shard they mean",
+                             s->op->name);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_strategy_add(tsr_rules *rules, const tsr_rule *rule, int n, tsr_error *err)
+{
+    int ndim = rules->schema->in[0].mesh.ndim;
+    tsr_status st = TSR_OK;
+
+    if (n != ndim)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: a strategy of %d rules for a mesh of %d dims",
+                         rules->schema->op->name, n, ndim);
+    for (int m = 0; m < n; m++) {
+        TSR_TRY(tsr__grow(rules->heap, &rules->rule, &rules->cap, rules->n, sizeof *rule, err));
+        rules->rule[rules->n++] = rule[m];
+    }
+done:
+    return st;
+}
+
+/* All-replicate, and what the row's function says of the whole mesh. */
+static tsr_status make_whole(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_rule rule[TSR_MAX_MESH] = {0};
+    int ndim = s->in[0].mesh.ndim;
+    tsr_status st;
+
+    out->whole = true;
+    out->schema = s;
+    TSR_TRY(tsr_strategy_add(out, rule, ndim, err));
+    if (s->op->strategies) {
+        TSR_TRY(s->op->strategies(s, out, err));
+    } else {
+        TSR_TRY(s->op->propagate(s, rule, err));
+        TSR_TRY(tsr_strategy_add(out, rule, ndim, err));
+    }
+    TSR_TRY(check_rules(s, out, err));
+done:
+    return st;
+}
+
 tsr_status tsr__rules_make(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    tsr_rules open = {.heap = out->heap};
+    tsr_rules open = {.heap = out->heap, .schema = s};
     const tsr_rule replicate = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__rule_add(&open, &replicate, err));
+    if (s->op->strategies || s->op->propagate)
+        return make_whole(s, out, err);
+    TSR_TRY(tsr_rule_add(&open, &replicate, err));
+    /* before the row's, so that for the same price a partial input is passed on */
+    TSR_TRY(tsr__partial_rules(s, &open, err));
     if (s->op->axes)
         TSR_TRY(tsr__axes_rules(s, &open, err));
     else if (s->op->rule)
         TSR_TRY(s->op->rule(s, &open, err));
-    TSR_TRY(tsr__partial_rules(s, &open, err));
+    TSR_TRY(check_rules(s, &open, err));
     TSR_TRY(fill_all(s, &open, out, err));
 done:
     tsr__rules_free(&open);

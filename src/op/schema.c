@@ -42,19 +42,22 @@ int tsr__op_input(const tsr_op *op, const char *name, size_t n)
     return -1;
 }
 
+tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err)
+{
+    if (tsr__op_takes_list(op))
+        return tsr__fail(err, TSR_ERR_ARG, "%s: takes 1 to %d inputs, not %d", op->name, TSR_MAX_IN,
+                         n);
+    return tsr__fail(err, TSR_ERR_ARG, "%s: takes inputs %s, but %d were given", op->name,
+                     op->inputs, n);
+}
+
 static tsr_status check_inputs(tsr_schema *s, tsr_error *err)
 {
     const tsr_op *op = s->op;
     int declared = tsr__op_inputs(op);
 
-    if (tsr__op_takes_list(op)) {
-        if (s->n_in < 1 || s->n_in > TSR_MAX_IN)
-            return tsr__fail(err, TSR_ERR_ARG, "%s: takes 1 to %d inputs, not %d", op->name,
-                             TSR_MAX_IN, s->n_in);
-    } else if (s->n_in > declared) {
-        return tsr__fail(err, TSR_ERR_ARG, "%s: takes inputs %s, but %d were given", op->name,
-                         op->inputs, s->n_in);
-    }
+    if (s->n_in < 1 || s->n_in > (tsr__op_takes_list(op) ? TSR_MAX_IN : declared))
+        return tsr__inputs_wrong(op, s->n_in, err);
     for (int k = 0; k < declared && !tsr__op_takes_list(op); k++) {
         size_t n;
         const char *p = input_text(op, k, &n);
@@ -86,14 +89,34 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
     s->n_out = 1;
     TSR_TRY(s->op->shape(s, err));
     for (int k = 0; k < s->n_out; k++)
-        TSR_TRY(tsr__shape_check(&s->out_shape[k], tsr_dtype_size(s->out_dtype[k]), err));
+        if (tsr__schema_gives(s, k))
+            TSR_TRY(tsr__shape_check(&s->out_shape[k], tsr_dtype_size(s->out_dtype[k]), err));
 done:
     return st;
 }
 
-bool tsr__attrs_equal(const tsr_attrs *a, const tsr_attrs *b)
+tsr_status tsr_schema_make(const tsr_op *op, const tsr_spec *in, int n_in, const char *const *attrs,
+                           int n_attrs, tsr_schema *out, tsr_error *err)
 {
-    for (int i = 0; i < TSR_MAX_ATTR; i++) {
+    tsr_schema s = {.op = op, .n_in = n_in};
+    tsr_status st;
+
+    TSR_TRY(tsr__attrs_default(op, &s.attrs, err));
+    for (int i = 0; i < n_attrs; i++)
+        TSR_TRY(tsr__attr_parse(op, attrs[i], strlen(attrs[i]), &s.attrs, err));
+    if (n_in < 1 || n_in > TSR_MAX_IN)
+        TSR_TRY(tsr__inputs_wrong(op, n_in, err));
+    for (int k = 0; k < n_in; k++)
+        s.in[k] = in[k];
+    TSR_TRY(tsr__schema_check(&s, err));
+    *out = s;
+done:
+    return st;
+}
+
+bool tsr__attrs_equal(const tsr_attrs *a, const tsr_attrs *b, int n)
+{
+    for (int i = 0; i < n; i++) {
         if (a->value[i].n != b->value[i].n || a->value[i].f != b->value[i].f)
             return false;
         for (int k = 0; k < a->value[i].n; k++)
@@ -103,7 +126,7 @@ bool tsr__attrs_equal(const tsr_attrs *a, const tsr_attrs *b)
     return true;
 }
 
-const char *tsr__schema_inputs_text(const tsr_schema *s, char *buf, size_t n)
+const char *tsr_schema_text(const tsr_schema *s, char *buf, size_t n)
 {
     size_t used = 0;
     char one[TSR_TEXT_LEN];

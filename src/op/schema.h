@@ -15,8 +15,14 @@ static inline bool tsr__schema_has(const tsr_schema *s, int k)
     return k < s->n_in && s->in[k].shape.ndim >= 0;
 }
 
-bool tsr__attrs_equal(const tsr_attrs *a, const tsr_attrs *b);
-/* "f32[64,128]@[S(0)] f32[64,32]@[R]", for messages. */
-const char *tsr__schema_inputs_text(const tsr_schema *s, char *buf, size_t n);
+/* An output that was switched off has ndim -1. */
+static inline bool tsr__schema_gives(const tsr_schema *s, int k)
+{
+    return k < s->n_out && s->out_shape[k].ndim >= 0;
+}
+
+bool tsr__attrs_equal(const tsr_attrs *a, const tsr_attrs *b, int n); /* the first n of them */
+/* Says how many inputs the op takes instead of n. */
+tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err);
 
 #endif

@@ -9,7 +9,7 @@ static tsr_status softmax_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(tsr__needs_float(s, err));
-    TSR_TRY(tsr__dim_normalise(s, tsr__attr(s, "dim")->i[0], s->in[0].shape.ndim, &dim, err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], s->in[0].shape.ndim, &dim, err));
     TSR_TRY(tsr__shape_same(s, err));
 done:
     return st;
@@ -20,11 +20,11 @@ static tsr_status softmax_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
     int dim, ndim = s->in[0].shape.ndim;
     tsr_status st;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr__attr(s, "dim")->i[0], ndim, &dim, err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], ndim, &dim, err));
     for (int d = 0; d < ndim; d++)
         if (d != dim)
-            TSR_TRY(tsr__rule_add(
-                out, &(tsr_rule){.in = {tsr__mark_shard(d)}, .out = {tsr__mark_shard(d)}}, err));
+            TSR_TRY(tsr_rule_add(
+                out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}}, err));
 done:
     return st;
 }

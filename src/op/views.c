@@ -15,7 +15,7 @@ static tsr_status cat_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(tsr__same_dtype(s, err));
-    TSR_TRY(tsr__dim_normalise(s, tsr__attr(s, "dim")->i[0], out.ndim, &dim, err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], out.ndim, &dim, err));
     for (int k = 1; k < s->n_in; k++) {
         const tsr_shape *x = &s->in[k].shape;
         bool fits = x->ndim == out.ndim;
@@ -39,13 +39,13 @@ static tsr_status cat_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     int dim, ndim = s->in[0].shape.ndim;
     tsr_status st;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr__attr(s, "dim")->i[0], ndim, &dim, err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], ndim, &dim, err));
     for (int d = 0; d < ndim; d++) {
-        tsr_rule rule = {.out = {tsr__mark_shard(d)}};
+        tsr_rule rule = {.out = {tsr_mark_shard(d)}};
         for (int k = 0; k < s->n_in; k++)
-            rule.in[k] = tsr__mark_shard(d);
+            rule.in[k] = tsr_mark_shard(d);
         if (d != dim)
-            TSR_TRY(tsr__rule_add(out, &rule, err));
+            TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:
     return st;
@@ -58,8 +58,8 @@ static tsr_status transpose_dims(const tsr_schema *s, int dim[2], tsr_error *err
     int ndim = s->in[0].shape.ndim;
     tsr_status st;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr__attr(s, "dim0")->i[0], ndim, &dim[0], err));
-    TSR_TRY(tsr__dim_normalise(s, tsr__attr(s, "dim1")->i[0], ndim, &dim[1], err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim0")->i[0], ndim, &dim[0], err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim1")->i[0], ndim, &dim[1], err));
 done:
     return st;
 }
@@ -87,8 +87,8 @@ static tsr_status transpose_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
     TSR_TRY(transpose_dims(s, dim, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
         int to = d == dim[0] ? dim[1] : d == dim[1] ? dim[0] : d;
-        TSR_TRY(tsr__rule_add(
-            out, &(tsr_rule){.in = {tsr__mark_shard(d)}, .out = {tsr__mark_shard(to)}}, err));
+        TSR_TRY(tsr_rule_add(
+            out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(to)}}, err));
     }
 done:
     return st;
@@ -99,13 +99,14 @@ done:
 static tsr_status slice_shape(tsr_schema *s, tsr_error *err)
 {
     tsr_shape out = s->in[0].shape;
-    int64_t start = tsr__attr(s, "start")->i[0], step = tsr__attr(s, "step")->i[0], n, stop;
+    int64_t start = tsr_schema_attr(s, "start")->i[0], step = tsr_schema_attr(s, "step")->i[0], n,
+            stop;
     int dim;
     tsr_status st;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr__attr(s, "dim")->i[0], out.ndim, &dim, err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], out.ndim, &dim, err));
     n = out.size[dim];
-    stop = tsr__attr(s, "stop")->n < 1 ? n : tsr__attr(s, "stop")->i[0];
+    stop = tsr_schema_attr(s, "stop")->n < 1 ? n : tsr_schema_attr(s, "stop")->i[0];
     if (step < 1)
         return tsr__fail(err, TSR_ERR_ARG, "slice: step %" PRId64 " is not at least 1", step);
     start = start < 0 ? start + n : start;
@@ -125,11 +126,11 @@ static tsr_status slice_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err
     int dim;
     tsr_status st;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr__attr(s, "dim")->i[0], x->ndim, &dim, err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], x->ndim, &dim, err));
     for (int d = 0; d < x->ndim; d++)
         if (d != dim || s->out_shape[0].size[d] == x->size[d])
-            TSR_TRY(tsr__rule_add(
-                out, &(tsr_rule){.in = {tsr__mark_shard(d)}, .out = {tsr__mark_shard(d)}}, err));
+            TSR_TRY(tsr_rule_add(
+                out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}}, err));
 done:
     return st;
 }
@@ -161,6 +162,7 @@ const tsr_op tsr__ops_views[] = {
      .moves = true,
      .shape = cat_shape,
      .kernel = tsr__kernel_cat,
+     .in_field = true,
      .cases = cat_cases},
     {.name = "transpose",
      .inputs = "x",
@@ -170,6 +172,7 @@ const tsr_op tsr__ops_views[] = {
      .moves = true,
      .shape = transpose_shape,
      .kernel = tsr__kernel_transpose,
+     .in_field = true,
      .cases = transpose_cases},
     {.name = "slice",
      .inputs = "x",
@@ -179,6 +182,7 @@ const tsr_op tsr__ops_views[] = {
      .moves = true,
      .shape = slice_shape,
      .kernel = tsr__kernel_slice,
+     .in_field = true,
      .cases = slice_cases},
     {0},
 };

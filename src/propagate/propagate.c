@@ -2,18 +2,13 @@
 /* propagate.c - finds the plan of a call: the cache, else schema check, rules, search. */
 #include "propagate/propagate.h"
 
-enum { BUCKETS = 512 };
+#include "layout/cost.h"
+
+enum { BUCKETS = 1024 };
 
 struct tsr_plan_cache {
     tsr_plan *bucket[BUCKETS];
 };
-
-/* A mean divides by the number of elements that the whole result stands for. */
-static int64_t divisor_of(const tsr_schema *s)
-{
-    int64_t in = tsr_shape_count(&s->in[0].shape), out = tsr_shape_count(&s->out_shape[0]);
-    return out > 0 && in > 0 ? in / out : 1;
-}
 
 /* Placements along mesh dims of one rank make no difference. */
 static bool holds_the_same(const tsr_spec *a, const tsr_spec *b)
@@ -24,76 +19,96 @@ static bool holds_the_same(const tsr_spec *a, const tsr_spec *b)
     return true;
 }
 
-tsr_status tsr__propagate_once(tsr_heap *heap, const tsr_schema *call, const tsr_cost *cost,
-                               const tsr_placement *want, tsr_plan *out, tsr_error *err)
+tsr_status tsr__plan_strategy(tsr_heap *heap, const tsr_schema *schema, const tsr_cost *cost,
+                              const tsr_placement *want, bool exhaustive, tsr_strategy *out,
+                              tsr_error *err)
 {
     tsr_rules rules = {.heap = heap};
-    tsr_question q = {.schema = &out->schema, .rules = &rules, .cost = cost, .want = want};
+    tsr_question q = {.schema = schema, .rules = &rules, .cost = cost, .want = want};
     tsr_status st;
 
-    out->schema = *call;
-    out->cost = *cost;
-    TSR_TRY(tsr__schema_check(&out->schema, err));
-    TSR_TRY(tsr__rules_make(&out->schema, &rules, err));
-    TSR_TRY(tsr__strategy_search(heap, &q, &out->strategy, err));
-    for (int k = 0; k < out->schema.n_in; k++)
-        out->stays[k] = !tsr__schema_has(&out->schema, k) ||
-                        holds_the_same(&out->schema.in[k], &out->strategy.in[k]);
-    out->divisor = divisor_of(&out->schema);
+    TSR_TRY(tsr__rules_make(schema, &rules, err));
+    TSR_TRY((exhaustive ? tsr__strategy_enumerate : tsr__strategy_search)(heap, &q, out, err));
 done:
     tsr__rules_free(&rules);
     return st;
 }
 
-static bool is_plan_of(const tsr_plan *p, const tsr_plan_key *key)
+static tsr_status make_plan(tsr_heap *heap, tsr_plan *plan, tsr_error *err)
 {
-    if (p->hash != key->hash || p->schema.op != key->op || p->schema.n_in != key->n_in ||
-        !tsr__attrs_equal(&p->schema.attrs, key->attrs))
+    tsr_schema *s = &plan->schema;
+    tsr_status st;
+
+    TSR_TRY(tsr__schema_check(s, err));
+    /* what is overwritten keeps its placements */
+    TSR_TRY(tsr__plan_strategy(heap, s, &plan->cost, s->op->inplace ? s->in[0].place : NULL, false,
+                               &plan->strategy, err));
+    plan->all_stay = true;
+    for (int k = 0; k < s->n_in; k++) {
+        plan->stays[k] = !tsr__schema_has(s, k) || holds_the_same(&s->in[k], &plan->strategy.in[k]);
+        plan->all_stay = plan->all_stay && plan->stays[k];
+    }
+    plan->direct =
+        s->op->inplace && plan->stays[0] && holds_the_same(&s->in[0], &plan->strategy.out[0]);
+done:
+    return st;
+}
+
+static bool is_plan_of(tsr_plan *p, const tsr_plan_key *key)
+{
+    if (p->key.hash != key->hash || p->key.entry != key->entry || p->key.n_in != key->n_in)
         return false;
-    for (int k = 0; k < key->n_in; k++) {
-        if (tsr__schema_has(&p->schema, k) != (key->in[k] != NULL))
+    for (int k = 0; k < key->n_in; k++)
+        if (p->key.in[k] != key->in[k])
             return false;
-        if (key->in[k] && !tsr_spec_equal(&p->schema.in[k], key->in[k]))
+    if (!tsr__attrs_equal(&p->schema.attrs, key->attrs, key->entry->n_attrs))
+        return false;
+    if (p->key.cost_version != key->cost_version) {
+        if (!tsr__cost_equal(&p->cost, key->cost))
             return false;
+        p->key.cost_version = key->cost_version; /* known as equal from now on */
     }
     return true;
 }
 
-static tsr_schema schema_of(const tsr_plan_key *key)
+static void set_call(tsr_plan *plan, const tsr_plan_key *key)
 {
-    tsr_schema s = {.op = key->op, .n_in = key->n_in, .n_out = 1, .attrs = *key->attrs};
+    tsr_schema *s = &plan->schema;
 
+    plan->key = *key;
+    plan->cost = *key->cost;
+    s->op = key->entry->op;
+    s->n_in = key->n_in;
+    s->attrs = *key->attrs;
     for (int k = 0; k < key->n_in; k++) {
         if (key->in[k])
-            s.in[k] = *key->in[k];
+            s->in[k] = *key->in[k];
         else
-            s.in[k].shape.ndim = -1;
+            s->in[k].shape.ndim = -1;
     }
-    return s;
+    plan->key.attrs = &s->attrs;
+    plan->key.cost = &plan->cost;
 }
 
 tsr_status tsr__propagate(tsr_heap *heap, tsr_plan_cache **cache, const tsr_plan_key *key,
-                          const tsr_cost *cost, tsr_counters *counters, tsr_plan **out,
-                          tsr_error *err)
+                          tsr_counters *counters, tsr_plan **out, tsr_error *err)
 {
     tsr_plan *plan = NULL, **bucket;
-    tsr_schema call;
     tsr_status st = TSR_OK;
 
     if (!*cache)
         TSR_TRY(tsr__alloc(heap, 1, sizeof **cache, cache, err));
     bucket = &(*cache)->bucket[key->hash % BUCKETS];
     for (plan = *bucket; plan; plan = plan->next)
-        if (is_plan_of(plan, key) && tsr__cost_equal(&plan->cost, cost)) {
+        if (is_plan_of(plan, key)) {
             counters->plan_hits++;
             *out = plan;
             return TSR_OK;
         }
     counters->plan_misses++;
     TSR_TRY(tsr__alloc(heap, 1, sizeof *plan, &plan, err));
-    call = schema_of(key);
-    plan->hash = key->hash;
-    st = tsr__propagate_once(heap, &call, cost, NULL, plan, &plan->why);
+    set_call(plan, key);
+    st = make_plan(heap, plan, &plan->why);
     if (st == TSR_ERR_MEMORY) { /* not a property of the call */
         tsr__fail(err, st, "%s", plan->why.text);
         tsr__free(heap, plan);

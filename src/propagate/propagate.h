@@ -4,38 +4,43 @@
 #ifndef TSR_PROPAGATE_PROPAGATE_H
 #define TSR_PROPAGATE_PROPAGATE_H
 
+#include "op/op_table.h"
 #include "propagate/strategy.h"
 
+/* A call as the cache sees it: nothing is copied unless it is new. Inputs are known by address, for
+   the caller has one spec of each value. */
+typedef struct tsr_plan_key {
+    const tsr_op_entry *entry;
+    const tsr_attrs *attrs;
+    int n_in;
+    const tsr_spec *in[TSR_MAX_IN]; /* NULL: an absent optional input */
+    uint64_t hash;                  /* of all of that */
+    const tsr_cost *cost;
+    int cost_version; /* equal versions are equal costs */
+} tsr_plan_key;
+
 typedef struct tsr_plan {
+    tsr_plan_key key; /* attrs and cost are those below */
     tsr_schema schema;
-    uint64_t hash;
     tsr_cost cost;
     tsr_error why; /* code TSR_OK, or why the call is impossible */
     tsr_strategy strategy;
     bool stays[TSR_MAX_IN]; /* the input is where it is needed */
-    int64_t divisor;        /* of a mean */
-    void *local;            /* dispatch's: what the output is on this rank */
+    bool all_stay;
+    bool direct; /* in place: the kernel may write where the first input is */
+    void *local; /* dispatch's: what the call is on this rank */
     struct tsr_plan *next;
 } tsr_plan;
 
 typedef struct tsr_plan_cache tsr_plan_cache;
 
-/* A call as the cache sees it: nothing is copied unless it is new. */
-typedef struct tsr_plan_key {
-    const tsr_op *op;
-    const tsr_attrs *attrs;
-    const tsr_spec *in[TSR_MAX_IN]; /* NULL: an absent optional input */
-    int n_in;
-    uint64_t hash; /* of all of that */
-} tsr_plan_key;
-
 /* The plan of a call; *out also if it is impossible (look at why). */
 tsr_status tsr__propagate(tsr_heap *heap, tsr_plan_cache **cache, const tsr_plan_key *key,
-                          const tsr_cost *cost, tsr_counters *counters, tsr_plan **out,
-                          tsr_error *err);
-/* Plan without a cache; *out is only set on success. */
-tsr_status tsr__propagate_once(tsr_heap *heap, const tsr_schema *call, const tsr_cost *cost,
-                               const tsr_placement *want, tsr_plan *out, tsr_error *err);
+                          tsr_counters *counters, tsr_plan **out, tsr_error *err);
+/* The cheapest strategy of a schema that was checked, by search or by trying everything. */
+tsr_status tsr__plan_strategy(tsr_heap *heap, const tsr_schema *schema, const tsr_cost *cost,
+                              const tsr_placement *want, bool exhaustive, tsr_strategy *out,
+                              tsr_error *err);
 void tsr__plan_cache_free(tsr_heap *heap, tsr_plan_cache *cache);
 
 #endif

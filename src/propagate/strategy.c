@@ -14,24 +14,28 @@ static int mesh_ndim(const tsr_question *q)
     return q->schema->in[0].mesh.ndim;
 }
 
-void tsr__strategy_set(const tsr_question *q, const int *rule, tsr_strategy *out)
+void tsr__strategy_set(const tsr_question *q, const tsr_rule *const *rule, tsr_strategy *out)
 {
     const tsr_schema *s = q->schema;
 
     for (int k = 0; k < s->n_in; k++)
         out->in[k] = s->in[k];
-    for (int k = 0; k < s->n_out; k++) {
+    for (int k = 0; k < s->n_out; k++)
         out->out[k] =
             (tsr_spec){.dtype = s->out_dtype[k], .shape = s->out_shape[k], .mesh = s->in[0].mesh};
-    }
     for (int m = 0; m < mesh_ndim(q); m++) {
-        const tsr_rule *r = &q->rules->rule[rule[m]];
-        out->rule[m] = rule[m];
         for (int k = 0; k < s->n_in; k++)
-            out->in[k].place[m] = r->in[k].place;
+            out->in[k].place[m] = rule[m]->in[k].place;
         for (int k = 0; k < s->n_out; k++)
-            out->out[k].place[m] = r->out[k].place;
+            out->out[k].place[m] = rule[m]->out[k].place;
     }
+}
+
+bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s)
+{
+    const tsr_schema *schema = q->schema;
+
+    return !schema->op->fits || schema->op->fits(schema, s->in, s->out);
 }
 
 /* Sums and averages are one kind. */
@@ -72,15 +76,16 @@ static void add_resolution(const tsr_question *q, const tsr_spec *out, tsr_price
     }
 }
 
-tsr_status tsr__strategy_pending(tsr_heap *heap, const tsr_question *q, const tsr_spec *out,
-                                 tsr_price *price, tsr_error *err)
+/* What the output's own placements, or the way to those that are wanted, will cost. */
+static tsr_status price_output(tsr_heap *heap, const tsr_question *q, const tsr_spec *out, int k,
+                               tsr_price *price, tsr_error *err)
 {
     tsr_spec to = *out;
     tsr_redist *plan = NULL;
     tsr_status st = TSR_OK;
 
     *price = (tsr_price){0};
-    if (!q->want) {
+    if (!q->want || k > 0) {
         if (!q->cost->pending_free)
             add_resolution(q, out, price);
         return TSR_OK;
@@ -96,99 +101,131 @@ done:
     return st;
 }
 
+tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
+                                    tsr_error *err)
+{
+    const tsr_schema *schema = q->schema;
+    tsr_price one;
+    tsr_status st = TSR_OK;
+
+    s->comm = s->pending = (tsr_price){0};
+    if (schema->op->comm) {
+        tsr_comm comm = schema->op->comm(schema, s->in, s->out, q->cost);
+        s->comm = (tsr_price){comm.seconds, comm.bytes, comm.bytes > 0};
+    }
+    for (int k = 0; k < schema->n_out; k++)
+        if (tsr__schema_gives(schema, k)) {
+            TSR_TRY(price_output(heap, q, &s->out[k], k, &one, err));
+            tsr__price_add(&s->pending, &one);
+        }
+done:
+    return st;
+}
+
+tsr_status tsr__strategy_price_inputs(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
+                                      tsr_error *err)
+{
+    tsr_price one;
+    tsr_status st = TSR_OK;
+
+    s->inputs = (tsr_price){0};
+    for (int k = 0; k < q->schema->n_in; k++) {
+        tsr_pricer pricer;
+        if (!tsr__schema_has(q->schema, k))
+            continue;
+        tsr__pricer_open(&pricer, heap, &q->schema->in[k],
+                         (const tsr_placement(*)[TSR_MAX_MESH]) & s->in[k].place, 1, q->cost);
+        st = tsr__pricer_ask(&pricer, s->in[k].place, &one, err);
+        tsr__pricer_close(&pricer);
+        TSR_TRY(st);
+        tsr__price_add(&s->inputs, &one);
+    }
+    s->price = s->inputs;
+    tsr__price_add(&s->price, &s->comm);
+    tsr__price_add(&s->price, &s->pending);
+done:
+    return st;
+}
+
+void tsr__strategy_keep(const tsr_strategy *s, tsr_strategy *best, bool *found)
+{
+    if (isinf(s->price.seconds) || (*found && !tsr__price_less(&s->price, &best->price)))
+        return;
+    *best = *s;
+    *found = true;
+}
+
 tsr_status tsr__strategy_none(const tsr_question *q, tsr_error *err)
 {
     char text[4 * TSR_TEXT_LEN];
 
     return tsr__fail(err, TSR_ERR_SPEC, "%s: no way to run it on %s without S -> P or P -> other P",
-                     q->schema->op->name, tsr__schema_inputs_text(q->schema, text, sizeof text));
-}
-
-static void add(tsr_price *sum, const tsr_price *x)
-{
-    sum->seconds += x->seconds;
-    sum->bytes += x->bytes;
-    sum->steps += x->steps;
+                     q->schema->op->name, tsr_schema_text(q->schema, text, sizeof text));
 }
 
 /* ---- the reference ---- */
 
-static tsr_status price_strategy(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
-                                 tsr_error *err)
+static tsr_status look_at(tsr_heap *heap, const tsr_question *q, const tsr_rule *const *rule,
+                          tsr_strategy *best, bool *found, tsr_error *err)
 {
-    tsr_price one;
+    tsr_strategy s;
     tsr_status st = TSR_OK;
 
-    s->inputs = s->pending = (tsr_price){0};
-    for (int k = 0; k < q->schema->n_in; k++) {
-        tsr_pricer pricer;
-        if (!tsr__schema_has(q->schema, k))
-            continue;
-        /* admitting all placements of the rules makes prices equal to those of the fast search */
-        tsr_placement admitted[64][TSR_MAX_MESH];
-        int n = tsr__strategy_admitted(q, k, admitted, 64);
-        tsr__pricer_open(&pricer, heap, &q->schema->in[k],
-                         (const tsr_placement(*)[TSR_MAX_MESH])admitted, n, q->cost);
-        st = tsr__pricer_ask(&pricer, s->in[k].place, &one, err);
-        tsr__pricer_close(&pricer);
-        TSR_TRY(st);
-        add(&s->inputs, &one);
-    }
-    for (int k = 0; k < q->schema->n_out; k++) {
-        TSR_TRY(tsr__strategy_pending(heap, q, &s->out[k], &one, err));
-        add(&s->pending, &one);
-    }
-    s->price = s->inputs;
-    add(&s->price, &s->pending);
+    tsr__strategy_set(q, rule, &s);
+    if (!tsr__strategy_fits(q, &s))
+        return TSR_OK;
+    TSR_TRY(tsr__strategy_price_rest(heap, q, &s, err));
+    TSR_TRY(tsr__strategy_price_inputs(heap, q, &s, err));
+    tsr__strategy_keep(&s, best, found);
 done:
     return st;
 }
 
-int tsr__strategy_admitted(const tsr_question *q, int input, tsr_placement (*out)[TSR_MAX_MESH],
-                           int cap)
+/* Strategies for the whole mesh. */
+static tsr_status try_whole(tsr_heap *heap, const tsr_question *q, tsr_strategy *out, bool *found,
+                            tsr_error *err)
 {
-    int n = 0;
+    const tsr_rule *rule[TSR_MAX_MESH];
+    int ndim = mesh_ndim(q);
+    tsr_status st = TSR_OK;
 
-    for (int r = 0; r < q->rules->n; r++) {
-        const tsr_placement *p = &q->rules->rule[r].in[input].place;
-        int i = 0;
-        while (i < n && !tsr__placement_equal(&out[i][0], p))
-            i++;
-        if (i < n || n == cap)
-            continue;
-        for (int m = 0; m < TSR_MAX_MESH; m++)
-            out[n][m] = *p;
-        n++;
+    for (int i = 0; i < q->rules->n; i += ndim) {
+        for (int m = 0; m < ndim; m++)
+            rule[m] = &q->rules->rule[i + m];
+        TSR_TRY(look_at(heap, q, rule, out, found, err));
     }
-    return n;
+done:
+    return st;
+}
+
+/* Every rule on every mesh dim. */
+static tsr_status try_combinations(tsr_heap *heap, const tsr_question *q, tsr_strategy *out,
+                                   bool *found, tsr_error *err)
+{
+    const tsr_rule *rule[TSR_MAX_MESH], *first = q->rules->rule;
+    int ndim = mesh_ndim(q), m;
+    tsr_status st = TSR_OK;
+
+    for (m = 0; m < ndim; m++)
+        rule[m] = first;
+    do {
+        TSR_TRY(look_at(heap, q, rule, out, found, err));
+        for (m = ndim - 1; m >= 0; m--) {
+            /* along a mesh dim of one rank all rules are alike: the first will do */
+            if (q->schema->in[0].mesh.size[m] > 1 && ++rule[m] < first + q->rules->n)
+                break;
+            rule[m] = first;
+        }
+    } while (m >= 0);
+done:
+    return st;
 }
 
 tsr_status tsr__strategy_enumerate(tsr_heap *heap, const tsr_question *q, tsr_strategy *out,
                                    tsr_error *err)
 {
-    int rule[TSR_MAX_MESH] = {0}, ndim = mesh_ndim(q), m;
     bool found = false;
-    tsr_status st = TSR_OK;
+    tsr_status st = (q->rules->whole ? try_whole : try_combinations)(heap, q, out, &found, err);
 
-    do {
-        tsr_strategy s;
-        tsr__strategy_set(q, rule, &s);
-        if (!q->schema->op->fits || q->schema->op->fits(q->schema, s.in, s.out)) {
-            TSR_TRY(price_strategy(heap, q, &s, err));
-            if (!isinf(s.price.seconds) && (!found || tsr__price_less(&s.price, &out->price))) {
-                *out = s;
-                found = true;
-            }
-        }
-        for (m = ndim - 1; m >= 0; m--) {
-            /* along a mesh dim of one rank all rules are alike: the first will do */
-            if (q->schema->in[0].mesh.size[m] > 1 && ++rule[m] < q->rules->n)
-                break;
-            rule[m] = 0;
-        }
-    } while (m >= 0);
-    if (!found)
-        st = tsr__strategy_none(q, err);
-done:
-    return st;
+    return st == TSR_OK && !found ? tsr__strategy_none(q, err) : st;
 }

@@ -9,10 +9,10 @@
 #include "op/schema.h"
 
 typedef struct tsr_strategy {
-    int rule[TSR_MAX_MESH]; /* numbers in the list of rules */
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
     tsr_price price;   /* all of it: */
     tsr_price inputs;  /* bringing the inputs there */
+    tsr_price comm;    /* what the op moves by itself */
     tsr_price pending; /* what partial outputs will cost, or the move to the asked spec */
 } tsr_strategy;
 
@@ -24,7 +24,8 @@ typedef struct tsr_question {
     const tsr_placement *want; /* placements that output 0 shall have in the end; NULL: any */
 } tsr_question;
 
-/* All combinations of rules, priced one by one. */
+/* All combinations of rules, or all strategies of a row that speaks of the whole mesh, priced one
+   by one. */
 tsr_status tsr__strategy_enumerate(tsr_heap *heap, const tsr_question *q, tsr_strategy *out,
                                    tsr_error *err);
 /* The same answer: prices per input from tables, depth first, cut by what the inputs cost at
@@ -32,15 +33,20 @@ tsr_status tsr__strategy_enumerate(tsr_heap *heap, const tsr_question *q, tsr_st
 tsr_status tsr__strategy_search(tsr_heap *heap, const tsr_question *q, tsr_strategy *out,
                                 tsr_error *err);
 
-/* Shared by both. */
-void tsr__strategy_set(const tsr_question *q, const int *rule, tsr_strategy *out); /* the specs */
-/* What an output left partial will cost: its cheapest resolution, reduce-scatters from the
-   innermost run of partial dims outwards; or the move to the placements that were asked for. */
-tsr_status tsr__strategy_pending(tsr_heap *heap, const tsr_question *q, const tsr_spec *out,
-                                 tsr_price *price, tsr_error *err);
-/* The different placements that rules ask of an input, each for all mesh dims. */
-int tsr__strategy_admitted(const tsr_question *q, int input, tsr_placement (*out)[TSR_MAX_MESH],
-                           int cap);
+/* Shared by both. The specs of a strategy from its rules, one per mesh dim. */
+void tsr__strategy_set(const tsr_question *q, const tsr_rule *const *rule, tsr_strategy *out);
+/* Can it be, for these shapes? */
+bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s);
+/* The price of what follows the inputs: comm and pending. An output left partial is charged its
+   cheapest resolution, reduce-scatters from the innermost run of partial dims outwards; or the move
+   to the placements that were asked for. */
+tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
+                                    tsr_error *err);
+/* And that of bringing the inputs there, each by its own plan; then all of it. */
+tsr_status tsr__strategy_price_inputs(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
+                                      tsr_error *err);
+/* Keep s in best if it is possible and better than what is there. */
+void tsr__strategy_keep(const tsr_strategy *s, tsr_strategy *best, bool *found);
 tsr_status tsr__strategy_none(const tsr_question *q, tsr_error *err); /* says that there is none */
 
 #endif

@@ -3,13 +3,17 @@
    on its own target placements only: a table per input, over all combinations of the placements
    that rules ask of it, turns a strategy into a few additions. Depth first over mesh dims; a
    branch is cut when the inputs alone, completed in the cheapest way, cost more than the best
-   strategy so far. */
+   strategy so far. What is left is priced input by input: the tables admit stopovers that the plan
+   of one input does not, so they are a bound, mostly reached. */
 #include <math.h>
 #include <string.h>
 
 #include "propagate/strategy.h"
 
 enum { MARKS = 64, RULES = 256 };
+
+/* Sums in another order may differ in the last bits: a bound is not cut for that. */
+#define ROUNDING 1e-12
 
 /* Prices of one input. Level m holds, for every choice along the first m mesh dims, the least that
    any completion costs; the last level holds prices. Choices are numbered row-major. */
@@ -27,7 +31,7 @@ typedef struct search {
     int ndim;
     int n_tables;
     table *tables;
-    int rule[TSR_MAX_MESH];
+    const tsr_rule *rule[TSR_MAX_MESH];
     tsr_strategy *best;
     bool found;
     tsr_error *err;
@@ -86,6 +90,30 @@ done:
     return st;
 }
 
+/* The different placements that rules ask of an input, each for all mesh dims. */
+static tsr_status find_marks(const search *s, int input, table *t)
+{
+    const tsr_rules *rules = s->q->rules;
+
+    for (int r = 0; r < rules->n; r++) {
+        const tsr_placement *p = &rules->rule[r].in[input].place;
+        int i = 0;
+        while (i < t->n_marks && !tsr__placement_equal(&t->mark[i][0], p))
+            i++;
+        t->of_rule[r] = i;
+        if (i < t->n_marks)
+            continue;
+        if (t->n_marks == MARKS)
+            return tsr__fail(s->err, TSR_ERR_LIMIT,
+                             "%s: rules ask for more than %d placements of one input",
+                             s->q->schema->op->name, MARKS);
+        for (int m = 0; m < TSR_MAX_MESH; m++)
+            t->mark[i][m] = *p;
+        t->n_marks++;
+    }
+    return TSR_OK;
+}
+
 static tsr_status make_table(const search *s, int input, table *t)
 {
     const tsr_rules *rules = s->q->rules;
@@ -96,11 +124,7 @@ static tsr_status make_table(const search *s, int input, table *t)
         return tsr__fail(s->err, TSR_ERR_LIMIT, "%s: %d rules, at most %d work",
                          s->q->schema->op->name, rules->n, RULES);
 
-    t->n_marks = tsr__strategy_admitted(s->q, input, t->mark, MARKS);
-    for (int r = 0; r < rules->n; r++)
-        for (int i = 0; i < t->n_marks; i++)
-            if (tsr__placement_equal(&t->mark[i][0], &rules->rule[r].in[input].place))
-                t->of_rule[r] = i;
+    TSR_TRY(find_marks(s, input, t));
     for (int m = 0; m < s->ndim; m++)
         n *= choices(s, t, m);
     TSR_TRY(tsr__alloc(s->heap, n, sizeof *t->price, &t->price, s->err));
@@ -122,37 +146,35 @@ static void free_tables(const search *s)
 
 /* ---- depth first ---- */
 
-static void add(tsr_price *sum, const tsr_price *x)
+/* Is a strategy that costs at least this much worse than the best so far, or no better? */
+static bool cannot_win(const search *s, double least)
 {
-    sum->seconds += x->seconds;
-    sum->bytes += x->bytes;
-    sum->steps += x->steps;
+    const tsr_price *best = &s->best->price;
+
+    if (isinf(least) || !s->found)
+        return isinf(least);
+    if (best->bytes == 0 && best->steps == 0 && least >= best->seconds)
+        return true;
+    return least > best->seconds * (1 + ROUNDING);
 }
 
 static tsr_status finish(search *s, const int64_t *at)
 {
     tsr_strategy now;
-    tsr_price one;
+    double least = 0;
     tsr_status st = TSR_OK;
 
-    now.inputs = now.pending = (tsr_price){0};
     for (int i = 0; i < s->n_tables; i++)
-        add(&now.inputs, &s->tables[i].price[at[i]]);
-    if (isinf(now.inputs.seconds) || (s->found && now.inputs.seconds > s->best->price.seconds))
-        return TSR_OK;
+        least += s->tables[i].price[at[i]].seconds;
     tsr__strategy_set(s->q, s->rule, &now);
-    if (s->q->schema->op->fits && !s->q->schema->op->fits(s->q->schema, now.in, now.out))
+    if (!tsr__strategy_fits(s->q, &now))
         return TSR_OK;
-    for (int k = 0; k < s->q->schema->n_out; k++) {
-        TSR_TRY(tsr__strategy_pending(s->heap, s->q, &now.out[k], &one, s->err));
-        add(&now.pending, &one);
-    }
-    now.price = now.inputs;
-    add(&now.price, &now.pending);
-    if (!isinf(now.price.seconds) && (!s->found || tsr__price_less(&now.price, &s->best->price))) {
-        *s->best = now;
-        s->found = true;
-    }
+    TSR_TRY(tsr__strategy_price_rest(s->heap, s->q, &now, s->err));
+    least += now.comm.seconds + now.pending.seconds;
+    if (cannot_win(s, least))
+        return TSR_OK;
+    TSR_TRY(tsr__strategy_price_inputs(s->heap, s->q, &now, s->err));
+    tsr__strategy_keep(&now, s->best, &s->found);
 done:
     return st;
 }
@@ -174,9 +196,9 @@ static tsr_status descend(search *s, int m, const int64_t *at)
             next[i] = at[i] * c + (c == 1 ? 0 : t->of_rule[r]);
             least += m + 1 == s->ndim ? t->price[next[i]].seconds : t->least[m + 1][next[i]];
         }
-        if (isinf(least) || (s->found && least > s->best->price.seconds))
+        if (cannot_win(s, least))
             continue;
-        s->rule[m] = r;
+        s->rule[m] = &s->q->rules->rule[r];
         TSR_TRY(descend(s, m + 1, next));
     }
 done:
@@ -191,6 +213,8 @@ tsr_status tsr__strategy_search(tsr_heap *heap, const tsr_question *q, tsr_strat
     int64_t at[TSR_MAX_IN] = {0};
     tsr_status st;
 
+    if (q->rules->whole)
+        return tsr__strategy_enumerate(heap, q, out, err);
     TSR_TRY(tsr__alloc(heap, schema->n_in, sizeof *s.tables, &s.tables, err));
     for (int k = 0; k < schema->n_in; k++)
         if (tsr__schema_has(schema, k)) {

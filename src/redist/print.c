@@ -50,8 +50,8 @@ static int64_t position_of(const tsr_runs *runs, int64_t g)
 
 static bool is_first_holder(const tsr_tensor *x)
 {
-    for (int m = 0; m < x->spec.mesh.ndim; m++)
-        if (x->spec.place[m].kind == TSR_REPLICATE && x->mesh->coord[m] != 0)
+    for (int m = 0; m < x->form->spec.mesh.ndim; m++)
+        if (x->form->spec.place[m].kind == TSR_REPLICATE && x->mesh->coord[m] != 0)
             return false;
     return true;
 }
@@ -61,14 +61,14 @@ static bool is_first_holder(const tsr_tensor *x)
 static void copy_shown(const tsr_tensor *x, const tsr_shape *shown,
                        int64_t *const where[TSR_MAX_DIM], char *out)
 {
-    size_t size = tsr_dtype_size(x->spec.dtype);
+    size_t size = tsr_dtype_size(x->form->spec.dtype);
     const char *data = tsr__tensor_data(x);
     int64_t at[TSR_MAX_DIM] = {0}, n = tsr_shape_count(shown);
 
     for (int64_t i = 0; i < n; i++) {
         int64_t local = 0;
         for (int d = 0; d < shown->ndim && local >= 0; d++)
-            local = where[d][at[d]] < 0 ? -1 : local * x->local.size[d] + where[d][at[d]];
+            local = where[d][at[d]] < 0 ? -1 : local * x->form->local.size[d] + where[d][at[d]];
         if (local >= 0)
             memcpy(out + (size_t)i * size, data + (size_t)local * size, size);
         for (int d = shown->ndim - 1; d >= 0 && ++at[d] == shown->size[d]; d--)
@@ -80,7 +80,7 @@ static void copy_shown(const tsr_tensor *x, const tsr_shape *shown,
 static tsr_status own_share(const tsr_tensor *x, const tsr_shape *shown, char *out, tsr_error *err)
 {
     tsr_heap *heap = &x->mesh->ctx->heap;
-    tsr_layout layout = tsr__layout_of(&x->spec);
+    tsr_layout layout = tsr__layout_of(&x->form->spec);
     int64_t *where[TSR_MAX_DIM] = {NULL};
     tsr_status st = TSR_OK;
 
@@ -91,7 +91,8 @@ static tsr_status own_share(const tsr_tensor *x, const tsr_shape *shown, char *o
         TSR_TRY(tsr__alloc(heap, shown->size[d], sizeof *where[d], &where[d], err));
         TSR_TRY(tsr__layout_runs(heap, &layout, d, x->mesh->coord, &runs, err));
         for (int64_t k = 0; k < shown->size[d]; k++)
-            where[d][k] = position_of(&runs, shown_index(x->spec.shape.size[d], shown->size[d], k));
+            where[d][k] =
+                position_of(&runs, shown_index(x->form->spec.shape.size[d], shown->size[d], k));
         tsr__runs_free(heap, &runs);
     }
     copy_shown(x, shown, where, out);
@@ -156,7 +157,7 @@ static tsr_status print_sim(const tsr_tensor *x)
 {
     char name[TSR_TEXT_LEN], line[TSR_TEXT_LEN + 32];
     int n = snprintf(line, sizeof line, "%s\nno data (sim)\n",
-                     tsr_spec_text(&x->spec, name, sizeof name));
+                     tsr_spec_text(&x->form->spec, name, sizeof name));
 
     return to_stdout(&(tsr_print_text){.data = line, .n = n}, &x->mesh->ctx->error);
 }
@@ -176,9 +177,9 @@ tsr_status tsr_print(tsr_tensor *x)
         return print_sim(x);
     if (x->mesh->index < 0)
         return TSR_OK;
-    layout = tsr__layout_of(&x->spec);
+    layout = tsr__layout_of(&x->form->spec);
     if (tsr__partial_mdims(&layout)) {
-        to = x->spec;
+        to = x->form->spec;
         for (int m = 0; m < to.mesh.ndim; m++)
             if (to.place[m].kind == TSR_PARTIAL)
                 to.place[m] = tsr__replicate();
@@ -186,7 +187,7 @@ tsr_status tsr_print(tsr_tensor *x)
         if (!tsr_tensor_ok(y))
             return tsr_mesh_status(x->mesh);
     }
-    TSR_TRY(print_tensor(y ? y : x, &x->spec));
+    TSR_TRY(print_tensor(y ? y : x, &x->form->spec));
 done:
     tsr_unref(tsr_keep(y)); /* nobody has seen it */
     return st;

@@ -6,6 +6,7 @@
 
 #include "redist/program.h"
 #include "tensor/partial.h"
+#include "tensor/scope.h"
 
 /* ---- tensor to tensor ---- */
 
@@ -17,13 +18,15 @@ tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, 
     tsr_tensor *y;
     tsr_status st;
 
-    if (tsr_spec_equal(&x->spec, to))
+    if (tsr_spec_equal(&x->form->spec, to))
         return tsr__tensor_share(mesh, to, x, out);
     if (outside && ctx->world->kind != TSR_WORLD_SIM)
         return tsr__tensor_make(mesh, to, out);
-    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->spec, x->hash, to, &program));
+    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->hash, to, &program));
     if (program->plan->n_steps == 0) /* size-1 mesh dims, say */
         return tsr__tensor_share(mesh, to, x, out);
+    if (tsr__scope_is_limited(ctx))
+        TSR_TRY(tsr__scope_spend(ctx, tsr_redist_info_of(program->plan).bytes, &x->form->spec, to));
     TSR_TRY(tsr__tensor_make(mesh, to, &y));
     if (ctx->world->kind == TSR_WORLD_SIM)
         tsr__program_count(ctx, program);
@@ -51,7 +54,7 @@ tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const char *place
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_redistribute"));
     if (!mesh)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_redistribute_to: the mesh is NULL"));
-    like = x->spec;
+    like = x->form->spec;
     like.mesh = mesh->shape;
     TSR_TRY(tsr_placements_parse(placements, &like, &to, &ctx->error));
     TSR_TRY(tsr__redistribute(x, mesh, &to, &y));
@@ -70,10 +73,10 @@ static tsr_status check_host(tsr_tensor *x, const char *function, const void *ou
 
     TSR_TRY(tsr__tensor_check(ctx, x, function));
     TSR_TRY(tsr__tensor_needs_data(x, function));
-    if (writes && bytes != tsr__spec_bytes(&x->spec))
-        st =
-            tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: out has %zu bytes, but %s has %zu", function,
-                      bytes, tsr_spec_text(&x->spec, text, sizeof text), tsr__spec_bytes(&x->spec));
+    if (writes && bytes != tsr__spec_bytes(&x->form->spec))
+        st = tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: out has %zu bytes, but %s has %zu", function,
+                       bytes, tsr_spec_text(&x->form->spec, text, sizeof text),
+                       tsr__spec_bytes(&x->form->spec));
     else if (writes && bytes > 0 && !out)
         st = tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: out is NULL", function);
 done:
@@ -86,11 +89,11 @@ static tsr_status to_memory(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, v
     tsr_program *program;
     tsr_status st;
 
-    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->spec, x->hash, to, &program));
+    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->hash, to, &program));
     if (program->plan->n_steps > 0)
         TSR_TRY(tsr__program_run(program, x->mesh, mesh, tsr__tensor_data(x), out));
-    else if (out && x->bytes)
-        memcpy(out, tsr__tensor_data(x), x->bytes);
+    else if (out && x->form->bytes)
+        memcpy(out, tsr__tensor_data(x), x->form->bytes);
 done:
     return st;
 }
@@ -113,7 +116,7 @@ tsr_status tsr_to_host(tsr_tensor *x, void *out, size_t bytes)
     TSR_TRY(check_host(x, "tsr_to_host", out, bytes, true));
     if (x->mesh->index < 0)
         TSR_TRY(outside(x, "tsr_to_host"));
-    to = x->spec;
+    to = x->form->spec;
     memset(to.place, 0, sizeof to.place);
     TSR_TRY(to_memory(x, x->mesh, &to, out));
 done:
@@ -144,7 +147,7 @@ tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root)
     if (x->mesh->index < 0)
         TSR_TRY(outside(x, "tsr_to_root"));
     TSR_TRY(root_mesh(x->mesh, "tsr_to_root", root, &one));
-    to = x->spec;
+    to = x->form->spec;
     to.mesh = one->shape;
     memset(to.place, 0, sizeof to.place);
     TSR_TRY(to_memory(x, one, &to, x->mesh->index == root ? out : NULL));
@@ -184,8 +187,8 @@ tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, in
     if (program->plan->n_steps > 0)
         TSR_TRY(tsr__program_run(program, one, mesh, mesh->index == root ? data : NULL,
                                  tsr__tensor_data(x)));
-    else if (x->bytes) /* a mesh of one rank */
-        memcpy(tsr__tensor_data(x), data, x->bytes);
+    else if (x->form->bytes) /* a mesh of one rank */
+        memcpy(tsr__tensor_data(x), data, x->form->bytes);
 done:
     tsr_mesh_unref(one);
     return tsr__tensor_or_error(ctx, st, x);

@@ -22,10 +22,10 @@ done:
 
 static void settle_partial(tsr_tensor *x)
 {
-    tsr_layout layout = tsr__layout_of(&x->spec);
+    tsr_layout layout = tsr__layout_of(&x->form->spec);
 
     tsr__make_partial(&layout, tsr__partial_mdims(&layout), x->mesh->coord, tsr__tensor_data(x),
-                      tsr_shape_count(&x->local));
+                      tsr_shape_count(&x->form->local));
 }
 
 static tsr_status null_data(tsr_mesh *mesh, const char *function)
@@ -44,12 +44,12 @@ tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
     TSR_TRY(make_from_text(mesh, text, &x));
     if (!tsr__tensor_data(x))
         goto done;
-    if (!data && tsr_shape_count(&x->spec.shape) > 0)
+    if (!data && tsr_shape_count(&x->form->spec.shape) > 0)
         TSR_TRY(null_data(mesh, "tsr_from_host"));
-    replicated = x->spec;
+    replicated = x->form->spec;
     memset(replicated.place, 0, sizeof replicated.place);
     whole = tsr__layout_of(&replicated);
-    part = tsr__layout_of(&x->spec);
+    part = tsr__layout_of(&x->form->spec);
     TSR_TRY(tsr__exchange_own(&ctx->heap, &whole, data, &part, tsr__tensor_data(x),
                               ctx->world->rank, &ctx->error));
     settle_partial(x);
@@ -63,17 +63,17 @@ static tsr_status check_part(const tsr_tensor *x, const tsr_shape *got, const vo
                              tsr_error *err)
 {
     char spec[TSR_TEXT_LEN], want[TSR_TEXT_LEN], have[TSR_TEXT_LEN];
-    bool same = got->ndim == x->local.ndim;
+    bool same = got->ndim == x->form->local.ndim;
 
-    for (int d = 0; d < x->local.ndim && same; d++)
-        same = got->size[d] == x->local.size[d];
+    for (int d = 0; d < x->form->local.ndim && same; d++)
+        same = got->size[d] == x->form->local.size[d];
     if (!same)
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "tsr_from_local: rank %d has a part of shape %s, but %s puts %s there",
                          x->mesh->ctx->world->rank, tsr__shape_text(got, have, sizeof have),
-                         tsr_spec_text(&x->spec, spec, sizeof spec),
-                         tsr__shape_text(&x->local, want, sizeof want));
-    if (!data && tsr_shape_count(&x->local) > 0)
+                         tsr_spec_text(&x->form->spec, spec, sizeof spec),
+                         tsr__shape_text(&x->form->local, want, sizeof want));
+    if (!data && tsr_shape_count(&x->form->local) > 0)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_from_local: data is NULL on rank %d",
                          x->mesh->ctx->world->rank);
     return TSR_OK;
@@ -95,8 +95,8 @@ tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
         st = tsr__fail(&err, TSR_ERR_ARG, "tsr_from_local: local_shape is NULL on rank %d",
                        mesh->ctx->world->rank);
     TSR_TRY(tsr__agree(mesh, st, &err));
-    if (x->bytes)
-        memcpy(tsr__tensor_data(x), data, x->bytes);
+    if (x->form->bytes)
+        memcpy(tsr__tensor_data(x), data, x->form->bytes);
 done:
     return tsr__tensor_or_error(mesh->ctx, st, x);
 }
@@ -120,7 +120,7 @@ tsr_tensor *tsr_tensor_new(tsr_mesh *mesh, const tsr_spec *spec)
                           tsr_mesh_text(&mesh->shape, own, sizeof own)));
     TSR_TRY(tsr__tensor_make(mesh, spec, &x));
     if (tsr__tensor_data(x)) {
-        memset(tsr__tensor_data(x), 0, x->bytes);
+        memset(tsr__tensor_data(x), 0, x->form->bytes);
         settle_partial(x);
     }
 done:
@@ -136,10 +136,10 @@ tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
     TSR_TRY(make_from_text(mesh, text, &x));
     if (!tsr__tensor_data(x))
         goto done;
-    n = tsr_shape_count(&x->local);
+    n = tsr_shape_count(&x->form->local);
     if (n > 0)
-        tsr__put(x->spec.dtype, tsr__tensor_data(x), 0, value);
-    tsr__repeat(tsr_dtype_size(x->spec.dtype), tsr__tensor_data(x), n);
+        tsr__put(x->form->spec.dtype, tsr__tensor_data(x), 0, value);
+    tsr__repeat(tsr_dtype_size(x->form->spec.dtype), tsr__tensor_data(x), n);
     settle_partial(x);
 done:
     return tsr__tensor_or_error(mesh->ctx, st, x);
@@ -159,10 +159,10 @@ tsr_tensor *tsr_zeros(tsr_mesh *mesh, const char *text)
 static tsr_status fill_arange(tsr_tensor *x, double start, double step)
 {
     tsr_ctx *ctx = x->mesh->ctx;
-    tsr_layout layout = tsr__layout_of(&x->spec);
+    tsr_layout layout = tsr__layout_of(&x->form->spec);
     tsr_runs runs[TSR_MAX_DIM] = {{0}};
-    int64_t at[TSR_MAX_DIM] = {0}, n = tsr_shape_count(&x->local);
-    int ndim = x->local.ndim;
+    int64_t at[TSR_MAX_DIM] = {0}, n = tsr_shape_count(&x->form->local);
+    int ndim = x->form->local.ndim;
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < ndim; d++)
@@ -170,9 +170,9 @@ static tsr_status fill_arange(tsr_tensor *x, double start, double step)
     for (int64_t i = 0; i < n; i++) {
         int64_t global = 0;
         for (int d = 0; d < ndim; d++)
-            global = global * x->spec.shape.size[d] + tsr__runs_index(&runs[d], at[d]);
-        tsr__put(x->spec.dtype, tsr__tensor_data(x), i, start + (double)global * step);
-        for (int d = ndim - 1; d >= 0 && ++at[d] == x->local.size[d]; d--)
+            global = global * x->form->spec.shape.size[d] + tsr__runs_index(&runs[d], at[d]);
+        tsr__put(x->form->spec.dtype, tsr__tensor_data(x), i, start + (double)global * step);
+        for (int d = ndim - 1; d >= 0 && ++at[d] == x->form->local.size[d]; d--)
             at[d] = 0;
     }
 done:

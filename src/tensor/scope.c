@@ -2,6 +2,8 @@
 /* scope.c - scopes and keep. */
 #include "tensor/scope.h"
 
+#include <inttypes.h>
+
 tsr_status tsr__scope_push(tsr_ctx *ctx)
 {
     struct tsr_scope *scope;
@@ -48,6 +50,32 @@ void tsr__scope_remove(tsr_tensor *x)
         x->next->previous = x->previous;
     x->scope = NULL;
     x->previous = x->next = NULL;
+}
+
+bool tsr__scope_is_limited(const tsr_ctx *ctx)
+{
+    const struct tsr_scope *scope = ctx->scope;
+
+    while (scope && !scope->limited)
+        scope = scope->outer;
+    return scope != NULL;
+}
+
+tsr_status tsr__scope_spend(tsr_ctx *ctx, int64_t bytes, const tsr_spec *from, const tsr_spec *to)
+{
+    char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
+
+    for (struct tsr_scope *scope = ctx->scope; scope; scope = scope->outer)
+        if (scope->limited && bytes > scope->budget)
+            return tsr__fail(&ctx->error, TSR_ERR_LIMIT,
+                             "moving %s to %s brings a rank %" PRId64
+                             " bytes, but the scope's budget has %" PRId64 " left",
+                             tsr_spec_text(from, a, sizeof a), tsr_placements_text(to, b, sizeof b),
+                             bytes, scope->budget);
+    for (struct tsr_scope *scope = ctx->scope; scope; scope = scope->outer)
+        if (scope->limited)
+            scope->budget -= bytes;
+    return TSR_OK;
 }
 
 tsr_status tsr_scope_push(tsr_mesh *mesh)

@@ -6,19 +6,6 @@
 
 /* ---- making ---- */
 
-tsr_form tsr__tensor_form(const tsr_mesh *mesh, const tsr_spec *spec)
-{
-    tsr_form form = {.spec = *spec, .hash = tsr__spec_hash(spec)};
-
-    form.local.ndim = spec->shape.ndim;
-    if (mesh->index >= 0) {
-        tsr_layout layout = tsr__layout_of(spec);
-        form.local = tsr__layout_local_shape(&layout, mesh->coord);
-        form.bytes = (size_t)tsr_shape_count(&form.local) * tsr_dtype_size(spec->dtype);
-    }
-    return form;
-}
-
 /* A handle with one reference, without memory. Every field is set: handles are used again. */
 static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out)
 {
@@ -29,11 +16,9 @@ static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor *
     TSR_TRY(tsr__take(&ctx->heap, &ctx->spare_tensors, sizeof *x, &x, &ctx->error));
     x->refs = 1;
     x->failed = false;
+    x->version = 0;
     x->mesh = tsr_mesh_ref(mesh);
-    x->spec = form->spec;
-    x->hash = form->hash;
-    x->local = form->local;
-    x->bytes = form->bytes;
+    x->form = form;
     x->buffer = NULL;
     x->scope = NULL;
     x->previous = x->next = NULL;
@@ -78,18 +63,24 @@ done:
 
 tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out)
 {
-    tsr_form form = tsr__tensor_form(mesh, spec);
-    return tsr__tensor_make_form(mesh, &form, out);
+    const tsr_form *form;
+    tsr_status st;
+
+    TSR_TRY(tsr__form_get(mesh, spec, &form));
+    TSR_TRY(tsr__tensor_make_form(mesh, form, out));
+done:
+    return st;
 }
 
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out)
 {
-    tsr_form form = tsr__tensor_form(mesh, spec);
+    const tsr_form *form;
     tsr_tensor *x;
     tsr_status st;
 
-    TSR_TRY(make_handle(mesh, &form, &x));
+    TSR_TRY(tsr__form_get(mesh, spec, &form));
+    TSR_TRY(make_handle(mesh, form, &x));
     x->buffer = part->buffer;
     if (x->buffer)
         x->buffer->refs++;
@@ -106,7 +97,7 @@ tsr_tensor *tsr_ref(tsr_tensor *x)
     return x;
 }
 
-static void release_buffer(tsr_buffer *buffer)
+void tsr__buffer_release(tsr_buffer *buffer)
 {
     if (!buffer || --buffer->refs > 0)
         return;
@@ -121,9 +112,23 @@ void tsr_unref(tsr_tensor *x)
     if (!x || --x->refs > 0)
         return;
     ctx = x->mesh->ctx;
-    release_buffer(x->buffer);
+    tsr__buffer_release(x->buffer);
     tsr_mesh_unref(x->mesh);
     tsr__give(&ctx->heap, &ctx->spare_tensors, x);
+}
+
+tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before)
+{
+    tsr_buffer *old = x->buffer;
+    tsr_status st = TSR_OK;
+
+    *before = NULL;
+    if (!old || old->refs == 1)
+        return TSR_OK;
+    TSR_TRY(make_buffer(x->mesh->ctx, x->form->bytes, &x->buffer));
+    *before = old;
+done:
+    return st;
 }
 
 /* ---- errors ---- */
@@ -152,20 +157,15 @@ tsr_status tsr__tensor_needs_data(const tsr_tensor *x, const char *function)
     if (x->mesh->ctx->world->kind == TSR_WORLD_SIM)
         return tsr__fail(&x->mesh->ctx->error, TSR_ERR_NO_DATA,
                          "%s: %s has no data, for the sim world only counts costs", function,
-                         tsr_spec_text(&x->spec, text, sizeof text));
+                         tsr_spec_text(&x->form->spec, text, sizeof text));
     return TSR_OK;
 }
 
 /* ---- looking ---- */
 
-void *tsr__tensor_data(const tsr_tensor *x)
-{
-    return x->buffer ? x->buffer->data : NULL;
-}
-
 const tsr_spec *tsr_tensor_spec(const tsr_tensor *x)
 {
-    return &x->spec;
+    return &x->form->spec;
 }
 
 tsr_mesh *tsr_tensor_mesh(const tsr_tensor *x)
@@ -191,9 +191,9 @@ tsr_status tsr_local_view(tsr_tensor *x, tsr_local *out)
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_local_view"));
     TSR_TRY(tsr__tensor_needs_data(x, "tsr_local_view"));
     view.data = tsr__tensor_data(x);
-    view.shape = x->local;
-    layout = tsr__layout_of(&x->spec);
-    for (int d = 0; d < x->spec.shape.ndim; d++) {
+    view.shape = x->form->local;
+    layout = tsr__layout_of(&x->form->spec);
+    for (int d = 0; d < x->form->spec.shape.ndim; d++) {
         tsr_runs runs = {0};
         view.first[d] = -1;
         view.whole[d] = true;
@@ -216,9 +216,10 @@ int64_t tsr_local_index(const tsr_tensor *x, int dim, int64_t i)
     tsr_layout layout;
     int64_t index = -1;
 
-    if (!tsr_tensor_ok(x) || dim < 0 || dim >= x->spec.shape.ndim || x->mesh->index < 0 || i < 0)
+    if (!tsr_tensor_ok(x) || dim < 0 || dim >= x->form->spec.shape.ndim || x->mesh->index < 0 ||
+        i < 0)
         return -1;
-    layout = tsr__layout_of(&x->spec);
+    layout = tsr__layout_of(&x->form->spec);
     if (tsr__layout_runs(&ctx->heap, &layout, dim, x->mesh->coord, &runs, &ctx->error) == TSR_OK)
         index = tsr__runs_index(&runs, i);
     tsr__runs_free(&ctx->heap, &runs);

@@ -13,37 +13,49 @@ typedef struct tsr_buffer {
     void *data;
 } tsr_buffer;
 
-/* What a tensor of a spec is on this rank; computed once where many tensors are alike. */
+/* What a tensor of a spec is on this rank. There is one for every spec that the context has met, so
+   tensors carry an address, and equal specs have equal addresses. It stays with the context. */
 typedef struct tsr_form {
     tsr_spec spec;
     uint64_t hash; /* of spec */
     tsr_shape local;
     size_t bytes; /* of the local part */
+    struct tsr_form *next;
 } tsr_form;
 
 struct tsr_tensor {
     int refs;
-    bool failed; /* the error tensor of its context */
+    bool failed;      /* the error tensor of its context */
+    unsigned version; /* how often it was overwritten */
     tsr_mesh *mesh;
-    tsr_spec spec;
-    uint64_t hash; /* of spec */
-    tsr_shape local;
-    size_t bytes;                /* of the local part */
+    const tsr_form *form;
     tsr_buffer *buffer;          /* NULL in a sim world and outside the mesh */
     struct tsr_scope *scope;     /* that holds a reference, or NULL */
     tsr_tensor *previous, *next; /* in the scope */
 };
 
+/* form.c */
+tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, const tsr_form **out);
+void tsr__forms_free(tsr_ctx *ctx);
+
 /* A tensor in the current scope with memory that is not set; outside the mesh and in a sim world
    without. Local. */
 tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out);
-tsr_form tsr__tensor_form(const tsr_mesh *mesh, const tsr_spec *spec);
 /* The same for a form that is known: what dispatch does for every output. */
 tsr_status tsr__tensor_make_form(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out);
 /* The same part under another spec that gives the same local shape. Local. */
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out);
-void *tsr__tensor_data(const tsr_tensor *x); /* NULL if there is no memory */
+/* Memory of its own for a tensor that shares its part with others; what it holds is not copied: the
+   old buffer stays in *before until it is released by tsr__buffer_release. Local. */
+tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before);
+void tsr__buffer_release(tsr_buffer *buffer);
+
+/* NULL if there is no memory */
+static inline void *tsr__tensor_data(const tsr_tensor *x)
+{
+    return x->buffer ? x->buffer->data : NULL;
+}
 
 /* What a maker returns: the tensor, or on failure the error tensor; a one-sided error poisons. */
 tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x);

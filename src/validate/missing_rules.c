@@ -4,7 +4,7 @@
    chance for some sizes does not count. Moves that cost nothing do not make a new rule. */
 #include "base/reduce.h"
 #include "op/schema.h"
-#include "validate/op_case.h"
+#include "op/op_case.h"
 #include "validate/trial.h"
 #include "validate/validate.h"
 
@@ -92,7 +92,7 @@ static tsr_status offered_rules(const tsr_schema *s, tsr_rules *out, tsr_error *
     TSR_TRY(tsr__all_rules(s, &all, err));
     for (int i = 0; i < all.n; i++)
         if (tsr__rule_offered(s, &all.rule[i]))
-            TSR_TRY(tsr__rule_add(out, &all.rule[i], err));
+            TSR_TRY(tsr_rule_add(out, &all.rule[i], err));
 done:
     tsr__rules_free(&all);
     return st;
@@ -189,7 +189,7 @@ static tsr_status judge(tsr_validator *v, const char *text, int ranks, const fin
 
         if (found[i].fails || !found[i].unknown)
             continue;
-        TSR_TRY(tsr__rule_add(&v->missing, &tuple, err));
+        TSR_TRY(tsr_rule_add(&v->missing, &tuple, err));
         if (v->missing.n == before)
             continue;
         for (int k = 0; k < s.n_in; k++)

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "dispatch/dispatch.h"
 #include "op/schema.h"
-#include "validate/op_case.h"
+#include "op/op_case.h"
 #include "validate/trial.h"
 #include "validate/validate.h"
 
@@ -60,7 +60,7 @@ done:
 /* The call on real ranks; the inputs are the trial's. The result is the scope's. */
 static tsr_status run_call(tsr_trial *t, tsr_mesh *mesh, tsr_tensor **out, tsr_error *err)
 {
-    tsr_op_call call = {.op = t->schema.op, .n_in = t->schema.n_in, .attrs = t->schema.attrs};
+    tsr_tensor *in[TSR_MAX_IN] = {NULL};
     char text[TSR_TEXT_LEN];
     tsr_status st = TSR_OK;
 
@@ -69,10 +69,10 @@ static tsr_status run_call(tsr_trial *t, tsr_mesh *mesh, tsr_tensor **out, tsr_e
         if (!tsr__schema_has(&t->schema, k))
             continue;
         TSR_TRY(tsr__trial_part(t, k, tsr_mesh_index(mesh), &shape, err));
-        call.in[k] = tsr_from_local(mesh, tsr_spec_text(&t->schema.in[k], text, sizeof text),
-                                    t->part[k], &shape);
+        in[k] = tsr_from_local(mesh, tsr_spec_text(&t->schema.in[k], text, sizeof text), t->part[k],
+                               &shape);
     }
-    *out = tsr__dispatch(&call);
+    *out = tsr__dispatch_row(mesh->ctx, t->schema.op, in, t->schema.n_in, &t->schema.attrs);
 done:
     return st;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "op/schema.h"
-#include "validate/op_case.h"
+#include "op/op_case.h"
 #include "validate/trial.h"
 #include "validate/validate.h"
 
@@ -92,7 +92,7 @@ static tsr_status check_rule(tsr_validator *v, tsr_trial *t, const char *text, c
     }
     if (holds)
         return TSR_OK;
-    TSR_TRY(tsr__rule_add(&v->unsound, rule, err));
+    TSR_TRY(tsr_rule_add(&v->unsound, rule, err));
     if (v->unsound.n > before) /* a rule is reported once, with its first counter-example */
         report(v, t, text, rule, why);
 done:
@@ -111,7 +111,7 @@ static tsr_status check_case(tsr_validator *v, const char *text, int ranks, tsr_
     TSR_TRY(tsr__all_rules(&schema, &rules, err));
     TSR_TRY(tsr__trial_open(&trial, v->heap, &schema, (uint64_t)ranks, err));
     for (int i = 0; i < rules.n; i++) {
-        TSR_TRY(tsr__rule_add(&v->known, &rules.rule[i], err));
+        TSR_TRY(tsr_rule_add(&v->known, &rules.rule[i], err));
         if (tsr__rule_offered(&schema, &rules.rule[i]))
             TSR_TRY(check_rule(v, &trial, text, &rules.rule[i], err));
     }

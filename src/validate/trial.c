@@ -10,6 +10,7 @@
 
 #include "base/reduce.h"
 #include "layout/layout.h"
+#include "op/op_case.h"
 #include "op/schema.h"
 
 enum { ELEMENT = 8 }; /* bytes of the largest dtype */
@@ -28,9 +29,9 @@ int tsr__domains_of(const tsr_schema *s, tsr_domain out[2])
         if (tsr__schema_has(s, k) && s->in[k].place[0].kind == TSR_PARTIAL)
             ordered = ordered || is_order(s->in[k].place[0].reduce);
     out[0] = TSR_DOMAIN_REALS;
-    if (linear && !ordered)
+    if (linear && !ordered && op->in_field)
         out[0] = TSR_DOMAIN_FIELD;
-    else if (linear || op->monotone || is_order(op->reduce))
+    else if ((linear && op->in_field) || op->monotone || is_order(op->reduce))
         out[0] = TSR_DOMAIN_TOKENS;
     out[1] = TSR_DOMAIN_REALS;
     return out[0] == TSR_DOMAIN_FIELD ? 2 : 1;
@@ -93,38 +94,48 @@ void tsr__trial_close(tsr_trial *t)
 
 /* ---- the kernel ---- */
 
-/* A mean divides by the number of elements that the whole result stands for. */
-static int64_t divisor_of(const tsr_schema *s)
+/* The kernel call of the rank at `coord` on operands of the given shapes; an absent input has ndim
+   -1. Placements are those of the specs. */
+static tsr_kernel_call make_call(const tsr_trial *t, const tsr_spec *in, const tsr_spec *out,
+                                 const int *coord, const tsr_shape *shape, void *const *data,
+                                 const tsr_shape *out_shape, void *result)
 {
-    int64_t in = tsr_shape_count(&s->in[0].shape), out = tsr_shape_count(&s->out_shape[0]);
-    return out > 0 && in > 0 ? in / out : 1;
-}
-
-/* On operands of the given shapes; an absent input has ndim -1. */
-static void run_kernel(const tsr_trial *t, const tsr_shape *in, void *const *data,
-                       const tsr_shape *out, void *result)
-{
-    tsr_kernel_call call = {.n_in = t->schema.n_in,
-                            .n_out = 1,
-                            .attrs = t->schema.attrs,
-                            .divisor = divisor_of(&t->schema),
-                            .reference = true};
+    const tsr_schema *s = &t->schema;
+    tsr_kernel_call call = {.n_in = s->n_in, .n_out = 1, .attrs = s->attrs, .reference = true};
 
     for (int k = 0; k < call.n_in; k++)
-        call.in[k] = (tsr_operand){t->schema.in[k].dtype, in[k], data[k]};
-    call.out[0] = (tsr_operand){t->schema.out_dtype[0], *out, result};
-    t->schema.op->kernel(&call);
+        call.in[k] = (tsr_operand){s->in[k].dtype, shape[k], data[k]};
+    call.out[0] = (tsr_operand){s->out_dtype[0], *out_shape, result};
+    if (s->op->localise)
+        s->op->localise(s, in, out, coord, &call);
+    return call;
+}
+
+/* On whole inputs, as if there were one rank. */
+static void run_whole(tsr_trial *t)
+{
+    const tsr_schema *s = &t->schema;
+    tsr_spec in[TSR_MAX_IN], out = {.dtype = s->out_dtype[0], .shape = s->out_shape[0]};
+    tsr_shape shape[TSR_MAX_IN];
+    tsr_kernel_call call;
+    const int coord = 0;
+
+    out.mesh = tsr__case_mesh(1);
+    for (int k = 0; k < s->n_in; k++) {
+        in[k] = (tsr_spec){.dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = out.mesh};
+        shape[k] = s->in[k].shape;
+    }
+    call = make_call(t, in, &out, &coord, shape, t->whole, &s->out_shape[0], t->result);
+    s->op->kernel(&call);
 }
 
 tsr_status tsr__trial_fill(tsr_trial *t, tsr_domain domain, tsr_error *err)
 {
     tsr_schema *s = &t->schema;
-    tsr_shape shape[TSR_MAX_IN];
     tsr_status st;
 
     t->domain = domain;
     for (int k = 0; k < s->n_in; k++) {
-        shape[k] = s->in[k].shape;
         if (!tsr__schema_has(s, k))
             continue;
         if (s->in[k].dtype == TSR_F64 || (int)s->in[k].dtype == TSR__FIELD)
@@ -132,7 +143,7 @@ tsr_status tsr__trial_fill(tsr_trial *t, tsr_domain domain, tsr_error *err)
         tsr__trial_fill_input(t, k);
     }
     TSR_TRY(s->op->shape(s, err));
-    run_kernel(t, shape, t->whole, &s->out_shape[0], t->result);
+    run_whole(t);
 done:
     return st;
 }
@@ -162,16 +173,14 @@ static void fill_empty(tsr_shape *shape)
 }
 
 /* Is the op defined on the parts, and is its output of the shape that the layout says? */
-static bool parts_fit(const tsr_trial *t, const tsr_shape *in, const tsr_shape *out)
+static bool parts_fit(const tsr_trial *t, const tsr_kernel_call *call)
 {
     tsr_schema local = t->schema;
-    tsr_shape want = *out;
+    tsr_shape want = call->out[0].shape;
 
-    if (local.op
-            ->fits) /* the shape is an attribute: of the whole, only the elements are the same */
-        return tsr_shape_count(&in[0]) == tsr_shape_count(out);
+    local.attrs = call->attrs;
     for (int k = 0; k < local.n_in; k++)
-        local.in[k].shape = in[k];
+        local.in[k].shape = call->in[k].shape;
     if (local.op->shape(&local, NULL) == TSR_OK)
         return shapes_equal(&local.out_shape[0], &want);
     for (int k = 0; k < local.n_in; k++)
@@ -181,10 +190,11 @@ static bool parts_fit(const tsr_trial *t, const tsr_shape *in, const tsr_shape *
 }
 
 /* Leaves the output in t->local; *fits is false where the kernel cannot run. */
-static tsr_status run_rank(tsr_trial *t, const tsr_layout *out, int rank, bool *fits,
-                           tsr_error *err)
+static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, int rank, bool *fits, tsr_error *err)
 {
-    tsr_shape shape[TSR_MAX_IN], local = tsr__layout_local_shape(out, &rank);
+    const tsr_layout layout = tsr__layout_of(out);
+    tsr_shape shape[TSR_MAX_IN], local = tsr__layout_local_shape(&layout, &rank);
+    tsr_kernel_call call;
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < t->schema.n_in; k++) {
@@ -192,9 +202,10 @@ static tsr_status run_rank(tsr_trial *t, const tsr_layout *out, int rank, bool *
         if (tsr__schema_has(&t->schema, k))
             TSR_TRY(tsr__trial_part(t, k, rank, &shape[k], err));
     }
-    *fits = parts_fit(t, shape, &local);
+    call = make_call(t, t->schema.in, out, &rank, shape, t->part, &local, t->local);
+    *fits = parts_fit(t, &call);
     if (*fits)
-        run_kernel(t, shape, t->part, &local, t->local);
+        t->schema.op->kernel(&call);
 done:
     return st;
 }
@@ -283,11 +294,10 @@ tsr_status tsr__trial_holds(tsr_trial *t, const tsr_placement *out, bool *holds,
     tsr_spec spec = {
         .dtype = s->out_dtype[0], .shape = s->out_shape[0], .mesh = s->in[0].mesh, .place = {*out}};
     bool sharded = out->kind == TSR_SHARD || out->kind == TSR_STRIDED, fits = true;
-    tsr_layout layout = tsr__layout_of(&spec);
     tsr_status st = TSR_OK;
 
     for (int r = 0; r < t->ranks; r++) {
-        TSR_TRY(run_rank(t, &layout, r, &fits, err));
+        TSR_TRY(run_rank(t, &spec, r, &fits, err));
         if (!fits) {
             *holds = false;
             snprintf(why, TSR_TEXT_LEN, "on rank %d the parts do not fit together", r);

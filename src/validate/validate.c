@@ -33,7 +33,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-tsr_status tsr__validate(const tsr_op *op, tsr_validation *out, tsr_error *err)
+tsr_status tsr_validate(const tsr_op *op, tsr_validation *out, tsr_error *err)
 {
     tsr_heap heap = {0};
     tsr_validation report = {0};
@@ -46,6 +46,7 @@ tsr_status tsr__validate(const tsr_op *op, tsr_validation *out, tsr_error *err)
     double begin = now();
     tsr_status st;
 
+    TSR_TRY(tsr__row_check(op, err));
     while (op->cases && op->cases[report.cases])
         report.cases++;
     if (report.cases == 0 || !op->kernel)
@@ -62,13 +63,4 @@ done:
     tsr__rules_free(&v.unsound);
     tsr__rules_free(&v.missing);
     return st;
-}
-
-tsr_status tsr_validate(const char *op, tsr_validation *out, tsr_error *err)
-{
-    const tsr_op *row = op ? tsr__op_find(op) : NULL;
-
-    if (!row)
-        return tsr__fail(err, TSR_ERR_ARG, "there is no op \"%s\"", op ? op : "");
-    return tsr__validate(row, out, err);
 }

@@ -14,9 +14,6 @@ typedef struct tsr_validator {
     tsr_rules known, unsound, missing; /* over all cases */
 } tsr_validator;
 
-/* All three; op may be a row of its own, outside the table. Finding flaws is a success. */
-tsr_status tsr__validate(const tsr_op *op, tsr_validation *out, tsr_error *err);
-
 tsr_status tsr__check_rules(tsr_validator *v, tsr_error *err);   /* sound_rules.c */
 tsr_status tsr__check_missing(tsr_validator *v, tsr_error *err); /* missing_rules.c */
 tsr_status tsr__check_runs(tsr_validator *v, tsr_error *err);    /* real_runs.c */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_case.h - the cases of a row, "f64[4,6] f64[6,2] - dim=1": as schemas, and as lines that the
    tool can run. Pure. */
-#ifndef TSR_VALIDATE_OP_CASE_H
-#define TSR_VALIDATE_OP_CASE_H
+#ifndef TSR_OP_OP_CASE_H
+#define TSR_OP_OP_CASE_H
 
 #include "op/op.h"
 

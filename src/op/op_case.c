@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_case.c - reads and writes the cases of a row. */
-#include "validate/op_case.h"
+#include "op/op_case.h"
 
 #include <stdarg.h>
 #include <stdio.h>

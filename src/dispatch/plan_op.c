@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_op.c - the public functions that plan a call without running it. Pure. */
+#include <math.h>
+#include <string.h>
+
+#include "layout/cost.h"
+#include "op/schema.h"
+#include "propagate/propagate.h"
+
+static void set_way(const tsr_schema *schema, const tsr_strategy *s, tsr_op_way *out)
+{
+    memset(out, 0, sizeof *out);
+    for (int k = 0; k < schema->n_in; k++)
+        out->in[k] = s->in[k];
+    for (int k = 0; k < schema->n_out; k++)
+        out->out[k] = s->out[k];
+    out->inputs = s->inputs.seconds;
+    out->comm = s->comm.seconds;
+    out->pending = s->pending.seconds;
+    out->seconds = s->price.seconds;
+}
+
+tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr_placement *want,
+                       bool exhaustive, tsr_op_way *out, tsr_error *err)
+{
+    tsr_cost usual = tsr__cost_default();
+    tsr_heap heap = {0};
+    tsr_strategy best;
+    tsr_status st;
+
+    if (schema->op->compose)
+        return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: it has no plan of its own",
+                         schema->op->name);
+    if (schema->op->inplace && !want)
+        want = schema->in[0].place;
+    TSR_TRY(tsr__plan_strategy(&heap, schema, cost ? cost : &usual, want, exhaustive, &best, err));
+    set_way(schema, &best, out);
+done:
+    return st;
+}
+
+tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const tsr_placement *want,
+                        tsr_op_way *way, tsr_error *err)
+{
+    tsr_cost usual = tsr__cost_default();
+    tsr_heap heap = {0};
+    tsr_strategy s;
+    tsr_question q = {.schema = schema, .cost = cost ? cost : &usual, .want = want};
+    tsr_status st;
+
+    for (int k = 0; k < schema->n_in; k++)
+        s.in[k] = way->in[k];
+    for (int k = 0; k < schema->n_out; k++) {
+        s.out[k] = way->out[k];
+        s.out[k].dtype = schema->out_dtype[k];
+        s.out[k].shape = schema->out_shape[k];
+        s.out[k].mesh = schema->in[0].mesh;
+    }
+    TSR_TRY(tsr__strategy_price_rest(&heap, &q, &s, err));
+    TSR_TRY(tsr__strategy_price_inputs(&heap, &q, &s, err));
+    if (!tsr__strategy_fits(&q, &s))
+        s.price.seconds = INFINITY;
+    set_way(schema, &s, way);
+done:
+    return st;
+}
+
+tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap, int *n, tsr_error *err)
+{
+    tsr_heap heap = {0};
+    tsr_rules rules = {.heap = &heap};
+    tsr_status st;
+
+    TSR_TRY(tsr__rules_make(schema, &rules, err));
+    *n = rules.whole ? 1 : rules.n;
+    for (int i = 0; i < *n && i < cap; i++)
+        out[i] = rules.rule[i];
+done:
+    tsr__rules_free(&rules);
+    return st;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* statistics.c - what ops did on this rank, as numbers and as a table at the end of a job; and what
+   they may do: strict mode and the byte budget of a scope. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "dispatch/dispatch.h"
+#include "layout/plan.h"
+#include "op/schema.h"
+#include "tensor/scope.h"
+
+/* ---- limits ---- */
+
+void tsr_strict_set(tsr_mesh *mesh, bool on)
+{
+    mesh->ctx->strict = on;
+}
+
+void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes)
+{
+    mesh->ctx->scope->limited = true;
+    mesh->ctx->scope->budget = bytes;
+}
+
+/* What would be moved is said of the first input that is. */
+tsr_status tsr__strict_check(const tsr_ctx *ctx, const tsr_plan *plan, tsr_error *err)
+{
+    const tsr_schema *s = &plan->schema;
+    tsr_heap heap = {0};
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; ctx->strict && k < s->n_in; k++) {
+        char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
+        tsr_redist *redist = NULL;
+        int64_t bytes;
+        if (plan->stays[k])
+            continue;
+        TSR_TRY(tsr__plan_make(&heap, &s->in[k], &plan->strategy.in[k], &plan->cost, 0,
+                               TSR_RIVAL_BEST, &redist, err));
+        bytes = tsr_redist_info_of(redist).bytes;
+        tsr_redist_free(redist);
+        if (bytes > 0)
+            return tsr__fail(err, TSR_ERR_LIMIT,
+                             "%s: strict mode forbids to move input %d, %s, to %s, which brings a "
+                             "rank %" PRId64 " bytes",
+                             s->op->name, k, tsr_spec_text(&s->in[k], from, sizeof from),
+                             tsr_placements_text(&plan->strategy.in[k], to, sizeof to), bytes);
+    }
+done:
+    return st;
+}
+
+/* ---- numbers ---- */
+
+double tsr__statistics_clock(const tsr_ctx *ctx)
+{
+    struct timespec t;
+
+    if (!ctx->statistics)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void tsr_statistics_set(tsr_mesh *mesh, bool on)
+{
+    mesh->ctx->statistics = on;
+}
+
+tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op)
+{
+    const tsr_op_table *table = mesh->ctx->ops;
+
+    for (const tsr_op_entry *e = table ? table->first : NULL; e; e = e->later)
+        if (op && strcmp(e->op->name, op) == 0)
+            return e->counters;
+    return (tsr_op_counters){0};
+}
+
+/* ---- the table ---- */
+
+/* Mesh dims along which anything came; the last column stands for several dims at once. */
+static unsigned used_columns(const tsr_ctx *ctx)
+{
+    unsigned used = 0;
+
+    for (const tsr_op_entry *e = ctx->ops->first; e; e = e->later)
+        for (int i = 0; i <= TSR_MAX_MESH; i++)
+            used |= e->counters.along[i] ? 1u << i : 0;
+    return used;
+}
+
+static void print_head(const tsr_mesh_shape *mesh, unsigned used)
+{
+    char name[TSR_NAME_LEN];
+
+    fprintf(stderr, "%-16s %10s", "op", "calls");
+    for (int m = 0; m < TSR_MAX_MESH; m++)
+        if (used >> m & 1)
+            fprintf(stderr, " %14s",
+                    m < mesh->ndim ? tsr__mesh_dim_text(mesh, m, name, sizeof name) : "?");
+    if (used >> TSR_MAX_MESH & 1)
+        fprintf(stderr, " %14s", "several dims");
+    fprintf(stderr, " %12s %12s %12s\n", "predicted/ms", "moving/ms", "computing/ms");
+}
+
+void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh)
+{
+    unsigned used = ctx->ops ? used_columns(ctx) : 0;
+
+    if (!ctx->statistics || !ctx->ops || ctx->world->rank != 0)
+        return;
+    fprintf(stderr, "what ops did on rank 0 (bytes received along mesh dims)\n");
+    print_head(mesh, used);
+    for (const tsr_op_entry *e = ctx->ops->first; e; e = e->later) {
+        const tsr_op_counters *c = &e->counters;
+        fprintf(stderr, "%-16s %10" PRId64, e->op->name, c->calls);
+        for (int i = 0; i <= TSR_MAX_MESH; i++)
+            if (used >> i & 1)
+                fprintf(stderr, " %14" PRId64, c->along[i]);
+        fprintf(stderr, " %12.3f %12.3f %12.3f\n", 1e3 * c->predicted, 1e3 * c->moving,
+                1e3 * c->computing);
+    }
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op_table.c - entries of ops, by row and by name. Called by dispatch, and when registering. */
+#include "op/op_table.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "op/schema.h"
+
+static uint64_t hash_of(const char *name)
+{
+    uint64_t h = 0;
+
+    for (; *name; name++)
+        h = tsr__hash_mix(h, (uint8_t)*name);
+    return tsr__hash_final(h);
+}
+
+tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *op,
+                            tsr_op_entry **out, tsr_error *err)
+{
+    uint64_t hash = hash_of(op->name);
+    tsr_op_entry *e = NULL, **bucket;
+    tsr_status st = TSR_OK;
+
+    if (!*table) {
+        TSR_TRY(tsr__alloc(heap, 1, sizeof **table, table, err));
+        (*table)->last = &(*table)->first;
+    }
+    bucket = &(*table)->bucket[hash % TSR_OP_BUCKETS];
+    for (e = *bucket; e && e->op != op;)
+        e = e->next;
+    if (!e) {
+        tsr_attrs defaults;
+        TSR_TRY(tsr__attrs_default(op, &defaults, err));
+        TSR_TRY(tsr__alloc(heap, 1, sizeof *e, &e, err));
+        *e = (tsr_op_entry){.op = op,
+                            .hash = hash,
+                            .list = tsr__op_takes_list(op),
+                            .n_in = tsr__op_inputs(op),
+                            .n_attrs = tsr__attrs_count(op),
+                            .defaults = defaults,
+                            .next = *bucket};
+        *bucket = e;
+        *(*table)->last = e;
+        (*table)->last = &e->later;
+    }
+    *out = e;
+done:
+    return st;
+}
+
+const tsr_op *tsr__op_registered(const tsr_op_table *table, const char *name)
+{
+    const tsr_op_entry *e = table ? table->bucket[hash_of(name) % TSR_OP_BUCKETS] : NULL;
+
+    for (; e; e = e->next)
+        if (e->registered && strcmp(e->op->name, name) == 0)
+            return e->op;
+    return NULL;
+}
+
+void tsr__op_table_free(tsr_heap *heap, tsr_op_table *table)
+{
+    tsr_op_entry *later;
+
+    for (tsr_op_entry *e = table ? table->first : NULL; e; e = later) {
+        later = e->later;
+        tsr__free(heap, e);
+    }
+    tsr__free(heap, table);
+}

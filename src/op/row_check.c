@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* row_check.c - does a row contradict itself? All that can be seen without data: texts, which
+   functions are there, and its rules on its own cases. Called when an op is registered, and before
+   it is validated. Whether its rules are right is validate's business. */
+#include <ctype.h>
+#include <string.h>
+
+#include "op/linear.h"
+#include "op/op_case.h"
+#include "op/schema.h"
+
+/* A name of letters, digits and _, from a letter on. */
+static size_t name_length(const char *p)
+{
+    size_t n = 0;
+
+    while (islower((unsigned char)p[n]) || (n > 0 && (isdigit((unsigned char)p[n]) || p[n] == '_')))
+        n++;
+    return n;
+}
+
+static tsr_status check_inputs(const tsr_op *op, tsr_error *err)
+{
+    int n = 0;
+
+    for (const char *p = op->inputs ? op->inputs : ""; n == 0 || *p; n++) {
+        size_t length = name_length(p);
+        p += length;
+        if (*p == '?' || *p == '*')
+            p++;
+        if (length == 0 || (*p && *p != ',') || (p[-1] == '*' && (*p || n > 0)) ||
+            n == TSR_MAX_IN || (*p == ',' && !p[1]))
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "%s: inputs \"%s\" are not a list such as a,b,bias? or x*", op->name,
+                             op->inputs ? op->inputs : "");
+        p += *p == ',';
+    }
+    return TSR_OK;
+}
+
+static tsr_status check_functions(const tsr_op *op, tsr_error *err)
+{
+    int ways = (op->axes != NULL) + (op->rule != NULL) + (op->strategies != NULL) +
+               (op->propagate != NULL);
+    int computes = (op->kernel != NULL) + (op->run != NULL) + (op->compose != NULL);
+
+    if (!op->doc || !op->doc[0])
+        return tsr__fail(err, TSR_ERR_ARG, "%s: its row has no doc", op->name);
+    if (ways > 1)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: its row says in %d ways how it shards, at most one of axes, rule, "
+                         "strategies and propagate is allowed",
+                         op->name, ways);
+    if (computes != 1)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: its row has %d of kernel, run and compose, just one is needed",
+                         op->name, computes);
+    if (op->compose && (ways > 0 || op->linear || op->monotone || op->moves))
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: it is composed of other ops, so it has no rules of its own",
+                         op->name);
+    if (!op->shape && !op->compose)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: the shape of its output is unknown, its row has no shape function",
+                         op->name);
+    return TSR_OK;
+}
+
+/* The texts that name inputs, on a call that has all of them. */
+static tsr_status check_partials(const tsr_op *op, tsr_error *err)
+{
+    tsr_schema s = {.op = op, .n_in = tsr__op_inputs(op), .n_out = 1};
+    tsr_heap heap = {0};
+    tsr_rules rules = {.heap = &heap};
+    tsr_status st = tsr__partial_rules(&s, &rules, err);
+
+    tsr__rules_free(&rules);
+    return st;
+}
+
+static tsr_status check_case(const tsr_op *op, const char *text, tsr_error *err)
+{
+    const tsr_mesh_shape mesh = {.ndim = 2, .size = {2, 2}, .stride = {2, 1}};
+    tsr_heap heap = {0};
+    tsr_rules rules = {.heap = &heap};
+    tsr_schema s;
+    tsr_status st;
+
+    TSR_TRY(tsr__case_read(op, text, &mesh, &s, err));
+    for (int k = 0; k < s.n_in; k++) /* shards, so that open rules are filled */
+        if (tsr__schema_has(&s, k) && s.in[k].shape.ndim > 0)
+            s.in[k].place[0] = (tsr_placement){.kind = TSR_SHARD};
+    TSR_TRY(tsr__rules_make(&s, &rules, err));
+done:
+    tsr__rules_free(&rules);
+    return st;
+}
+
+tsr_status tsr__row_check(const tsr_op *op, tsr_error *err)
+{
+    tsr_attrs attrs;
+    tsr_status st;
+
+    if (!op->name || !op->name[0] || op->name[name_length(op->name)])
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "\"%s\" is no name for an op: small letters, digits and _",
+                         op->name ? op->name : "");
+    TSR_TRY(check_inputs(op, err));
+    TSR_TRY(tsr__attrs_default(op, &attrs, err));
+    TSR_TRY(check_functions(op, err));
+    if (op->axes)
+        TSR_TRY(tsr__axes_check(op, err));
+    TSR_TRY(check_partials(op, err));
+    for (const char *const *text = op->cases; text && *text && !op->compose; text++)
+        TSR_TRY(check_case(op, *text, err));
+done:
+    return st;
+}

@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_extend.c - ops of one's own: the four ways to say how they shard, ops with their own run,
+   composed ops, what registering refuses; and the modes of dispatch: strict, budget, statistics,
+   in place, over lists. Everything through the public headers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tessera_ext.h>
+#include <tessera_ops.h>
+
+enum { N = 12, M = 6, COUNT = N * M };
+
+/* ---- an op: twice its input, plus the index of the column ---- */
+
+static tsr_status same_shape(tsr_schema *s, tsr_error *err)
+{
+    (void)err;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = s->in[0].shape;
+    return TSR_OK;
+}
+
+static void twice(const tsr_kernel_call *call)
+{
+    const double *x = call->in[0].data;
+    double *y = call->out[0].data;
+
+    for (int64_t i = 0; i < tsr_shape_count(&call->out[0].shape); i++)
+        y[i] = 2 * x[i];
+}
+
+static const char *const cases[] = {"f64[4,6]", "f64[5,3]", NULL};
+
+static const tsr_op by_axes = {.name = "twice_axes",
+                               .inputs = "x",
+                               .doc = "2 x",
+                               .axes = "mn->mn",
+                               .linear = "x",
+                               .monotone = "+x",
+                               .shape = same_shape,
+                               .kernel = twice,
+                               .cases = cases};
+
+static tsr_status rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        tsr_rule r = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_status st = tsr_rule_add(out, &r, err);
+        if (st != TSR_OK)
+            return st;
+    }
+    return TSR_OK;
+}
+
+/* Rows on the first mesh dim, columns on the last; or rows on all. */
+static tsr_status strategies(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    const tsr_placement rows = {.kind = TSR_SHARD, .dim = 0},
+                        columns = {.kind = TSR_SHARD, .dim = 1};
+    int n = s->in[0].mesh.ndim;
+    tsr_status st = TSR_OK;
+
+    for (int last = 0; last < 2 && st == TSR_OK; last++) {
+        tsr_rule r[TSR_MAX_MESH] = {0};
+        for (int m = 0; m < n; m++)
+            r[m].in[0].place = r[m].out[0].place = last && m == n - 1 ? columns : rows;
+        st = tsr_strategy_add(out, r, n, err);
+    }
+    return st;
+}
+
+/* Everything passes where it is, but for partial inputs, which should be sharded by rows. */
+static tsr_status propagate(const tsr_schema *s, tsr_rule *out, tsr_error *err)
+{
+    (void)err;
+    for (int m = 0; m < s->in[0].mesh.ndim; m++) {
+        tsr_placement p = s->in[0].place[m];
+        if (p.kind == TSR_PARTIAL)
+            p = (tsr_placement){.kind = TSR_SHARD};
+        out[m].in[0].place = out[m].out[0].place = p;
+    }
+    return TSR_OK;
+}
+
+/* Its own run: the sum of all elements along the last mesh dim's group, by a collective. */
+static tsr_status run_sum(const tsr_run_call *call, tsr_error *err)
+{
+    tsr_local x, y;
+    tsr_status st = tsr_local_view(call->in[0], &x);
+    double sum = 0;
+
+    if (st == TSR_OK)
+        st = tsr_local_view(call->out[0], &y);
+    for (int64_t i = 0; st == TSR_OK && i < tsr_shape_count(&x.shape); i++)
+        sum += ((double *)x.data)[i];
+    if (st == TSR_OK)
+        st = tsr_all_reduce(call->mesh, TSR_F64, TSR_SUM, &sum, 1, y.data);
+    if (st != TSR_OK)
+        snprintf(err->text, sizeof err->text, "run_sum failed");
+    return st;
+}
+
+static tsr_status scalar_shape(tsr_schema *s, tsr_error *err)
+{
+    (void)err;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0].ndim = 0;
+    return TSR_OK;
+}
+
+/* Rows over all mesh dims in, replicated out: what the run itself does. */
+static tsr_status run_strategy(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_rule r[TSR_MAX_MESH] = {0};
+    int n = s->in[0].mesh.ndim;
+
+    for (int m = 0; m < n; m++)
+        r[m].in[0].place = (tsr_placement){.kind = TSR_SHARD};
+    return tsr_strategy_add(out, r, n, err);
+}
+
+/* All-replicate is a strategy too, but the run would add every element once per rank. */
+static bool only_rows(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+{
+    (void)s;
+    (void)out;
+    for (int m = 0; m < in->mesh.ndim; m++)
+        if (in->mesh.size[m] > 1 && in->place[m].kind != TSR_SHARD)
+            return false;
+    return true;
+}
+
+static tsr_comm sum_cost(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const tsr_cost *cost)
+{
+    (void)s;
+    (void)out;
+    (void)in;
+    return (tsr_comm){.seconds = cost->latency[0], .bytes = 8};
+}
+
+/* Made of others: x + x. */
+static tsr_status compose(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
+                          tsr_error *err)
+{
+    (void)n_in;
+    (void)attrs;
+    (void)err;
+    out[0] = tsr_neg(tsr_neg(tsr_add(in[0], in[0])));
+    return TSR_OK;
+}
+
+static tsr_op row_like(const char *name)
+{
+    tsr_op op = by_axes;
+
+    op.name = name;
+    op.axes = op.linear = op.monotone = NULL;
+    return op;
+}
+
+/* ---- running them ---- */
+
+static tsr_tensor *input(tsr_mesh *mesh, const char *placements)
+{
+    char spec[TSR_TEXT_LEN];
+
+    snprintf(spec, sizeof spec, "f64[%d,%d]@%s", N, M, placements);
+    return tsr_arange(mesh, spec, 1, 1);
+}
+
+static bool is_twice(tsr_tensor *y)
+{
+    double host[COUNT];
+
+    if (!tsr_tensor_ok(y) || tsr_to_host(y, host, sizeof host) != TSR_OK)
+        return false;
+    for (int i = 0; i < COUNT; i++)
+        if (host[i] != 2 * (i + 1))
+            return false;
+    return true;
+}
+
+typedef struct many {
+    tsr_op by_rule, by_strategies, by_propagation, replicated, composed;
+} many;
+
+/* cmocka's asserts are for the main thread: jobs say what is wrong, the caller fails. */
+#define CHECK(x)                                                                                   \
+    do {                                                                                           \
+        if (!(x)) {                                                                                \
+            fprintf(stderr, "%s:%d: %s; %s\n", __FILE__, __LINE__, #x, tsr_mesh_message(mesh));    \
+            return TSR_ERR_MISMATCH;                                                               \
+        }                                                                                          \
+    } while (0)
+
+static tsr_status four_ways_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const placements[] = {"[R,R]",       "[S(0),R]",   "[S(1),S(0)]",
+                                             "[S(0),S(0)]", "[P(sum),R]", "[P(avg),P(max)]",
+                                             "[R,SS(0,2)]"};
+    const many *ops = arg;
+    const tsr_op *const rows[] = {
+        &by_axes,         &ops->by_rule, &ops->by_strategies, &ops->by_propagation,
+        &ops->replicated, &ops->composed};
+
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        CHECK(tsr_op_find(mesh, rows[r]->name) == NULL);
+        CHECK(tsr_op_register(mesh, rows[r]) == TSR_OK);
+        CHECK(tsr_op_find(mesh, rows[r]->name) == rows[r]);
+        for (size_t p = 0; p < sizeof placements / sizeof placements[0]; p++) {
+            tsr_tensor *x = input(mesh, placements[p]);
+            CHECK(is_twice(tsr_op_run(mesh, rows[r]->name, &x, 1, NULL, 0)));
+            CHECK(is_twice(tsr_op_run(mesh, rows[r]->name, &x, 1, NULL, 0))); /* from the cache */
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status run_on(const char *mesh, tsr_job job, void *arg)
+{
+    tsr_run_opts opts = {.mesh = mesh};
+    tsr_error err = {0};
+    tsr_status st = tsr_run(&opts, job, arg, &err);
+
+    if (st != TSR_OK)
+        fprintf(stderr, "%s\n", err.text);
+    return st;
+}
+
+static void four_ways(void **state)
+{
+    many ops = {row_like("twice_rule"), row_like("twice_strategies"), row_like("twice_propagate"),
+                row_like("twice_replicated"), row_like("twice_composed")};
+    (void)state;
+
+    ops.by_rule.rule = rule;
+    ops.by_strategies.strategies = strategies;
+    ops.by_propagation.propagate = propagate;
+    ops.composed.kernel = NULL;
+    ops.composed.shape = NULL;
+    ops.composed.compose = compose;
+    assert_int_equal(run_on("2x2", four_ways_job, &ops), TSR_OK);
+    assert_int_equal(run_on("3x2", four_ways_job, &ops), TSR_OK);
+}
+
+/* What each way puts on the table. */
+static void plans_of_whole_meshes(void **state)
+{
+    tsr_op by_strategies = row_like("s"), by_propagation = row_like("p");
+    tsr_mesh_shape mesh;
+    tsr_schema schema;
+    tsr_spec in;
+    tsr_op_way way, other;
+    tsr_rule rules[4];
+    int n;
+    char text[TSR_TEXT_LEN];
+    (void)state;
+
+    by_strategies.strategies = strategies;
+    by_propagation.propagate = propagate;
+    assert_int_equal(tsr_mesh_parse("2x2", &mesh, NULL), TSR_OK);
+    assert_int_equal(tsr_spec_parse("f64[12,6]@[S(0),S(1)]", &mesh, &in, NULL), TSR_OK);
+    assert_int_equal(tsr_schema_make(&by_strategies, &in, 1, NULL, 0, &schema, NULL), TSR_OK);
+    assert_int_equal(tsr_op_plan(&schema, NULL, NULL, false, &way, NULL), TSR_OK);
+    assert_string_equal(tsr_placements_text(&way.out[0], text, sizeof text), "[S(0),S(1)]");
+    assert_true(way.seconds == 0);
+    assert_int_equal(tsr_op_plan(&schema, NULL, NULL, true, &other, NULL), TSR_OK);
+    assert_true(tsr_spec_equal(&way.out[0], &other.out[0]));
+    assert_int_equal(tsr_op_rules(&schema, rules, 4, &n, NULL), TSR_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(tsr_spec_parse("f64[12,6]@[P(sum),S(1)]", &mesh, &in, NULL), TSR_OK);
+    assert_int_equal(tsr_schema_make(&by_propagation, &in, 1, NULL, 0, &schema, NULL), TSR_OK);
+    assert_int_equal(tsr_op_plan(&schema, NULL, NULL, false, &way, NULL), TSR_OK);
+    assert_string_equal(tsr_placements_text(&way.in[0], text, sizeof text), "[S(0),S(1)]");
+    assert_true(way.inputs > 0);
+}
+
+static tsr_status own_run_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const placements[] = {"[R,R]", "[S(0),S(0)]", "[P(sum),S(1)]"};
+    double sum;
+
+    CHECK(tsr_op_register(mesh, arg) == TSR_OK);
+    for (size_t p = 0; p < sizeof placements / sizeof placements[0]; p++) {
+        tsr_tensor *x = input(mesh, placements[p]);
+        tsr_tensor *y = tsr_op_run(mesh, "run_sum", &x, 1, NULL, 0);
+        CHECK(tsr_to_host(y, &sum, sizeof sum) == TSR_OK);
+        CHECK(sum == COUNT * (COUNT + 1) / 2);
+    }
+    return TSR_OK;
+}
+
+static void own_run(void **state)
+{
+    tsr_op op = row_like("run_sum");
+    tsr_run_opts sim = {.mesh = "4x4", .world = TSR_WORLD_SIM};
+    (void)state;
+
+    op.kernel = NULL;
+    op.run = run_sum;
+    op.shape = scalar_shape;
+    op.strategies = run_strategy;
+    op.fits = only_rows;
+    op.comm = sum_cost;
+    assert_int_equal(run_on("2x2", own_run_job, &op), TSR_OK);
+    (void)sim;
+}
+
+/* ---- what registering refuses ---- */
+
+static tsr_status wrong_length(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_rule r = {.in = {tsr_mark_shard(0), tsr_mark_shard(0)}, .out = {tsr_mark_shard(0)}};
+
+    (void)s;
+    return tsr_rule_add(out, &r, err);
+}
+
+static tsr_status wrong_dim(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_rule r = {.in = {tsr_mark_shard(0)}, .out = {tsr_mark_shard(2)}};
+
+    (void)s;
+    return tsr_rule_add(out, &r, err);
+}
+
+static tsr_status short_strategy(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_rule r = {0};
+
+    (void)s;
+    return tsr_strategy_add(out, &r, 1, err);
+}
+
+static tsr_status open_strategy(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_rule r[2] = {{.in = {tsr_mark_shard(0)}, .out = {tsr_mark_shard(0)}}};
+
+    (void)s;
+    return tsr_strategy_add(out, r, 2, err);
+}
+
+/* The columns are cut, yet the output is said to be whole. */
+static tsr_status wrong_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_rule r = {.in = {tsr_mark_shard(1)}, .out = {tsr_mark_shard(0)}};
+
+    (void)s;
+    return tsr_rule_add(out, &r, err);
+}
+
+typedef struct refusal {
+    tsr_op op;
+    const char *says;
+    bool validating;
+} refusal;
+
+static tsr_status refused_job(tsr_mesh *mesh, void *arg)
+{
+    const refusal *r = arg;
+
+    tsr_validating_set(mesh, r->validating);
+    CHECK(tsr_op_register(mesh, &r->op) != TSR_OK);
+    if (strcmp(tsr_mesh_message(mesh), r->says) != 0)
+        fprintf(stderr, "expected \"%s\"\n", r->says);
+    CHECK(strcmp(tsr_mesh_message(mesh), r->says) == 0);
+    CHECK(tsr_op_find(mesh, r->op.name) != &r->op);
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static void refuse(tsr_op op, const char *says)
+{
+    refusal r = {op, says, false};
+
+    assert_int_equal(run_on("2x2", refused_job, &r), TSR_OK);
+}
+
+static void refused(void **state)
+{
+    tsr_op op = row_like("new");
+    refusal wrong = {row_like("new"), "", true};
+    (void)state;
+
+    op.name = "matmul";
+    refuse(op, "matmul: there is an op of that name already");
+    op.name = "New op";
+    refuse(op, "\"New op\" is no name for an op: small letters, digits and _");
+    op = row_like("new");
+    op.inputs = "a,,b";
+    refuse(op, "new: inputs \"a,,b\" are not a list such as a,b,bias? or x*");
+    op = row_like("new");
+    op.attrs = "dim:integer=1";
+    refuse(op, "new: attribute dim is of no known type, \"integer\"");
+    op.attrs = "dim:int=one";
+    refuse(op, "new: dim=one is not of type int");
+    op = row_like("new");
+    op.doc = NULL;
+    refuse(op, "new: its row has no doc");
+    op = row_like("new");
+    op.axes = "mn->mn";
+    op.rule = rule;
+    refuse(op,
+           "new: its row says in 2 ways how it shards, at most one of axes, rule, strategies and "
+           "propagate is allowed");
+    op.rule = NULL;
+    op.kernel = NULL;
+    refuse(op, "new: its row has 0 of kernel, run and compose, just one is needed");
+    op = row_like("new");
+    op.shape = NULL;
+    refuse(op, "new: the shape of its output is unknown, its row has no shape function");
+    op = row_like("new");
+    op.axes = "mn,nk->mk";
+    refuse(op, "new: axes \"mn,nk->mk\" are for 2 inputs, not for x");
+    op.axes = "mn";
+    refuse(op, "new: axes \"mn\" are not of the form a,b->c");
+    op.axes = "mn->mk";
+    refuse(op, "new: axes \"mn->mk\": axis k occurs in no input");
+    op.axes = "mN->m";
+    refuse(op, "new: axes \"mN->m\": cannot read \"mN\"");
+    op = row_like("new");
+    op.linear = "x*y";
+    refuse(op, "new: linear \"x*y\" names y, which is not an input or is there twice");
+    op = row_like("new");
+    op.monotone = "+y";
+    refuse(op, "new: monotone \"+y\" names y, which is no input");
+    op = row_like("new");
+    op.rule = wrong_length;
+    refuse(op, "new: rule 1 puts input 1 at S(0), but inputs are x");
+    op.rule = wrong_dim;
+    refuse(op, "new: rule 1 puts output 0 at S(2), but it is of another shape");
+    op = row_like("new");
+    op.strategies = short_strategy;
+    refuse(op, "new: a strategy of 1 rules for a mesh of 2 dims");
+    op.strategies = open_strategy;
+    refuse(op, "new: strategies for the whole mesh say which shard they mean");
+    wrong.op.rule = wrong_rule;
+    wrong.says =
+        "new: rule S(1) -> S(0) does not hold for f64[4,6] on 2 ranks: on rank 0 the parts do "
+        "not fit together";
+    assert_int_equal(run_on("2", refused_job, &wrong), TSR_OK);
+}
+
+static tsr_status accepted_job(tsr_mesh *mesh, void *arg)
+{
+    (void)arg;
+    tsr_validating_set(mesh, true);
+    CHECK(tsr_op_register(mesh, &by_axes) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &by_axes) != TSR_OK);
+    CHECK(strstr(tsr_mesh_message(mesh), "of that name already"));
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static void validated(void **state)
+{
+    (void)state;
+    assert_int_equal(run_on("2", accepted_job, NULL), TSR_OK);
+}
+
+/* ---- modes ---- */
+
+static tsr_status strict_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *a = tsr_zeros(mesh, "f32[64,128]@[S(1)]"), *b = tsr_zeros(mesh, "f32[128,32]@[R]");
+    (void)arg;
+
+    tsr_strict_set(mesh, true);
+    CHECK(tsr_tensor_ok(tsr_matmul(a, b, NULL))); /* b is cut where it lies: nothing is sent */
+    CHECK(tsr_tensor_ok(tsr_add(a, a)));
+    CHECK(!tsr_tensor_ok(tsr_softmax(a, 1)));
+    CHECK(
+        strcmp(tsr_mesh_message(mesh),
+               "softmax: strict mode forbids to move input 0, f32[64,128]@[S(1)], to [S(0)], which "
+               "brings a rank 8192 bytes") == 0);
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_tensor_ok(tsr_softmax(tsr_redistribute(a, "[S(0)]"), 1)));
+    tsr_strict_set(mesh, false);
+    CHECK(tsr_tensor_ok(tsr_softmax(a, 1)));
+    return TSR_OK;
+}
+
+static tsr_status budget_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *a = tsr_zeros(mesh, "f32[64,128]@[S(1)]");
+    (void)arg;
+
+    tsr_scope_push(mesh);
+    tsr_scope_budget_set(mesh, 20000);
+    CHECK(tsr_tensor_ok(tsr_softmax(a, 1)));
+    tsr_scope_push(mesh); /* what is spent inside counts outside */
+    CHECK(tsr_tensor_ok(tsr_redistribute(a, "[S(0)]")));
+    tsr_scope_pop(mesh);
+    CHECK(!tsr_tensor_ok(tsr_softmax(a, 1)));
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "moving f32[64,128]@[S(1)] to [S(0)] brings a rank 8192 bytes, but the scope's "
+                 "budget has 3616 left") == 0);
+    tsr_mesh_clear_error(mesh);
+    tsr_scope_pop(mesh);
+    CHECK(tsr_tensor_ok(tsr_softmax(a, 1)));
+    return TSR_OK;
+}
+
+static tsr_status counters_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *a = tsr_zeros(mesh, "f32[64,128]@[S(0),S(1)]");
+    tsr_op_counters c;
+    (void)arg;
+
+    tsr_counters_reset(mesh);
+    for (int i = 0; i < 3; i++)
+        CHECK(tsr_tensor_ok(tsr_softmax(a, 1)));
+    c = tsr_op_counters_get(mesh, "softmax");
+    CHECK(c.calls == 3);
+    CHECK(c.along[0] == 0 && c.along[1] == 3 * 4096 && c.along[TSR_MAX_MESH] == 0);
+    CHECK(c.predicted > 0 && c.moving == 0 && c.computing == 0);
+    tsr_statistics_set(mesh, true);
+    CHECK(tsr_tensor_ok(tsr_softmax(a, 1)));
+    tsr_statistics_set(mesh, false);
+    c = tsr_op_counters_get(mesh, "softmax");
+    CHECK(c.calls == 4 && c.moving > 0 && c.computing > 0);
+    CHECK(tsr_op_counters_get(mesh, "neg").calls == 0);
+    CHECK(tsr_counters_get(mesh).along[1] == 4 * 4096);
+    return TSR_OK;
+}
+
+static void modes(void **state)
+{
+    (void)state;
+    assert_int_equal(run_on("2", strict_job, NULL), TSR_OK);
+    assert_int_equal(run_on("2", budget_job, NULL), TSR_OK);
+    assert_int_equal(run_on("2x2", counters_job, NULL), TSR_OK);
+}
+
+/* The first input keeps its placements whatever they are, and what others hold is not touched. */
+static tsr_status inplace_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const placements[] = {"[R,R]",      "[S(0),S(1)]", "[S(0),S(0)]",
+                                             "[P(sum),R]", "[P(max),R]",  "[P(prod),S(0)]"};
+    (void)arg;
+
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++) {
+            tsr_tensor *a = input(mesh, placements[i]), *b = input(mesh, placements[k]);
+            tsr_tensor *same = tsr_redistribute(a, placements[i]); /* shares memory */
+            tsr_spec before = *tsr_tensor_spec(a);
+            double host[COUNT];
+
+            CHECK(tsr_add_inplace(a, b) == a);
+            CHECK(is_twice(a));
+            CHECK(tsr_spec_equal(&before, tsr_tensor_spec(a)));
+            CHECK(tsr_to_host(same, host, sizeof host) == TSR_OK && host[7] == 8);
+            CHECK(tsr_to_host(b, host, sizeof host) == TSR_OK && host[7] == 8);
+            CHECK(tsr_add_inplace(a, a) == a); /* both inputs are one */
+            CHECK(tsr_to_host(a, host, sizeof host) == TSR_OK && host[7] == 32);
+        }
+    CHECK(
+        !tsr_tensor_ok(tsr_add_inplace(tsr_zeros(mesh, "f32[1,4]"), tsr_zeros(mesh, "f32[3,4]"))));
+    CHECK(strcmp(tsr_mesh_message(mesh), "add_inplace: the result does not fit its first input, "
+                                         "f32[1,4]@[R,R] f32[3,4]@[R,R]") == 0);
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static tsr_status foreach_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *a[3] = {input(mesh, "[R,R]"), input(mesh, "[S(0),R]"),
+                        input(mesh, "[P(sum),S(1)]")};
+    tsr_tensor *y[3] = {NULL}, *z[3] = {NULL};
+    double host[COUNT];
+    (void)arg;
+
+    CHECK(tsr_foreach("add", a, a, 3, y) == TSR_OK);
+    CHECK(tsr_foreach("neg", y, NULL, 3, z) == TSR_OK);
+    for (int i = 0; i < 3; i++) {
+        CHECK(is_twice(y[i]));
+        CHECK(tsr_to_host(z[i], host, sizeof host) == TSR_OK && host[4] == -10);
+    }
+    CHECK(tsr_foreach("add", a, a, 0, y) == TSR_OK);
+    CHECK(tsr_foreach("softmax", a, NULL, 3, y) == TSR_ERR_ARG);
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "tsr_foreach: \"softmax\" is not an op without attributes") == 0);
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static void forms(void **state)
+{
+    (void)state;
+    assert_int_equal(run_on("2x2", inplace_job, NULL), TSR_OK);
+    assert_int_equal(run_on("2x2", foreach_job, NULL), TSR_OK);
+}
+
+/* ---- failing ---- */
+
+static void fails(const tsr_kernel_call *call)
+{
+    if (((const double *)call->in[0].data)[0] == 1) { /* one rank only */
+        call->error->code = TSR_ERR_ARG;
+        snprintf(call->error->text, sizeof call->error->text, "fails: element 0 is 1");
+    }
+}
+
+static tsr_status failing_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = input(mesh, "[S(0)]"), *y;
+    double host[COUNT];
+
+    CHECK(tsr_op_register(mesh, arg) == TSR_OK);
+    y = tsr_op_run(mesh, "fails", &x, 1, NULL, 0);
+    CHECK(tsr_tensor_ok(y) == (tsr_mesh_rank(mesh) > 0));
+    CHECK(tsr_to_host(x, host, sizeof host) != TSR_OK); /* nobody waits for the rank that failed */
+    CHECK(strstr(tsr_mesh_message(mesh), "fails: element 0 is 1"));
+    return TSR_OK;
+}
+
+static void a_kernel_fails(void **state)
+{
+    tsr_op op = by_axes;
+    (void)state;
+
+    op.name = "fails";
+    op.kernel = fails;
+    assert_int_equal(run_on("3", failing_job, &op), TSR_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_ways), cmocka_unit_test(plans_of_whole_meshes),
+        cmocka_unit_test(own_run),   cmocka_unit_test(refused),
+        cmocka_unit_test(validated), cmocka_unit_test(modes),
+        cmocka_unit_test(forms),     cmocka_unit_test(a_kernel_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
