@@ -189,10 +189,17 @@ json 'bench redistribute json' '[r["case"] for r in o["results"]][5] == "S(0),S(
 run 0 bench redistribute --ranks 2,3 --size 64K
 has 'bench redistribute' 'P(sum) -> S(0)' yardstick ratio
 json 'bench plan json' 'len(o["results"]) == 9' bench plan
+json 'bench propagate json' '[r["op"] for r in o["results"]][:2] == ["matmul", "add"]
+    and all(r["compared"] == r["calls"] > 0 < r["seconds"] <= r["seconds_max"] for r in o["results"])
+    and o["results"][0]["goal"] in ("ok", "missed") and o["results"][1]["goal"] is None' \
+    bench propagate mesh=2
+run 0 bench propagate mesh=3
+has 'bench propagate' 'matmul+bias' 'trying all'
+bad 'bench: mesh' 'the meshes are fixed' bench plan mesh=2
 run 0 bench world --ranks 2
 has 'bench world' barrier all-reduce
 bad 'bench: which' 'unknown benchmark "redist"; did you mean redistribute?' bench redist
-bad 'bench: none' 'redistribute, plan or world' bench
+bad 'bench: none' 'redistribute, plan, propagate or world' bench
 bad 'bench: sizes' '--size is "4MiB,x"' bench redistribute --size 4MiB,x
 
 # ---- bad input, for every command that reads a problem ----
