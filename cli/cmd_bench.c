@@ -14,7 +14,7 @@ typedef struct column {
     enum { TEXT, COUNT, BYTES, SECONDS, NUMBER } kind;
 } column;
 
-enum { MAX_COLUMNS = 8 };
+enum { MAX_COLUMNS = 9 };
 
 typedef struct benchmark {
     const char *name;
@@ -48,6 +48,32 @@ static const benchmark benchmarks[] = {
      "one pair: tsr_redist_plan and tsr_redist_free. all targets: one tsr_redist_costs.\n"
      "again: tsr_redistribute in the sim world with the plan in the cache: reads the placements,\n"
      "finds the plan, makes the tensor handle; moves no data."},
+    {"propagate",
+     false,
+     bench_propagate,
+     {{"mesh", "mesh", TEXT},
+      {"op", "op", TEXT},
+      {"calls", "calls", COUNT},
+      {"mean", "seconds", SECONDS},
+      {"longest", "seconds_max", SECONDS},
+      {"goal", "goal_seconds", SECONDS},
+      {"met", "goal", TEXT},
+      {"compared", "compared", COUNT},
+      {"trying all", "all_seconds", SECONDS}},
+     "calls: all ways to place the inputs by R, P(sum) and S(d), or 1000, fewer after 10 s. mean,\n"
+     "longest: one search for the cheapest strategy without the cache, the best of some tries.\n"
+     "compared: calls for which trying all strategies, in that time, found the same cost."},
+    {"dispatch",
+     false,
+     bench_dispatch,
+     {{"op", "op", TEXT},
+      {"call", "seconds", SECONDS},
+      {"kernel", "kernel_seconds", SECONDS},
+      {"dispatch", "dispatch_seconds", SECONDS},
+      {"goal", "goal_seconds", SECONDS},
+      {"met", "goal", TEXT}},
+     "f32[8,8] on one rank, with the plan in the cache and the output from the pool. dispatch is\n"
+     "the call without its kernel, which is measured in turns with it on an output that is there."},
     {"world",
      true,
      bench_latency,
@@ -125,7 +151,7 @@ static const benchmark *read_name(const char *text, const char **rest)
     if (near && n)
         cli_bad("bench: unknown benchmark \"%s\"; did you mean %s?", name, near);
     else
-        cli_bad("bench: which one: redistribute, plan or world?");
+        cli_bad("bench: which one: redistribute, plan, propagate, dispatch or world?");
     return NULL;
 }
 
@@ -163,6 +189,8 @@ static int collect(const benchmark *b, const cli_args *args, const bench_ask *as
 
 static const char *cell_text(const column *c, const json_t *value, char buf[CLI_TEXT])
 {
+    if (!value || json_is_null(value))
+        return "-";
     switch (c->kind) {
     case TEXT: return json_string_value(value);
     case COUNT: snprintf(buf, CLI_TEXT, "%d", (int)json_integer_value(value)); return buf;
@@ -215,6 +243,7 @@ int cli_bench(const cli_args *args)
     bench_ask ask = {0};
     const benchmark *b;
     const char *rest;
+    char mesh[TSR_TEXT_LEN];
     problem p;
     int status;
 
@@ -224,8 +253,10 @@ int cli_bench(const cli_args *args)
     ask.world = p.world;
     if (b->needs_ranks && p.world == TSR_WORLD_SIM)
         return cli_bad("bench: the sim world moves no data, so nothing can be timed");
-    if (p.has_mesh)
+    if (p.has_mesh && b->run != bench_propagate)
         return cli_bad("bench: the meshes are fixed; use --ranks");
+    if (p.has_mesh)
+        ask.mesh = tsr_mesh_text(&p.from.mesh, mesh, sizeof mesh);
     if (!read_ask(args, &ask))
         return CLI_USAGE;
     ask.results = json_array();

@@ -4,6 +4,7 @@
    the plan. */
 #include "op_problem.h"
 #include "values.h"
+#include "verify_ranks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,10 +25,8 @@ typedef struct verdict {
 typedef struct task {
     const problem *p;
     const tsr_redist *plan; /* what tsr_redistribute will choose, too */
-    int n_ranks;
-    int spoil;         /* rank on which an element is changed before comparing, -1: none */
-    verdict *verdicts; /* of all ranks; written by the first one only */
-    bool failed;
+    int spoil;              /* rank on which an element is changed before comparing, -1: none */
+    verify_book book;       /* of verdicts */
 } task;
 
 /* ---- the source ---- */
@@ -153,16 +152,6 @@ static bool is_partial(const tsr_spec *spec)
 
 /* ---- one rank ---- */
 
-/* Change one element, to see that the comparison finds it. */
-static void spoil(tsr_tensor *y)
-{
-    const tsr_spec *spec = tsr_tensor_spec(y);
-    tsr_local view;
-
-    if (tsr_local_view(y, &view) == TSR_OK && view.data && tsr_shape_count(&view.shape) > 0)
-        value_put(spec->dtype, view.data, 0, value_get(spec->dtype, view.data, 0) == 0);
-}
-
 static tsr_status check(const task *t, tsr_mesh *world, tsr_mesh *from, tsr_mesh *to, verdict *v)
 {
     const problem *p = t->p;
@@ -181,7 +170,7 @@ static tsr_status check(const task *t, tsr_mesh *world, tsr_mesh *from, tsr_mesh
         return st;
     v->bytes = tsr_counters_get(world).bytes_in - before;
     if (tsr_mesh_rank(world) == t->spoil)
-        spoil(y);
+        verify_spoil(y);
     st = compare_local(p, y, is_partial(&p->to), v);
     if (st == TSR_OK && is_partial(&p->to))
         st = compare_whole(p, y, v);
@@ -195,37 +184,27 @@ static tsr_status job(tsr_mesh *world, void *arg)
     task *t = arg;
     const problem *p = t->p;
     tsr_mesh *from = NULL, *to = NULL;
-    verdict v = {.rank = tsr_mesh_rank(world)}, *all;
+    verdict v = {.rank = tsr_mesh_rank(world)};
     tsr_status st;
 
     tsr_memory_limit_set(world, (size_t)p->limit);
-    all = calloc((size_t)t->n_ranks, sizeof *all);
-    if (!all)
-        return TSR_ERR_MEMORY;
     st = problem_meshes(p, world, &from, &to);
     if (st == TSR_OK)
         st = check(t, world, from, to, &v);
     tsr_mesh_unref(from);
     tsr_mesh_unref(to);
-    if (st == TSR_OK)
-        st = tsr_all_gather(world, TSR_U8, &v, sizeof v, all);
-    for (int r = 0; r < t->n_ranks && st == TSR_OK && v.rank == 0; r++)
-        t->verdicts[r] = all[r];
-    /* under MPI every process gives the exit status */
-    for (int r = 0; r < t->n_ranks && st == TSR_OK; r++)
-        if (all[r].fault && (v.rank == 0 || tsr_mesh_world(world) == TSR_WORLD_MPI))
-            t->failed = true;
-    free(all);
-    return st;
+    return st == TSR_OK ? verify_gather(world, &v, &t->book) : st;
 }
 
 /* ---- the answer ---- */
 
 static const verdict *first_fault(const task *t)
 {
-    for (int r = 0; r < t->n_ranks; r++)
-        if (t->verdicts[r].fault)
-            return &t->verdicts[r];
+    const verdict *verdicts = t->book.verdicts;
+
+    for (int r = 0; r < t->book.n_ranks; r++)
+        if (verdicts[r].fault)
+            return &verdicts[r];
     return NULL;
 }
 
@@ -263,14 +242,14 @@ static const char *fault_text(const problem *p, const verdict *v, char *buf, siz
 
 static int print(const task *t, bool as_json)
 {
-    const verdict *bad = first_fault(t);
+    const verdict *verdicts = t->book.verdicts, *bad = first_fault(t);
     int64_t compared = 0, bytes = 0;
+    int n_ranks = t->book.n_ranks;
     char text[2 * TSR_TEXT_LEN], why[1024] = "", most[CLI_TEXT];
-    json_t *object;
 
-    for (int r = 0; r < t->n_ranks; r++) {
-        compared += t->verdicts[r].compared;
-        bytes = t->verdicts[r].bytes > bytes ? t->verdicts[r].bytes : bytes;
+    for (int r = 0; r < n_ranks; r++) {
+        compared += verdicts[r].compared;
+        bytes = verdicts[r].bytes > bytes ? verdicts[r].bytes : bytes;
     }
     problem_text(t->p, text, sizeof text);
     if (bad)
@@ -282,14 +261,12 @@ static int print(const task *t, bool as_json)
         else
             printf("      %d rank%s, %" PRId64 " elements compared, at most %s received by a rank, "
                    "as planned\n",
-                   t->n_ranks, t->n_ranks == 1 ? "" : "s", compared,
-                   cli_bytes((double)bytes, most));
+                   n_ranks, n_ranks == 1 ? "" : "s", compared, cli_bytes((double)bytes, most));
         return bad ? CLI_FAILED : CLI_OK;
     }
-    object = json_pack("{s:s, s:b, s:[{s:s, s:b, s:i, s:I, s:I, s:s}]}", "command", "verify",
-                       "pass", !bad, "results", "problem", text, "pass", !bad, "ranks", t->n_ranks,
-                       "compared", (json_int_t)compared, "bytes", (json_int_t)bytes, "why", why);
-    return cli_print_json(object) == CLI_OK && !bad ? CLI_OK : CLI_FAILED;
+    return verify_print_json(text, !bad, n_ranks,
+                             json_pack("{s:I, s:I, s:s}", "compared", (json_int_t)compared, "bytes",
+                                       (json_int_t)bytes, "why", why));
 }
 
 static int run(const cli_args *args, task *t)
@@ -303,7 +280,7 @@ static int run(const cli_args *args, task *t)
         return cli_error(&err);
     if (cli_speaks())
         return print(t, cli_option_of(args, "json") != NULL);
-    return t->failed ? CLI_FAILED : CLI_OK;
+    return t->book.failed ? CLI_FAILED : CLI_OK;
 }
 
 int cli_verify(const cli_args *args)
@@ -321,19 +298,15 @@ int cli_verify(const cli_args *args)
         return cli_bad("verify: --all-placements is for ops");
     if (!problem_read("verify", PROBLEM_MOVE, args->text, &p) || !cli_world_resolve(&p.world))
         return CLI_USAGE;
-    if (p.world == TSR_WORLD_SIM)
-        return cli_bad("verify: the sim world holds no data to verify; use explain");
     if (tsr_redist_plan(&p.from, &p.to, &p.cost, (size_t)p.limit, TSR_RIVAL_BEST, &plan, &err) !=
         TSR_OK)
         return cli_error(&err);
     t.plan = plan;
-    t.n_ranks = problem_ranks(&p);
-    if (p.world == TSR_WORLD_MPI && !cli_under_mpi()) {
-        status = cli_mpi_exec(args, t.n_ranks);
-    } else {
-        t.verdicts = calloc((size_t)t.n_ranks, sizeof *t.verdicts);
-        status = t.verdicts ? run(args, &t) : cli_failed("out of memory");
-        free(t.verdicts);
+    if (!verify_elsewhere(args, p.world, problem_ranks(&p), &status)) {
+        status = verify_book_open(&t.book, problem_ranks(&p), sizeof(verdict));
+        if (status == CLI_OK)
+            status = run(args, &t);
+        free(t.book.verdicts);
     }
     tsr_redist_free(plan);
     return status;

@@ -4,6 +4,7 @@
    the output with the plan. */
 #include "op_check.h"
 #include "values.h"
+#include "verify_ranks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,12 +15,12 @@ typedef enum fault { FAULT_NONE, FAULT_SPEC, FAULT_VALUE } fault;
 
 /* What one rank found; ranks send it to each other as bytes. */
 typedef struct verdict {
-    int32_t rank;
+    int32_t fault, rank;
     int32_t tried, failed; /* ways */
     int64_t compared;      /* elements */
     int32_t inexact;       /* some elements were compared with a tolerance */
     /* the first that failed: */
-    int32_t fault, way;
+    int32_t way;
     int64_t at[TSR_MAX_DIM];
     double expected, got, tolerance;
     char planned[TSR_TEXT_LEN], found[TSR_TEXT_LEN];
@@ -29,11 +30,9 @@ typedef struct task {
     const op_problem *p;
     const op_reference *ref;
     op_placings ways;
-    int n_ranks;
-    int spoil;         /* rank on which an element is changed before comparing, -1: none */
-    verdict *verdicts; /* of all ranks; written by the first one only */
-    int way;           /* where the first rank is */
-    bool failed;
+    int spoil;        /* rank on which an element is changed before comparing, -1: none */
+    int way;          /* where the first rank is */
+    verify_book book; /* of verdicts */
 } task;
 
 /* ---- one rank ---- */
@@ -44,16 +43,6 @@ static void note(verdict *v, fault kind, int way)
         return;
     v->fault = kind;
     v->way = way;
-}
-
-/* Change one element, to see that the comparison finds it. */
-static void spoil(tsr_tensor *y)
-{
-    const tsr_spec *spec = tsr_tensor_spec(y);
-    tsr_local view;
-
-    if (tsr_local_view(y, &view) == TSR_OK && view.data && tsr_shape_count(&view.shape) > 0)
-        value_put(spec->dtype, view.data, 0, value_get(spec->dtype, view.data, 0) == 0);
 }
 
 static bool compare_spec(const tsr_spec *planned, const tsr_spec *found, int way, verdict *v)
@@ -74,7 +63,7 @@ static bool compare_values(const task *t, const void *data, int way, verdict *v)
 
     for (int64_t i = 0; i < ref->n; i++) {
         double got = value_get(ref->dtype, data, i);
-        double tolerance = op_reference_tolerance(ref, i, t->n_ranks);
+        double tolerance = op_reference_tolerance(ref, i, t->book.n_ranks);
         int64_t rest = i;
 
         v->compared++;
@@ -140,7 +129,7 @@ static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec
     if (st != TSR_OK)
         return st;
     if (tsr_mesh_rank(mesh) == t->spoil)
-        spoil(y);
+        verify_spoil(y);
     return compare(t, y, &plan.out[0], way, v);
 }
 
@@ -172,28 +161,16 @@ static tsr_status job(tsr_mesh *world, void *arg)
 {
     task *t = arg;
     tsr_mesh *mesh = NULL, *same = NULL;
-    verdict v = {.rank = tsr_mesh_rank(world)}, *all;
+    verdict v = {.rank = tsr_mesh_rank(world)};
     tsr_status st;
 
     tsr_memory_limit_set(world, (size_t)t->p->set.limit);
-    all = calloc((size_t)t->n_ranks, sizeof *all);
-    if (!all)
-        return TSR_ERR_MEMORY;
     st = problem_meshes(&t->p->set, world, &mesh, &same);
     if (st == TSR_OK && tsr_mesh_is_member(mesh))
         st = try_ways(t, mesh, &v);
     tsr_mesh_unref(mesh);
     tsr_mesh_unref(same);
-    if (st == TSR_OK)
-        st = tsr_all_gather(world, TSR_U8, &v, sizeof v, all);
-    for (int r = 0; r < t->n_ranks && st == TSR_OK && v.rank == 0; r++)
-        t->verdicts[r] = all[r];
-    /* under MPI every process gives the exit status */
-    for (int r = 0; r < t->n_ranks && st == TSR_OK; r++)
-        if (all[r].fault && (v.rank == 0 || tsr_mesh_world(world) == TSR_WORLD_MPI))
-            t->failed = true;
-    free(all);
-    return st;
+    return st == TSR_OK ? verify_gather(world, &v, &t->book) : st;
 }
 
 /* ---- the answer ---- */
@@ -201,10 +178,11 @@ static tsr_status job(tsr_mesh *world, void *arg)
 /* What all ranks found together: the first way that failed on any of them. */
 static verdict summary(const task *t)
 {
-    verdict sum = t->verdicts[0];
+    const verdict *verdicts = t->book.verdicts;
+    verdict sum = verdicts[0];
 
-    for (int r = 1; r < t->n_ranks; r++) {
-        const verdict *v = &t->verdicts[r];
+    for (int r = 1; r < t->book.n_ranks; r++) {
+        const verdict *v = &verdicts[r];
         verdict best = v->fault && (!sum.fault || v->way < sum.way) ? *v : sum;
 
         best.compared = sum.compared + v->compared;
@@ -247,7 +225,7 @@ static void print_text(const task *t, const verdict *v, const char *text, const 
         printf("      all %d ways to place the inputs\n", v->tried);
     if (!v->fault) {
         printf("      %d rank%s, %" PRId64 " elements compared, %s; output as planned\n",
-               t->n_ranks, t->n_ranks == 1 ? "" : "s", v->compared,
+               t->book.n_ranks, t->book.n_ranks == 1 ? "" : "s", v->compared,
                v->inexact ? "equal within 8 eps" : "equal");
         return;
     }
@@ -261,7 +239,6 @@ static int print(const task *t, bool as_json)
 {
     verdict v = summary(t);
     char text[OP_TEXT], why[3 * TSR_TEXT_LEN] = "";
-    json_t *object;
 
     op_problem_text(t->p, text, sizeof text);
     if (v.fault)
@@ -270,12 +247,10 @@ static int print(const task *t, bool as_json)
         print_text(t, &v, text, why);
         return v.fault ? CLI_FAILED : CLI_OK;
     }
-    object =
-        json_pack("{s:s, s:b, s:[{s:s, s:b, s:i, s:i, s:i, s:f, s:I, s:b, s:s}]}", "command",
-                  "verify", "pass", !v.fault, "results", "problem", text, "pass", !v.fault, "ranks",
-                  t->n_ranks, "ways", v.tried, "failed", v.failed, "ways_total", t->ways.total,
-                  "compared", (json_int_t)v.compared, "exact", !v.inexact, "why", why);
-    return cli_print_json(object) == CLI_OK && !v.fault ? CLI_OK : CLI_FAILED;
+    return verify_print_json(text, !v.fault, t->book.n_ranks,
+                             json_pack("{s:i, s:i, s:f, s:I, s:b, s:s}", "ways", v.tried, "failed",
+                                       v.failed, "ways_total", t->ways.total, "compared",
+                                       (json_int_t)v.compared, "exact", !v.inexact, "why", why));
 }
 
 static int run(const cli_args *args, task *t)
@@ -295,7 +270,7 @@ static int run(const cli_args *args, task *t)
     cli_progress(NULL);
     if (cli_speaks())
         return print(t, cli_option_of(args, "json") != NULL);
-    return t->failed ? CLI_FAILED : CLI_OK;
+    return t->book.failed ? CLI_FAILED : CLI_OK;
 }
 
 static int verify(const cli_args *args, const op_problem *p)
@@ -303,22 +278,18 @@ static int verify(const cli_args *args, const op_problem *p)
     const char *spoiled = cli_option_of(args, "spoil");
     bool all = cli_option_of(args, "all-placements") != NULL;
     op_reference ref;
-    task t = {.p = p,
-              .ref = &ref,
-              .ways = op_placings_of(p, all),
-              .n_ranks = problem_ranks(&p->set),
-              .spoil = spoiled ? atoi(spoiled) : -1};
+    task t = {
+        .p = p, .ref = &ref, .ways = op_placings_of(p, all), .spoil = spoiled ? atoi(spoiled) : -1};
     int status;
 
-    if (p->set.world == TSR_WORLD_SIM)
-        return cli_bad("verify: the sim world holds no data to verify; use explain");
-    if (p->set.world == TSR_WORLD_MPI && !cli_under_mpi())
-        return cli_mpi_exec(args, t.n_ranks);
+    if (verify_elsewhere(args, p->set.world, problem_ranks(&p->set), &status))
+        return status;
     status = op_reference_make(p, all, &ref);
-    t.verdicts = calloc((size_t)t.n_ranks, sizeof *t.verdicts);
     if (status == CLI_OK)
-        status = t.verdicts ? run(args, &t) : cli_failed("out of memory");
-    free(t.verdicts);
+        status = verify_book_open(&t.book, problem_ranks(&p->set), sizeof(verdict));
+    if (status == CLI_OK)
+        status = run(args, &t);
+    free(t.book.verdicts);
     op_reference_free(&ref);
     return status;
 }

@@ -84,10 +84,12 @@ static const cli_command commands[] = {
      .options = {{"out", "FILE", "save the numbers as a cost file"}, JSON},
      .run = cli_calibrate},
     {.name = "bench",
-     .synopsis = "redistribute|plan|world [--size LIST] [--ranks LIST] [world=WORLD] [--json]",
-     .help = "time redistributions, planning, or barriers and small all-reduces",
+     .synopsis = "redistribute|plan|propagate|dispatch|world [--size LIST] [--ranks LIST] [world=WORLD]\n"
+                 "                     [mesh=MESH] [--json]",
+     .help = "time redistributions, planning, strategies of ops, or barriers and small all-reduces",
      .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
                 "  tessera bench plan\n"
+                "  tessera bench propagate mesh=2x2\n"
                 "  mpirun -n 4 tessera bench world\n",
      .options = {{"size", "LIST", "bytes of the whole tensor, 4MiB,64MiB when not given"},
                  {"ranks", "LIST", "numbers of ranks, 2,4 when not given"},

@@ -17,7 +17,7 @@ typedef struct measure_work {
 
 /* Time several works in turns, so that all of them see the same machine: barrier, work, barrier
    on each rank, the slowest rank counts. Repeats until about `budget` seconds have gone into
-   each, 5 to 51 times, after two rounds that do not count. Collective. */
+   each, 5 to 51 times, after 100 ms, at least two rounds, that do not count. Collective. */
 tsr_status measure_together(tsr_mesh *world, measure_work *works, int n, double budget);
 
 #endif

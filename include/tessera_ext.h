@@ -200,6 +200,11 @@ TSR_API const char *tsr_schema_text(const tsr_schema *schema, char *buf, size_t 
 TSR_API tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                                const char *const *attrs, int n_attrs);
 
+/* The kernel alone of such a call, n times, into the output that it gave before: for measuring what
+   dispatch adds. All inputs must be where its strategy wants them. Local. */
+TSR_API tsr_status tsr_op_kernel(const char *name, tsr_tensor *const *in, int n_in,
+                                 const char *const *attrs, int n_attrs, tsr_tensor *out, int64_t n);
+
 /* A call ready to be asked about: absent inputs are specs of ndim -1. Pure. */
 TSR_API tsr_status tsr_schema_make(const tsr_op *op, const tsr_spec *in, int n_in,
                                    const char *const *attrs, int n_attrs, tsr_schema *out,

@@ -2,72 +2,7 @@
 # cli_ops_test.sh TOOL [mpi] - what the tool does with ops: ops, explain, verify and run, their JSON,
 # and that bad input is answered with one sentence and exit status 2. With "mpi": only what starts
 # mpirun. One line per check; stops at the first that fails.
-set -u
-export LC_ALL=C.UTF-8
-unset TESSERA_WORLD TESSERA_COST TESSERA_TIMEOUT TESSERA_LOG NO_COLOR
-tool=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-n=0
-
-fail() {
-    echo "not ok - $1"
-    sed 's/^/    /' "$dir/out" "$dir/err"
-    exit 1
-}
-
-# run STATUS ARG...: the output is left in $dir/out and $dir/err
-run() {
-    local want=$1 got=0
-    shift
-    "$tool" "$@" >"$dir/out" 2>"$dir/err" </dev/null || got=$?
-    [ $got = "$want" ] || fail "exit status $got instead of $want: tessera $*"
-}
-
-ok() {
-    n=$((n + 1))
-    echo "ok $n - $1"
-}
-
-# has NAME TEXT...: stdout has each text in some line
-has() {
-    local name=$1
-    shift
-    for text in "$@"; do
-        grep -qF -- "$text" "$dir/out" || fail "$name: no \"$text\" in the output"
-    done
-    ok "$name"
-}
-
-# is NAME LINE...: stdout is these lines
-is() {
-    local name=$1
-    shift
-    printf '%s\n' "$@" >"$dir/want"
-    cmp -s "$dir/want" "$dir/out" || fail "$name: other lines"
-    ok "$name"
-}
-
-# bad NAME SENTENCE ARG...: exit status 2, the sentence on stderr, nothing on stdout
-bad() {
-    local name=$1 sentence=$2
-    shift 2
-    run 2 "$@"
-    grep -qF -- "$sentence" "$dir/err" || fail "$name: no \"$sentence\" on stderr"
-    [ -s "$dir/out" ] && fail "$name: something on stdout"
-    ok "$name"
-}
-
-# json NAME EXPRESSION ARG...: one object o, for which the Python expression holds
-json() {
-    local name=$1 expression=$2
-    shift 2
-    run 0 "$@" --json
-    python3 -c "import json,sys
-o = json.load(sys.stdin)
-assert ($expression), o" <"$dir/out" 2>>"$dir/err" || fail "$name: JSON"
-    ok "$name"
-}
+. "$(dirname "$0")/cli_checks.sh"
 
 # npy FILE SHAPE PYTHON: f32 values of a Python expression that gives a list
 npy() {

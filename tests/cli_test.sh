@@ -2,61 +2,7 @@
 # cli_test.sh TOOL [mpi] - every command of the tool: what it prints, its JSON, and that bad input
 # is answered with one sentence and exit status 2. With "mpi": only what starts mpirun.
 # One line per check; stops at the first that fails.
-set -u
-export LC_ALL=C.UTF-8
-unset TESSERA_WORLD TESSERA_COST TESSERA_TIMEOUT TESSERA_LOG NO_COLOR
-tool=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-n=0
-
-fail() {
-    echo "not ok - $1"
-    sed 's/^/    /' "$dir/out" "$dir/err"
-    exit 1
-}
-
-# run STATUS ARG...: the output is left in $dir/out and $dir/err
-run() {
-    local want=$1 got=0
-    shift
-    "$tool" "$@" >"$dir/out" 2>"$dir/err" </dev/null || got=$?
-    [ $got = "$want" ] || fail "exit status $got instead of $want: tessera $*"
-}
-
-# has NAME TEXT...: stdout has each text in some line
-has() {
-    local name=$1
-    shift
-    for text in "$@"; do
-        grep -qF -- "$text" "$dir/out" || fail "$name: no \"$text\" in the output"
-    done
-    n=$((n + 1))
-    echo "ok $n - $name"
-}
-
-# bad NAME SENTENCE ARG...: exit status 2, the sentence on stderr, nothing on stdout
-bad() {
-    local name=$1 sentence=$2
-    shift 2
-    run 2 "$@"
-    grep -qF -- "$sentence" "$dir/err" || fail "$name: no \"$sentence\" on stderr"
-    [ -s "$dir/out" ] && fail "$name: something on stdout"
-    n=$((n + 1))
-    echo "ok $n - $name"
-}
-
-# json NAME EXPRESSION ARG...: one object o, for which the Python expression holds
-json() {
-    local name=$1 expression=$2
-    shift 2
-    run 0 "$@" --json
-    python3 -c "import json,sys
-o = json.load(sys.stdin)
-assert ($expression), o" <"$dir/out" 2>>"$dir/err" || fail "$name: JSON"
-    n=$((n + 1))
-    echo "ok $n - $name"
-}
+. "$(dirname "$0")/cli_checks.sh"
 
 # npy FILE DESCR SHAPE BYTES
 npy() {
@@ -243,10 +189,18 @@ json 'bench redistribute json' '[r["case"] for r in o["results"]][5] == "S(0),S(
 run 0 bench redistribute --ranks 2,3 --size 64K
 has 'bench redistribute' 'P(sum) -> S(0)' yardstick ratio
 json 'bench plan json' 'len(o["results"]) == 9' bench plan
+json 'bench propagate json' '[r["op"] for r in o["results"]][:2] == ["matmul", "add"]
+    and all(r["compared"] == r["calls"] > 0 < r["seconds"] <= r["seconds_max"] for r in o["results"])
+    and o["results"][0]["goal"] in ("ok", "missed") and o["results"][1]["goal"] is None' \
+    bench propagate mesh=2
+run 0 bench propagate mesh=3
+has 'bench propagate' 'matmul+bias' 'trying all'
+bad 'bench: mesh' 'the meshes are fixed' bench plan mesh=2
 run 0 bench world --ranks 2
 has 'bench world' barrier all-reduce
 bad 'bench: which' 'unknown benchmark "redist"; did you mean redistribute?' bench redist
-bad 'bench: none' 'redistribute, plan or world' bench
+bad 'bench: none' 'redistribute, plan, propagate, dispatch or world' bench
+json 'bench dispatch json' '[r["op"] for r in o["results"]] == ["add", "matmul", "reshape", "cat", "sum"]' bench dispatch
 bad 'bench: sizes' '--size is "4MiB,x"' bench redistribute --size 4MiB,x
 
 # ---- bad input, for every command that reads a problem ----

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "bad_texts.h"
 #include "layout/cost.h"
 
 static tsr_cost parse(const char *text)
@@ -70,13 +71,14 @@ static void text_forms(void **state)
     assert_true(c.latency[0] == usual.latency[0]); /* what is not named stays */
 }
 
-static void bad_text(void **state)
+static tsr_status parse_cost(const char *text, void *out, tsr_error *err)
 {
-    static const struct {
-        const char *text;
-        tsr_status code;
-        const char *says;
-    } bad[] = {
+    return tsr_cost_parse(text, out, err);
+}
+
+static void bad_texts(void **state)
+{
+    static const bad_text bad[] = {
         {NULL, TSR_ERR_ARG, "NULL"},
         {"fast", TSR_ERR_PARSE, "expected default, torch, random:SEED"},
         {"default,latency=1", TSR_ERR_PARSE, "expected default"},
@@ -110,18 +112,7 @@ static void bad_text(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        tsr_cost cost;
-        tsr_error err = {0};
-        memset(&cost, 0x5a, sizeof cost);
-        tsr_cost untouched = cost;
-        tsr_status st = tsr_cost_parse(bad[i].text, &cost, &err);
-        if (st != bad[i].code || err.code != st || !strstr(err.text, bad[i].says))
-            fail_msg("\"%s\": status %d, \"%s\", expected \"%s\"",
-                     bad[i].text ? bad[i].text : "NULL", (int)st, err.text, bad[i].says);
-        assert_memory_equal(&cost, &untouched, sizeof cost);
-        assert_int_equal(tsr_cost_parse(bad[i].text, &cost, NULL), bad[i].code);
-    }
+    expect_bad_texts(bad, sizeof bad / sizeof bad[0], parse_cost, sizeof(tsr_cost));
 }
 
 static void from_a_file(void **state)
@@ -230,7 +221,7 @@ static void equality(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_forms),    cmocka_unit_test(bad_text),
+        cmocka_unit_test(text_forms),    cmocka_unit_test(bad_texts),
         cmocka_unit_test(from_a_file),   cmocka_unit_test(prices),
         cmocka_unit_test(random_prices), cmocka_unit_test(equality),
     };

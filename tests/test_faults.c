@@ -60,7 +60,7 @@ static tsr_status do_step(tsr_mesh *mesh, int step)
         x = tsr_redistribute(tsr_arange(mesh, "f32[64,32]@[S(0)]", 0, 1), "[R]");
         return tsr_tensor_ok(x) ? TSR_OK : tsr_mesh_status(mesh);
     case 7: /* a large all-reduce: two calls */
-        x = tsr_redistribute(tsr_arange(mesh, "f32[64,64]@[P(sum)]", 0, 1), "[R]");
+        x = tsr_redistribute(tsr_arange(mesh, "f32[512,256]@[P(sum)]", 0, 1), "[R]");
         return tsr_tensor_ok(x) ? TSR_OK : tsr_mesh_status(mesh);
     default:
         x = tsr_redistribute(tsr_arange(mesh, "f32[4,16]@[S(0)]", 0, 1), "[S(1)]");

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/reduce.h"
 #include "naive_layout.h"
 #include "plan_checks.h"
 
@@ -107,7 +108,8 @@ static void check_reducing_step(const tsr_plan_step *s)
             out += q == r ? 0 : part[q].n_want;
         }
         int64_t n = part[r].n_have, chunk = members ? (n + members - 1) / members : 0;
-        if (s->kind == TSR_STEP_ALL_REDUCE && n * size > TSR_ALL_REDUCE_SMALL) {
+        if (s->kind == TSR_STEP_ALL_REDUCE &&
+            !tsr__all_reduce_one_phase(s->from.dtype, n, members)) {
             int64_t own = n - me * chunk < chunk ? n - me * chunk : chunk;
             own = own < 0 ? 0 : own;
             in = out = (members - 1) * own + n - own;

@@ -30,28 +30,60 @@ const tsr_op *tsr_op_find(const tsr_mesh *mesh, const char *name)
     return op || !name ? op : tsr__op_find(name);
 }
 
-tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
-                       const char *const *attrs, int n_attrs)
+/* A call as dispatch wants it. */
+typedef struct named {
+    tsr_op_call call;
+    tsr_tensor *in[TSR_MAX_IN]; /* absent ones at the end need not be given */
+    tsr_attrs attrs;
+} named;
+
+static tsr_status make_call(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
+                            const char *const *attrs, int n_attrs, named *out)
 {
     tsr_ctx *ctx = mesh->ctx;
     const tsr_op *op = tsr_op_find(mesh, name);
-    tsr_tensor *all[TSR_MAX_IN] = {NULL}; /* absent ones at the end need not be given */
-    tsr_attrs values;
-    int n;
     tsr_status st;
 
+    memset(out, 0, sizeof *out);
     if (!op)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\"", name ? name : ""));
-    TSR_TRY(tsr__attrs_default(op, &values, &ctx->error));
+        return tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\"", name ? name : "");
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, &out->call.entry, &ctx->error));
+    out->attrs = out->call.entry->defaults;
     for (int i = 0; i < n_attrs; i++)
-        TSR_TRY(tsr__attr_parse(op, attrs[i], strlen(attrs[i]), &values, &ctx->error));
-    n = tsr__op_takes_list(op) ? n_in : tsr__op_inputs(op);
-    if (n_in < 1 || n_in > n || n_in > TSR_MAX_IN)
+        TSR_TRY(tsr__attr_parse(op, attrs[i], strlen(attrs[i]), &out->attrs, &ctx->error));
+    out->call.n_in = out->call.entry->list ? n_in : out->call.entry->n_in;
+    if (n_in < 1 || n_in > out->call.n_in || n_in > TSR_MAX_IN)
         TSR_TRY(tsr__inputs_wrong(op, n_in, &ctx->error));
     if (!in[0])
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: its first input is NULL", name));
-    memcpy(all, in, (size_t)n_in * sizeof *in);
-    return tsr__dispatch_row(ctx, op, all, n, &values);
+    memcpy(out->in, in, (size_t)n_in * sizeof *in);
+    out->call.in = out->in;
+    out->call.attrs = out->attrs.value;
 done:
-    return tsr__tensor_or_error(ctx, st, NULL);
+    return st;
+}
+
+tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
+                       const char *const *attrs, int n_attrs)
+{
+    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
+    named n;
+    tsr_status st;
+
+    TSR_TRY(make_call(mesh, name, in, n_in, attrs, n_attrs, &n));
+    TSR_TRY(tsr__dispatch(mesh->ctx, &n.call, out));
+done:
+    return tsr__tensor_or_error(mesh->ctx, st, out[0]);
+}
+
+tsr_status tsr_op_kernel(const char *name, tsr_tensor *const *in, int n_in,
+                         const char *const *attrs, int n_attrs, tsr_tensor *out, int64_t n)
+{
+    named call;
+    tsr_status st;
+
+    TSR_TRY(make_call(out->mesh, name, in, n_in, attrs, n_attrs, &call));
+    TSR_TRY(tsr__dispatch_kernel(out->mesh->ctx, &call.call, out, n));
+done:
+    return st;
 }

@@ -40,8 +40,8 @@ static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *
         h = tsr__hash_mix(h, call->in[k]->form->hash);
     }
     for (int i = 0; i < entry->n_attrs; i++)
-        for (int k = 0; k < call->attrs->value[i].n; k++)
-            h = tsr__hash_mix(h, (uint64_t)call->attrs->value[i].i[k]);
+        for (int k = 0; k < call->attrs[i].n; k++)
+            h = tsr__hash_mix(h, (uint64_t)call->attrs[i].i[k]);
     key->hash = h;
 done:
     return st;
@@ -210,15 +210,17 @@ done:
 /* An op that is made of others: what they leave behind goes, the results stay. */
 static tsr_status run_composed(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
+    tsr_attrs attrs = {0};
     tsr_status st;
 
+    memcpy(attrs.value, call->attrs, (size_t)call->entry->n_attrs * sizeof *call->attrs);
     for (int k = 0; k < TSR_MAX_OUT; k++)
         out[k] = NULL;
     for (int k = 0; k < call->n_in; k++)
         if (call->in[k])
             TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->entry->op->name));
     TSR_TRY(tsr__scope_push(ctx));
-    st = call->entry->op->compose(call->in, call->n_in, call->attrs, out, &ctx->error);
+    st = call->entry->op->compose(call->in, call->n_in, &attrs, out, &ctx->error);
     for (int k = 0; k < TSR_MAX_OUT; k++) {
         if (st == TSR_OK && out[k])
             st = tsr__tensor_check(ctx, out[k], call->entry->op->name);
@@ -263,10 +265,27 @@ done:
     return st;
 }
 
+tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n)
+{
+    tsr_plan *plan;
+    tsr_status st;
+
+    TSR_TRY(find_plan(ctx, call, &plan));
+    if (!plan->all_stay || !plan->local || !plan->schema.op->kernel || plan->schema.n_out != 1 ||
+        ((prepared *)plan->local)->out[0] != out->form)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
+                          "%s: only a kernel whose inputs stay and that ran before can be repeated",
+                          call->entry->op->name));
+    for (int64_t i = 0; i < n; i++)
+        TSR_TRY(run_kernel(ctx, plan, call->in, &out));
+done:
+    return st;
+}
+
 tsr_tensor *tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
                               const tsr_attrs *attrs)
 {
-    tsr_op_call call = {.n_in = n_in, .in = in, .attrs = attrs};
+    tsr_op_call call = {.n_in = n_in, .in = in, .attrs = attrs->value};
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
     tsr_status st;
 

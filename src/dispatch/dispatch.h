@@ -11,7 +11,7 @@ typedef struct tsr_op_call {
     tsr_op_entry *entry;
     int n_in;
     tsr_tensor *const *in; /* absent optional inputs are NULL */
-    const tsr_attrs *attrs;
+    const tsr_attr *attrs; /* all that the row has, in its order */
 } tsr_op_call;
 
 /* Run it; out gets as many tensors as the op has outputs, NULL for those switched off. Collective
@@ -20,6 +20,8 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
 /* The first output of a row on these inputs; on failure the error tensor. */
 tsr_tensor *tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
                               const tsr_attrs *attrs);
+/* Its kernel alone, n times, into an output that it gave before. */
+tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n);
 void tsr__dispatch_cache_free(tsr_ctx *ctx);
 
 /* statistics.c: a strict context refuses hidden redistribution */

@@ -13,7 +13,7 @@ static tsr_ctx *context_of(tsr_tensor *const *in, int n)
 }
 
 /* `name` is a literal; attrs NULL: the defaults. */
-static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_attrs *attrs)
+static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_attr *attrs)
 {
     tsr_ctx *ctx = context_of(in, n);
     tsr_op_call call = {.n_in = n, .in = in};
@@ -28,7 +28,7 @@ static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr
             tsr__op_entry_of(&ctx->heap, &ctx->ops, tsr__op_find(name), &call.entry, &ctx->error));
         tsr__op_remember(ctx->ops, name, call.entry);
     }
-    call.attrs = attrs ? attrs : &call.entry->defaults;
+    call.attrs = attrs ? attrs : call.entry->defaults.value;
     TSR_TRY(tsr__dispatch(ctx, &call, out));
     return out[0];
 done:
@@ -76,7 +76,7 @@ tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias)
 
 static tsr_tensor *reduction(const char *name, tsr_tensor *x, const int *dims, int n, bool keepdim)
 {
-    return run(name, &x, 1, &(tsr_attrs){{integers(dims, n), integer(keepdim)}});
+    return run(name, &x, 1, (const tsr_attr[]){integers(dims, n), integer(keepdim)});
 }
 
 tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
@@ -96,32 +96,32 @@ tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
 
 tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)
 {
-    return run("softmax", &x, 1, &(tsr_attrs){{integer(dim)}});
+    return run("softmax", &x, 1, (const tsr_attr[]){integer(dim)});
 }
 
 tsr_tensor *tsr_cat(tsr_tensor *const *x, int n, int dim)
 {
-    return run("cat", x, n, &(tsr_attrs){{integer(dim)}});
+    return run("cat", x, n, (const tsr_attr[]){integer(dim)});
 }
 
 tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1)
 {
-    return run("transpose", &x, 1, &(tsr_attrs){{integer(dim0), integer(dim1)}});
+    return run("transpose", &x, 1, (const tsr_attr[]){integer(dim0), integer(dim1)});
 }
 
 tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim)
 {
-    tsr_attrs attrs = {{{.n = ndim < 0 ? 0 : ndim > TSR_MAX_DIM ? TSR_MAX_DIM : ndim}}};
+    tsr_attr shape = {.n = ndim < 0 ? 0 : ndim > TSR_MAX_DIM ? TSR_MAX_DIM : ndim};
 
-    for (int d = 0; d < attrs.value[0].n; d++)
-        attrs.value[0].i[d] = sizes[d];
-    return run("reshape", &x, 1, &attrs);
+    for (int d = 0; d < shape.n; d++)
+        shape.i[d] = sizes[d];
+    return run("reshape", &x, 1, &shape);
 }
 
 tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
 {
     return run("slice", &x, 1,
-               &(tsr_attrs){{integer(dim), integer(start), integer(stop), integer(step)}});
+               (const tsr_attr[]){integer(dim), integer(start), integer(stop), integer(step)});
 }
 
 /* ---- in place, and over lists ---- */
@@ -152,7 +152,7 @@ tsr_status tsr_foreach(const char *op, tsr_tensor *const *a, tsr_tensor *const *
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
                           "tsr_foreach: \"%s\" is not an op without attributes", op ? op : ""));
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, row, &call.entry, &ctx->error));
-    call.attrs = &call.entry->defaults;
+    call.attrs = call.entry->defaults.value;
     for (int i = 0; i < n; i++) {
         tsr_tensor *in[2] = {a[i], b ? b[i] : NULL}, *y[TSR_MAX_OUT];
         call.in = in;

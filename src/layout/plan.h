@@ -6,8 +6,6 @@
 
 #include "layout/layout.h"
 
-enum { TSR_ALL_REDUCE_SMALL = 4096 }; /* bytes up to which every rank reduces everything itself */
-
 typedef struct tsr_plan_step {
     tsr_step_kind kind;
     unsigned mdims; /* mesh dims of from.mesh that it runs over */

@@ -4,6 +4,7 @@
 #include "layout/pricer.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "layout/plan.h"
 
@@ -29,6 +30,30 @@ static void add(tsr_price *price, double seconds, double bytes)
 
 /* ---- passes ---- */
 
+/* Another pass wants the scratch: keep what the last one found, which is much less. Freshly got
+   memory costs more than the search itself. */
+static tsr_status leave_scratch(tsr_pricer *p, tsr_error *err)
+{
+    tsr_node *node = NULL;
+    uint16_t *slot = NULL;
+    tsr_search *s;
+    tsr_status st;
+
+    if (!p->in_scratch)
+        return TSR_OK;
+    s = &p->in_scratch->search;
+    TSR_TRY(tsr__alloc(p->heap, s->n_nodes, sizeof *node, &node, err));
+    TSR_TRY(tsr__alloc(p->heap, s->n_slots, sizeof *slot, &slot, err));
+    s->node = memcpy(node, s->node, (size_t)s->n_nodes * sizeof *node);
+    s->slot = memcpy(slot, s->slot, (size_t)s->n_slots * sizeof *slot);
+    s->queue = NULL;
+    p->in_scratch = NULL;
+    return TSR_OK;
+done:
+    tsr__free(p->heap, node);
+    return st;
+}
+
 static bool run_pass(tsr_pricer *p, tsr_pass *pass, const bool *kept)
 {
     tsr_space *space = &pass->space;
@@ -40,9 +65,10 @@ static bool run_pass(tsr_pricer *p, tsr_pass *pass, const bool *kept)
             return false;
     if (!tsr__search_possible(space))
         return false;
-    tsr__search_open_small(&pass->search, &pass->small, &ask);
+    tsr__search_open_small(&pass->search, &p->scratch, &ask);
     tsr__search_run(&pass->search);
-    if (pass->search.overflow) {
+    p->in_scratch = pass->search.overflow ? NULL : pass;
+    if (!p->in_scratch) {
         if (tsr__search_open_large(&pass->search, &ask, p->heap, NULL) != TSR_OK)
             return false;
         tsr__search_run(&pass->search);
@@ -63,6 +89,7 @@ static tsr_status find_pass(tsr_pricer *p, const bool *kept, tsr_pass **out, tsr
     for (pass = p->passes; pass && pass->kept != mask; pass = pass->next)
         ;
     if (!pass) {
+        TSR_TRY(leave_scratch(p, err));
         if (p->first_used)
             TSR_TRY(tsr__alloc(p->heap, 1, sizeof *pass, &pass, err));
         else
@@ -71,7 +98,7 @@ static tsr_status find_pass(tsr_pricer *p, const bool *kept, tsr_pass **out, tsr
         pass->kept = mask;
         pass->next = p->passes;
         p->passes = pass;
-        pass->search.node = pass->small.node; /* nothing to close yet */
+        pass->search = (tsr_search){0}; /* nothing to close yet */
         pass->complete = run_pass(p, pass, kept);
     }
     *out = pass;
@@ -89,6 +116,7 @@ void tsr__pricer_open(tsr_pricer *p, tsr_heap *heap, const tsr_spec *from,
     p->n_admitted = n;
     p->passes = NULL;
     p->first_used = false;
+    p->in_scratch = NULL;
 }
 
 void tsr__pricer_close(tsr_pricer *p)
@@ -96,7 +124,7 @@ void tsr__pricer_close(tsr_pricer *p)
     while (p->passes) {
         tsr_pass *pass = p->passes;
         p->passes = pass->next;
-        if (pass->search.node != pass->small.node)
+        if (pass != p->in_scratch)
             tsr__search_close_large(&pass->search, p->heap);
         if (pass != &p->first)
             tsr__free(p->heap, pass);

@@ -38,7 +38,6 @@ typedef struct tsr_pass {
     tsr_search search;
     tsr_state fresh[TSR_FRESH];
     int n_fresh;
-    tsr_search_small small;
 } tsr_pass;
 
 typedef struct tsr_pricer {
@@ -49,7 +48,9 @@ typedef struct tsr_pricer {
     int n_admitted;
     tsr_pass *passes;
     bool first_used;
-    tsr_pass first; /* mostly there is but one pass: no allocation for it */
+    tsr_pass first;       /* mostly there is but one pass: no allocation for it */
+    tsr_pass *in_scratch; /* the last pass, unless it was too large or impossible; or NULL */
+    tsr_search_small scratch;
 } tsr_pricer;
 
 /* The arguments are borrowed until close. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/reduce.h"
 
 static bool is_shard(const tsr_placement *p)
 {
@@ -176,12 +177,6 @@ unsigned tsr__space_mdims(const tsr_space *space, unsigned active)
     return mdims;
 }
 
-/* Sums and averages are one kind: both add, and averages divide in the end. */
-static bool same_kind(tsr_reduce a, tsr_reduce b)
-{
-    return a == b || (a <= TSR_AVG && b <= TSR_AVG);
-}
-
 unsigned tsr__space_pending(const tsr_space *space, const tsr_state *state)
 {
     unsigned run = 0;
@@ -191,7 +186,7 @@ unsigned tsr__space_pending(const tsr_space *space, const tsr_state *state)
         tsr_reduce op = space->from->place[space->mdim[k]].reduce;
         if (state->code[k] != TSR_STATE_PENDING)
             continue;
-        if (kind >= 0 && !same_kind((tsr_reduce)kind, op))
+        if (kind >= 0 && !tsr__reduce_same_kind((tsr_reduce)kind, op))
             break;
         kind = (int)op;
         run |= 1u << k;
@@ -208,7 +203,7 @@ void tsr__space_kept(const tsr_spec *from, const tsr_placement *to, bool *kept)
                   tsr__placement_equal(&from->place[m], &to[m]);
         for (int l = 0; l < m && kept[m]; l++)
             kept[m] = from->place[l].kind != TSR_PARTIAL || from->mesh.size[l] == 1 || kept[l] ||
-                      same_kind(from->place[l].reduce, from->place[m].reduce);
+                      tsr__reduce_same_kind(from->place[l].reduce, from->place[m].reduce);
     }
 }
 

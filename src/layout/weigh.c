@@ -5,6 +5,8 @@
 
 #include "layout/plan.h"
 
+#include "base/reduce.h"
+
 static bool moves_nothing(const tsr_plan_step *step)
 {
     return step->kind == TSR_STEP_SLICE || step->kind == TSR_STEP_TO_PARTIAL;
@@ -100,7 +102,7 @@ static int64_t all_reduce_in(const tsr_plan_step *step, int64_t n, int group, in
 {
     int64_t begin, end;
 
-    if (n * (int64_t)tsr_dtype_size(step->from.dtype) <= TSR_ALL_REDUCE_SMALL)
+    if (tsr__all_reduce_one_phase(step->from.dtype, n, group))
         return (group - 1) * n;
     tsr__chunk(n, group, index, &begin, &end);
     return (group - 1) * (end - begin) + n - (end - begin);
@@ -167,7 +169,7 @@ static int64_t reduce_out(const tsr_plan_step *step, int rank)
     n = tsr_shape_count(&part);
     me = group_index(step, coord);
     if (step->kind == TSR_STEP_ALL_REDUCE) {
-        if (n * size <= TSR_ALL_REDUCE_SMALL)
+        if (tsr__all_reduce_one_phase(step->from.dtype, n, group))
             return (group - 1) * n * size;
         tsr__chunk(n, group, me, &begin, &end);
         return (n - (end - begin) + (group - 1) * (end - begin)) * size;

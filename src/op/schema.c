@@ -114,13 +114,13 @@ done:
     return st;
 }
 
-bool tsr__attrs_equal(const tsr_attrs *a, const tsr_attrs *b, int n)
+bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n)
 {
     for (int i = 0; i < n; i++) {
-        if (a->value[i].n != b->value[i].n || a->value[i].f != b->value[i].f)
+        if (a[i].n != b[i].n || a[i].f != b[i].f)
             return false;
-        for (int k = 0; k < a->value[i].n; k++)
-            if (a->value[i].i[k] != b->value[i].i[k])
+        for (int k = 0; k < a[i].n; k++)
+            if (a[i].i[k] != b[i].i[k])
                 return false;
     }
     return true;

@@ -21,7 +21,7 @@ static inline bool tsr__schema_gives(const tsr_schema *s, int k)
     return k < s->n_out && s->out_shape[k].ndim >= 0;
 }
 
-bool tsr__attrs_equal(const tsr_attrs *a, const tsr_attrs *b, int n); /* the first n of them */
+bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n);
 /* Says how many inputs the op takes instead of n. */
 tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err);
 

@@ -61,7 +61,7 @@ static bool is_plan_of(tsr_plan *p, const tsr_plan_key *key)
     for (int k = 0; k < key->n_in; k++)
         if (p->key.in[k] != key->in[k])
             return false;
-    if (!tsr__attrs_equal(&p->schema.attrs, key->attrs, key->entry->n_attrs))
+    if (!tsr__attrs_equal(p->schema.attrs.value, key->attrs, key->entry->n_attrs))
         return false;
     if (p->key.cost_version != key->cost_version) {
         if (!tsr__cost_equal(&p->cost, key->cost))
@@ -79,14 +79,15 @@ static void set_call(tsr_plan *plan, const tsr_plan_key *key)
     plan->cost = *key->cost;
     s->op = key->entry->op;
     s->n_in = key->n_in;
-    s->attrs = *key->attrs;
+    for (int i = 0; i < key->entry->n_attrs; i++)
+        s->attrs.value[i] = key->attrs[i];
     for (int k = 0; k < key->n_in; k++) {
         if (key->in[k])
             s->in[k] = *key->in[k];
         else
             s->in[k].shape.ndim = -1;
     }
-    plan->key.attrs = &s->attrs;
+    plan->key.attrs = s->attrs.value;
     plan->key.cost = &plan->cost;
 }
 

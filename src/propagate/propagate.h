@@ -11,7 +11,7 @@
    the caller has one spec of each value. */
 typedef struct tsr_plan_key {
     const tsr_op_entry *entry;
-    const tsr_attrs *attrs;
+    const tsr_attr *attrs; /* as many as the entry says */
     int n_in;
     const tsr_spec *in[TSR_MAX_IN]; /* NULL: an absent optional input */
     uint64_t hash;                  /* of all of that */

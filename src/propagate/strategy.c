@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/reduce.h"
 #include "layout/plan.h"
 
 static int mesh_ndim(const tsr_question *q)
@@ -38,12 +39,6 @@ bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s)
     return !schema->op->fits || schema->op->fits(schema, s->in, s->out);
 }
 
-/* Sums and averages are one kind. */
-static bool same_kind(const tsr_placement *a, const tsr_placement *b)
-{
-    return a->reduce == b->reduce || (a->reduce <= TSR_AVG && b->reduce <= TSR_AVG);
-}
-
 /* Reduce-scatters over runs of partial dims of one kind, from the last one outwards. Which dim
    takes the shards does not matter for the bytes. */
 static void add_resolution(const tsr_question *q, const tsr_spec *out, tsr_price *price)
@@ -57,7 +52,7 @@ static void add_resolution(const tsr_question *q, const tsr_spec *out, tsr_price
         const tsr_placement *p = m < 0 ? NULL : &out->place[m];
         if (p && (p->kind != TSR_PARTIAL || out->mesh.size[m] == 1))
             continue;
-        if (move.mdims && (!p || !same_kind(p, last))) {
+        if (move.mdims && (!p || !tsr__reduce_same_kind(p->reduce, last->reduce))) {
             move.before = part;
             part /= move.group;
             move.after = part;
@@ -122,6 +117,27 @@ done:
     return st;
 }
 
+tsr_status tsr__strategy_price_input(tsr_heap *heap, const tsr_question *q, int k,
+                                     const tsr_placement *to, tsr_price *out, tsr_error *err)
+{
+    const tsr_spec *from = &q->schema->in[k];
+    tsr_pricer pricer;
+    tsr_status st;
+    int m = 0;
+
+    while (m < from->mesh.ndim &&
+           (from->mesh.size[m] == 1 || tsr__placement_equal(&from->place[m], &to[m])))
+        m++;
+    if (m == from->mesh.ndim) {
+        *out = (tsr_price){0};
+        return TSR_OK;
+    }
+    tsr__pricer_open(&pricer, heap, from, (const tsr_placement(*)[TSR_MAX_MESH])to, 1, q->cost);
+    st = tsr__pricer_ask(&pricer, to, out, err);
+    tsr__pricer_close(&pricer);
+    return st;
+}
+
 tsr_status tsr__strategy_price_inputs(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
                                       tsr_error *err)
 {
@@ -129,22 +145,21 @@ tsr_status tsr__strategy_price_inputs(tsr_heap *heap, const tsr_question *q, tsr
     tsr_status st = TSR_OK;
 
     s->inputs = (tsr_price){0};
-    for (int k = 0; k < q->schema->n_in; k++) {
-        tsr_pricer pricer;
-        if (!tsr__schema_has(q->schema, k))
-            continue;
-        tsr__pricer_open(&pricer, heap, &q->schema->in[k],
-                         (const tsr_placement(*)[TSR_MAX_MESH]) & s->in[k].place, 1, q->cost);
-        st = tsr__pricer_ask(&pricer, s->in[k].place, &one, err);
-        tsr__pricer_close(&pricer);
-        TSR_TRY(st);
-        tsr__price_add(&s->inputs, &one);
-    }
+    for (int k = 0; k < q->schema->n_in; k++)
+        if (tsr__schema_has(q->schema, k)) {
+            TSR_TRY(tsr__strategy_price_input(heap, q, k, s->in[k].place, &one, err));
+            tsr__price_add(&s->inputs, &one);
+        }
+    tsr__strategy_price_sum(s);
+done:
+    return st;
+}
+
+void tsr__strategy_price_sum(tsr_strategy *s)
+{
     s->price = s->inputs;
     tsr__price_add(&s->price, &s->comm);
     tsr__price_add(&s->price, &s->pending);
-done:
-    return st;
 }
 
 void tsr__strategy_keep(const tsr_strategy *s, tsr_strategy *best, bool *found)

@@ -42,9 +42,13 @@ bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s);
    to the placements that were asked for. */
 tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
                                     tsr_error *err);
-/* And that of bringing the inputs there, each by its own plan; then all of it. */
+/* That of bringing input k to these placements, by its own plan. */
+tsr_status tsr__strategy_price_input(tsr_heap *heap, const tsr_question *q, int k,
+                                     const tsr_placement *to, tsr_price *out, tsr_error *err);
+/* Those of all inputs; then all of it. */
 tsr_status tsr__strategy_price_inputs(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
                                       tsr_error *err);
+void tsr__strategy_price_sum(tsr_strategy *s);
 /* Keep s in best if it is possible and better than what is there. */
 void tsr__strategy_keep(const tsr_strategy *s, tsr_strategy *best, bool *found);
 tsr_status tsr__strategy_none(const tsr_question *q, tsr_error *err); /* says that there is none */

@@ -18,11 +18,13 @@ enum { MARKS = 64, RULES = 256 };
 /* Prices of one input. Level m holds, for every choice along the first m mesh dims, the least that
    any completion costs; the last level holds prices. Choices are numbered row-major. */
 typedef struct table {
+    int input;
     int n_marks;
     tsr_placement mark[MARKS][TSR_MAX_MESH];
     int of_rule[RULES];              /* mark that a rule asks of this input */
     double *least[TSR_MAX_MESH + 1]; /* levels 0 .. ndim - 1 */
     tsr_price *price;
+    bool *exact; /* the price is that of the input's own plan, not just a bound */
 } table;
 
 typedef struct search {
@@ -124,10 +126,12 @@ static tsr_status make_table(const search *s, int input, table *t)
         return tsr__fail(s->err, TSR_ERR_LIMIT, "%s: %d rules, at most %d work",
                          s->q->schema->op->name, rules->n, RULES);
 
+    t->input = input;
     TSR_TRY(find_marks(s, input, t));
     for (int m = 0; m < s->ndim; m++)
         n *= choices(s, t, m);
     TSR_TRY(tsr__alloc(s->heap, n, sizeof *t->price, &t->price, s->err));
+    TSR_TRY(tsr__alloc(s->heap, n, sizeof *t->exact, &t->exact, s->err));
     TSR_TRY(fill_prices(s, &s->q->schema->in[input], t, n));
     TSR_TRY(fill_levels(s, t, n));
 done:
@@ -140,6 +144,7 @@ static void free_tables(const search *s)
         for (int m = 0; m < TSR_MAX_MESH; m++)
             tsr__free(s->heap, s->tables[i].least[m]);
         tsr__free(s->heap, s->tables[i].price);
+        tsr__free(s->heap, s->tables[i].exact);
     }
     tsr__free(s->heap, s->tables);
 }
@@ -173,7 +178,16 @@ static tsr_status finish(search *s, const int64_t *at)
     least += now.comm.seconds + now.pending.seconds;
     if (cannot_win(s, least))
         return TSR_OK;
-    TSR_TRY(tsr__strategy_price_inputs(s->heap, s->q, &now, s->err));
+    now.inputs = (tsr_price){0};
+    for (int i = 0; i < s->n_tables; i++) {
+        table *t = &s->tables[i];
+        if (!t->exact[at[i]])
+            TSR_TRY(tsr__strategy_price_input(s->heap, s->q, t->input, now.in[t->input].place,
+                                              &t->price[at[i]], s->err));
+        t->exact[at[i]] = true;
+        tsr__price_add(&now.inputs, &t->price[at[i]]);
+    }
+    tsr__strategy_price_sum(&now);
     tsr__strategy_keep(&now, s->best, &s->found);
 done:
     return st;

@@ -44,7 +44,7 @@ static tsr_status prepare_all_reduce(tsr_ctx *ctx, const tsr_group *group, tsr_p
     ask.ranks = index;
     ask.from = &whole;
     ask.to = &whole;
-    if (n * size <= TSR_ALL_REDUCE_SMALL) {
+    if (tsr__all_reduce_one_phase(s->plan->from.dtype, n, group->n)) {
         TSR_TRY(tsr__exchange_make(&ctx->heap, &ask, &s->move, &ctx->error));
         goto done;
     }

@@ -26,9 +26,6 @@ tsr_status tsr__collective_check(const tsr_collective *args, const tsr_group *gr
                                  tsr_error *err);
 const char *tsr__collective_name(tsr_collective_kind kind);
 
-/* An all-reduce larger than this many bytes takes two phases: each rank reduces a part, then all
-   gather the parts. Below, every rank reduces everything. Measured by bench_world. */
-enum { TSR_ALL_REDUCE_ONE_PHASE = 16 * 1024 };
 int64_t tsr__collective_chunk(const tsr_collective *args, int n_ranks); /* 0: one phase */
 int tsr__collective_pieces(const tsr_collective *args, int n_ranks);
 void tsr__collective_build(tsr_request *request);        /* the call, or its first phase */

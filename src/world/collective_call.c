@@ -232,8 +232,8 @@ int64_t tsr__collective_chunk(const tsr_collective *args, int n_ranks)
 {
     int64_t size = (int64_t)tsr_dtype_size(args->dtype), line = 64 / size;
 
-    if (args->kind != TSR_COLL_ALL_REDUCE || n_ranks == 1 ||
-        args->n <= TSR_ALL_REDUCE_ONE_PHASE / size)
+    if (args->kind != TSR_COLL_ALL_REDUCE ||
+        tsr__all_reduce_one_phase(args->dtype, args->n, n_ranks))
         return 0;
     return (args->n / n_ranks / line + 1) * line;
 }
