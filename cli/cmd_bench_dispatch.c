@@ -49,8 +49,10 @@ static const struct {
     int n_in;
     tsr_tensor *(*call)(const subject *s);
 } calls[] = {
-    {"add", NULL, 2, call_add},      {"matmul", NULL, 2, call_matmul},
-    {"reshape", "shape=4,16", 1, call_reshape}, {"cat", "dim=0", 2, call_cat},
+    {"add", NULL, 2, call_add},
+    {"matmul", NULL, 2, call_matmul},
+    {"reshape", "shape=4,16", 1, call_reshape},
+    {"cat", "dim=0", 2, call_cat},
     {"sum", "dims=1", 1, call_sum},
 };
 enum { N_CALLS = sizeof calls / sizeof calls[0] };
@@ -73,8 +75,8 @@ static bool measure_call(const subject *s, int c, double *whole, double *kernel)
             tsr_scope_pop(s->mesh);
         }
         middle = measure_now();
-        if (tsr_op_kernel(calls[c].name, in, calls[c].n_in, &calls[c].attr, calls[c].attr != NULL, y,
-                          CALLS) != TSR_OK)
+        if (tsr_op_kernel(calls[c].name, in, calls[c].n_in, &calls[c].attr, calls[c].attr != NULL,
+                          y, CALLS) != TSR_OK)
             return false;
         if (r >= 0) {
             of_call[r] = (middle - start) / CALLS;
@@ -97,11 +99,11 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 
         if (!measure_call(&s, c, &whole, &kernel))
             return tsr_mesh_status(mesh);
-        json_array_append_new(
-            ask->results,
-            json_pack("{s:s, s:f, s:f, s:f, s:f, s:s}", "op", calls[c].name, "seconds", whole,
-                      "kernel_seconds", kernel, "dispatch_seconds", whole - kernel, "goal_seconds",
-                      GOAL, "goal", whole - kernel <= GOAL ? "ok" : "missed"));
+        json_array_append_new(ask->results,
+                              json_pack("{s:s, s:f, s:f, s:f, s:f, s:s}", "op", calls[c].name,
+                                        "seconds", whole, "kernel_seconds", kernel,
+                                        "dispatch_seconds", whole - kernel, "goal_seconds", GOAL,
+                                        "goal", whole - kernel <= GOAL ? "ok" : "missed"));
     }
     return TSR_OK;
 }

@@ -84,8 +84,9 @@ static const cli_command commands[] = {
      .options = {{"out", "FILE", "save the numbers as a cost file"}, JSON},
      .run = cli_calibrate},
     {.name = "bench",
-     .synopsis = "redistribute|plan|propagate|dispatch|world [--size LIST] [--ranks LIST] [world=WORLD]\n"
-                 "                     [mesh=MESH] [--json]",
+     .synopsis =
+         "redistribute|plan|propagate|dispatch|world [--size LIST] [--ranks LIST] [world=WORLD]\n"
+         "                     [mesh=MESH] [--json]",
      .help = "time redistributions, planning, strategies of ops, or barriers and small all-reduces",
      .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
                 "  tessera bench plan\n"

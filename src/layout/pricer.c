@@ -133,16 +133,47 @@ void tsr__pricer_close(tsr_pricer *p)
 
 /* ---- prices ---- */
 
+/* Does the way to a node pass placements that neither the source nor the goal has? The plan of this
+   target alone does not know them. */
+static bool is_detour(const tsr_pass *pass, int node, const tsr_state *goal)
+{
+    const tsr_state *source = &pass->space.source;
+    unsigned dims = 0;
+
+    for (int k = 0; k < pass->space.n_mdims; k++) {
+        if (tsr__state_sharded(source->code[k]))
+            dims |= 1u << tsr__state_dim(source->code[k]);
+        if (tsr__state_sharded(goal->code[k]))
+            dims |= 1u << tsr__state_dim(goal->code[k]);
+    }
+    for (; node >= 0; node = pass->search.node[node].parent)
+        for (int k = 0; k < pass->space.n_mdims; k++) {
+            uint16_t code = pass->search.node[node].state.code[k];
+            int variant = tsr__state_variant(code);
+            if (!tsr__state_sharded(code))
+                continue;
+            if (!(dims >> tsr__state_dim(code) & 1))
+                return true;
+            if (variant && variant != tsr__state_variant(source->code[k]) &&
+                variant != tsr__state_variant(goal->code[k]))
+                return true;
+        }
+    return false;
+}
+
+static tsr_price price_at(const tsr_node *node)
+{
+    return (tsr_price){.seconds = node->seconds, .bytes = node->bytes, .steps = node->steps};
+}
+
 /* The cheapest of the collectives, already found, and the exchange from where it may start. */
 static tsr_price best_price(const tsr_pass *pass, const tsr_state *goal)
 {
     const tsr_search *s = &pass->search;
-    int node = tsr__search_find(s, goal);
+    int node = tsr__search_find(s, goal), last = node;
     double part = node < 0 ? tsr__space_bytes(&pass->space, goal) : s->node[node].part;
-    tsr_price best = IMPOSSIBLE;
+    tsr_price best = node < 0 ? IMPOSSIBLE : price_at(&s->node[node]);
 
-    if (node >= 0)
-        best = (tsr_price){s->node[node].seconds, s->node[node].bytes, s->node[node].steps};
     for (int i = 0; i < pass->n_fresh; i++) {
         int changed = 0, from = tsr__search_find(s, &pass->fresh[i]);
         tsr_price way;
@@ -152,11 +183,14 @@ static tsr_price best_price(const tsr_pass *pass, const tsr_state *goal)
             continue;
         tsr_move move =
             tsr__space_exchange(&pass->space, &pass->fresh[i], goal, s->node[from].part, part);
-        way = (tsr_price){s->node[from].seconds, s->node[from].bytes, s->node[from].steps};
+        way = price_at(&s->node[from]);
         add(&way, tsr__move_seconds(pass->space.cost, &move), move.bytes);
-        if (move.bytes > 0 && tsr__price_less(&way, &best))
+        if (move.bytes > 0 && tsr__price_less(&way, &best)) {
             best = way;
+            last = from;
+        }
     }
+    best.detour = is_detour(pass, last, goal);
     return best;
 }
 

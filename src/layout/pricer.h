@@ -13,6 +13,7 @@ enum { TSR_FRESH = 64 };
 typedef struct tsr_price {
     double seconds, bytes;
     int steps;
+    bool detour; /* it stops where only another target allows it: alone it may cost more */
 } tsr_price;
 
 static inline bool tsr__price_less(const tsr_price *a, const tsr_price *b)

@@ -59,6 +59,12 @@ static inline int tsr__state_place(uint16_t code)
     return code >> 4 & 7;
 }
 
+/* 0 also where nothing is sharded */
+static inline int tsr__state_variant(uint16_t code)
+{
+    return code & TSR_STATE_SHARD ? code & 15 : 0;
+}
+
 static inline bool tsr__state_equal(const tsr_state *a, const tsr_state *b)
 {
     return a->word[0] == b->word[0] && a->word[1] == b->word[1];

@@ -106,7 +106,8 @@ tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_question *q, tsr_s
     s->comm = s->pending = (tsr_price){0};
     if (schema->op->comm) {
         tsr_comm comm = schema->op->comm(schema, s->in, s->out, q->cost);
-        s->comm = (tsr_price){comm.seconds, comm.bytes, comm.bytes > 0};
+        s->comm =
+            (tsr_price){.seconds = comm.seconds, .bytes = comm.bytes, .steps = comm.bytes > 0};
     }
     for (int k = 0; k < schema->n_out; k++)
         if (tsr__schema_gives(schema, k)) {

@@ -3,8 +3,8 @@
    on its own target placements only: a table per input, over all combinations of the placements
    that rules ask of it, turns a strategy into a few additions. Depth first over mesh dims; a
    branch is cut when the inputs alone, completed in the cheapest way, cost more than the best
-   strategy so far. What is left is priced input by input: the tables admit stopovers that the plan
-   of one input does not, so they are a bound, mostly reached. */
+   strategy so far. Where a price of the table is of a detour, that only other targets allow, it is
+   a bound: the plan that would run is priced before such a strategy wins. */
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +24,6 @@ typedef struct table {
     int of_rule[RULES];              /* mark that a rule asks of this input */
     double *least[TSR_MAX_MESH + 1]; /* levels 0 .. ndim - 1 */
     tsr_price *price;
-    bool *exact; /* the price is that of the input's own plan, not just a bound */
 } table;
 
 typedef struct search {
@@ -131,7 +130,6 @@ static tsr_status make_table(const search *s, int input, table *t)
     for (int m = 0; m < s->ndim; m++)
         n *= choices(s, t, m);
     TSR_TRY(tsr__alloc(s->heap, n, sizeof *t->price, &t->price, s->err));
-    TSR_TRY(tsr__alloc(s->heap, n, sizeof *t->exact, &t->exact, s->err));
     TSR_TRY(fill_prices(s, &s->q->schema->in[input], t, n));
     TSR_TRY(fill_levels(s, t, n));
 done:
@@ -144,7 +142,6 @@ static void free_tables(const search *s)
         for (int m = 0; m < TSR_MAX_MESH; m++)
             tsr__free(s->heap, s->tables[i].least[m]);
         tsr__free(s->heap, s->tables[i].price);
-        tsr__free(s->heap, s->tables[i].exact);
     }
     tsr__free(s->heap, s->tables);
 }
@@ -181,10 +178,9 @@ static tsr_status finish(search *s, const int64_t *at)
     now.inputs = (tsr_price){0};
     for (int i = 0; i < s->n_tables; i++) {
         table *t = &s->tables[i];
-        if (!t->exact[at[i]])
+        if (t->price[at[i]].detour)
             TSR_TRY(tsr__strategy_price_input(s->heap, s->q, t->input, now.in[t->input].place,
                                               &t->price[at[i]], s->err));
-        t->exact[at[i]] = true;
         tsr__price_add(&now.inputs, &t->price[at[i]]);
     }
     tsr__strategy_price_sum(&now);
