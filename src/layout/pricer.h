@@ -16,11 +16,18 @@ typedef struct tsr_price {
     bool detour; /* it stops where only another target allows it: alone it may cost more */
 } tsr_price;
 
+/* Sums in another order differ in the last bits: that is no difference. */
+#define TSR_PRICE_ROUNDING 1e-12
+static inline bool tsr__price_differs(double a, double b)
+{
+    return a < b * (1 - TSR_PRICE_ROUNDING) || a > b * (1 + TSR_PRICE_ROUNDING);
+}
+
 static inline bool tsr__price_less(const tsr_price *a, const tsr_price *b)
 {
-    if (a->seconds != b->seconds)
+    if (tsr__price_differs(a->seconds, b->seconds))
         return a->seconds < b->seconds;
-    return a->bytes != b->bytes ? a->bytes < b->bytes : a->steps < b->steps;
+    return tsr__price_differs(a->bytes, b->bytes) ? a->bytes < b->bytes : a->steps < b->steps;
 }
 
 static inline void tsr__price_add(tsr_price *sum, const tsr_price *x)

@@ -12,9 +12,6 @@
 
 enum { MARKS = 64, RULES = 256 };
 
-/* Sums in another order may differ in the last bits: a bound is not cut for that. */
-#define ROUNDING 1e-12
-
 /* Prices of one input. Level m holds, for every choice along the first m mesh dims, the least that
    any completion costs; the last level holds prices. Choices are numbered row-major. */
 typedef struct table {
@@ -157,7 +154,7 @@ static bool cannot_win(const search *s, double least)
         return isinf(least);
     if (best->bytes == 0 && best->steps == 0 && least >= best->seconds)
         return true;
-    return least > best->seconds * (1 + ROUNDING);
+    return least > best->seconds * (1 + 2 * TSR_PRICE_ROUNDING);
 }
 
 static tsr_status finish(search *s, const int64_t *at)
