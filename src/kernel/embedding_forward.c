@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* embedding_forward.c - rows by ids, copied or pooled by bags. Rows stand anywhere in a large table,
+   so the work is to have enough of them on their way from memory. Called by the embedding ops. */
+#include "kernel/embedding.h"
+
+#include "base/cpu.h"
+#include "base/stream.h"
+#include "kernel/embedding_reference.h"
+#include "kernel/embedding_rows.h"
+
+#include <string.h>
+#ifdef TSR__X86
+#include <immintrin.h>
+#endif
+
+enum {
+    BLOCK = 512,  /* ids that are turned into rows at a time */
+    LINE = 64,    /* of the cache */
+    AHEAD = 4096, /* bytes of rows that the prefetch is ahead, */
+    MOST = 32,    /* but not more rows than these */
+    LEAST = 4
+};
+
+/* ---- lookup ---- */
+
+TSR__INLINE void prefetch_row(const char *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += LINE)
+        __builtin_prefetch(p + i);
+}
+
+static int64_t rows_ahead(size_t bytes)
+{
+    const int64_t n = bytes ? (int64_t)(AHEAD / bytes) : MOST;
+
+    return n < LEAST ? LEAST : n > MOST ? MOST : n;
+}
+
+static void copy_row(char *to, const char *from, size_t bytes)
+{
+    size_t i = 0;
+
+    for (; i + LINE <= bytes; i += LINE) /* of a constant size it needs no call */
+        memcpy(to + i, from + i, LINE);
+    if (i < bytes)
+        memcpy(to + i, from + i, bytes - i);
+}
+
+#ifdef TSR__X86
+/* Past the caches: whole lines, and in instructions that every x86-64 has. */
+static void stream_lines(char *to, const char *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += LINE)
+        for (size_t k = 0; k < LINE; k += 16) {
+            const __m128i x =
+                from ? _mm_loadu_si128((const void *)(from + i + k)) : _mm_setzero_si128();
+
+            _mm_stream_si128((void *)(to + i + k), x);
+        }
+}
+#endif
+
+/* out[i] = table[rows[i]]; rows up to n_ahead are needed next. */
+static void gather(const char *table, size_t bytes, const int64_t *rows, int64_t n, int64_t n_ahead,
+                   bool stream, char *out)
+{
+    const int64_t ahead = rows_ahead(bytes);
+
+    for (int64_t i = 0; i < n; i++, out += bytes) {
+        const char *from = rows[i] < 0 ? NULL : table + (size_t)rows[i] * bytes;
+
+        if (i + ahead < n_ahead && rows[i + ahead] >= 0)
+            prefetch_row(table + (size_t)rows[i + ahead] * bytes, bytes);
+#ifdef TSR__X86
+        if (stream) {
+            stream_lines(out, from, bytes);
+            continue;
+        }
+#endif
+        if (from)
+            copy_row(out, from, bytes);
+        else
+            memset(out, 0, bytes);
+    }
+    (void)stream;
+}
+
+void tsr__embedding_forward(const tsr_lookup *call)
+{
+    const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
+    const bool stream =
+        bytes % LINE == 0 && (uintptr_t)call->out % LINE == 0 &&
+        tsr__stream_pays((size_t)call->ids.n * bytes, bytes, (uintptr_t)call->out);
+    int64_t rows[BLOCK + MOST];
+    tsr_ids ids = call->ids;
+
+    if (call->padding_keep)
+        ids.padding = -1;
+    for (int64_t i = 0; bytes && i < ids.n; i += BLOCK) {
+        const int64_t left = ids.n - i, n_ahead = left < BLOCK + MOST ? left : BLOCK + MOST;
+
+        tsr__ids_rows(&ids, i, n_ahead, rows);
+        gather(call->table, bytes, rows, left < BLOCK ? left : BLOCK, n_ahead, stream,
+               (char *)call->out + (size_t)i * bytes);
+    }
+    if (stream)
+        tsr__stream_fence();
+}
+
+/* ---- bags ---- */
+
+size_t tsr__bag_bytes(const tsr_bags *bags)
+{
+    return 2 * ((size_t)bags->ids.n + 1) * sizeof(int64_t);
+}
+
+/* The terms of all bags: rows in the scratch, and behind them the weights if they must be f32. */
+static tsr_row_terms all_terms(const tsr_bag_pool *call)
+{
+    const int64_t n = tsr__bag_begin(&call->bags, call->bags.n_bags);
+    tsr_row_terms t = {.x = call->table,
+                       .dim = call->dim,
+                       .row = call->scratch,
+                       .weight = call->weights,
+                       .n_ahead = n};
+
+    tsr__ids_rows(&call->bags.ids, 0, n, call->scratch);
+    if (call->weights && (call->dtype == TSR_F16 || call->dtype == TSR_BF16)) {
+        float *wide = (float *)((int64_t *)call->scratch + n);
+
+        tsr__convert(TSR_F32, wide, call->dtype, call->weights, n);
+        t.weight = wide;
+    }
+    return t;
+}
+
+static tsr_row_terms bag_terms(const tsr_bag_pool *call, const tsr_row_terms *all, int64_t b)
+{
+    const int64_t begin = tsr__bag_begin(&call->bags, b);
+    const size_t weight = (int)call->dtype == TSR__FIELD || call->dtype == TSR_F64 ? 8 : 4;
+    tsr_row_terms t = *all;
+
+    t.row += begin;
+    t.weight = t.weight ? (const char *)t.weight + (size_t)begin * weight : NULL;
+    t.n = tsr__bag_begin(&call->bags, b + 1) - begin;
+    t.n_ahead -= begin;
+    return t;
+}
+
+void tsr__bag_sum(const tsr_bag_pool *call)
+{
+    const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
+    const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
+    const tsr_row_terms all = all_terms(call);
+
+    for (int64_t b = 0; b < call->bags.n_bags; b++) {
+        const tsr_row_terms t = bag_terms(call, &all, b);
+
+        parts->sum(&t, 0, (char *)call->out + (size_t)b * bytes);
+    }
+}
+
+void tsr__bag_mean(const tsr_bag_pool *call)
+{
+    const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
+    const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
+    tsr_bag_pool unweighted = *call;
+    tsr_row_terms all;
+
+    unweighted.weights = NULL;
+    all = all_terms(&unweighted);
+    for (int64_t b = 0; b < call->bags.n_bags; b++) {
+        const tsr_row_terms t = bag_terms(&unweighted, &all, b);
+        int64_t count;
+
+        if (call->counts)
+            count = call->counts[b];
+        else {
+            const int64_t begin[2] = {tsr__bag_begin(&call->bags, b),
+                                      tsr__bag_begin(&call->bags, b + 1)};
+
+            tsr__bag_counts(&(tsr_bags){.ids = call->bags.ids, .n_bags = 1, .begin = begin},
+                            &count);
+        }
+        parts->sum(&t, count, (char *)call->out + (size_t)b * bytes);
+    }
+}
+
+void tsr__bag_max(const tsr_bag_pool *call)
+{
+    const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
+    const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
+    const tsr_row_terms all = all_terms(call);
+
+    if (call->bags.ids.n > INT32_MAX) { /* places in a bag are counted in 32 bits */
+        tsr__reference_bag_max(call);
+        return;
+    }
+    for (int64_t b = 0; b < call->bags.n_bags; b++) {
+        const tsr_row_terms t = bag_terms(call, &all, b);
+
+        parts->max(&t, call->last, tsr__bag_begin(&call->bags, b),
+                   (char *)call->out + (size_t)b * bytes, call->position + b * call->dim);
+    }
+}
+
+void tsr__bag_divide(tsr_dtype dtype, int64_t dim, int64_t n_bags, const int64_t *counts,
+                     tsr_variant variant, void *rows)
+{
+    const tsr_row_parts *parts = tsr__row_parts(dtype, variant);
+    const size_t bytes = (size_t)dim * tsr_dtype_size(dtype);
+
+    for (int64_t b = 0; b < n_bags; b++)
+        parts->divide(dim, counts[b], (char *)rows + (size_t)b * bytes);
+}
+
+void tsr__bag_max_merge(tsr_dtype dtype, int64_t n, bool last, const void *from,
+                        const int64_t *from_position, void *out, int64_t *position)
+{
+    tsr__row_parts(dtype, TSR_VARIANT_AUTO)->merge(n, last, from, from_position, out, position);
+}

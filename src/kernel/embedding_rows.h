@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* embedding_rows.h - arithmetic on rows of a table, by number type and variant: what the embedding
+   kernels are made of. Only they include this. */
+#ifndef TSR_KERNEL_EMBEDDING_ROWS_H
+#define TSR_KERNEL_EMBEDDING_ROWS_H
+
+#include "kernel/sku.h"
+
+/* Terms row[0 .. n) of a sum or maximum; those up to n_ahead are needed next and are fetched. */
+typedef struct tsr_row_terms {
+    const void *x; /* [.., dim] */
+    int64_t dim;
+    const int64_t *row; /* negative: no term */
+    const void *weight; /* [n] in the accumulation type, or NULL */
+    int64_t n, n_ahead;
+} tsr_row_terms;
+
+typedef struct tsr_row_parts {
+    /* out[dim] = sum of weight * row, divided by divisor unless that is 0 */
+    void (*sum)(const tsr_row_terms *terms, int64_t divisor, void *out);
+    /* out[dim] = the largest, at[dim] = first_at + its place among the terms, or 0 and -1. NULL for
+       the field, which has no order. */
+    void (*max)(const tsr_row_terms *terms, bool last, int64_t first_at, void *out, int64_t *at);
+    void (*merge)(int64_t n, bool last, const void *from, const int64_t *from_at, void *out,
+                  int64_t *at);
+    /* out[element % dim] += x[element] for n elements, from 0, then as in sum */
+    void (*elements)(const void *x, int64_t dim, const int64_t *element, int64_t n, int64_t divisor,
+                     void *out);
+    void (*divide)(int64_t n, int64_t divisor, void *x);
+    void (*dot)(const void *a, const void *b, int64_t n, void *out); /* one value */
+    /* weight[i] = w[from[i]] / divisor[from_bag[i]] in the accumulation type; w, divisor may be
+       NULL */
+    void (*weigh)(int64_t n, const void *w, const int64_t *from, const int64_t *divisor,
+                  const int64_t *bag, void *weight);
+} tsr_row_parts;
+
+const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_variant variant);
+
+#endif
