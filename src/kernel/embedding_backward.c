@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* embedding_backward.c - gradients of a table and of the samples' weights, from terms that
-   embedding_sort.c ordered by row. A dense gradient is written in one pass from first to last row,
-   mostly zeros. Called by the embedding ops. */
+   embedding_sort.c ordered by row. Called by the embedding ops. */
 #include "kernel/embedding.h"
 
-#include "base/cpu.h"
-#include "base/stream.h"
 #include "kernel/embedding_rows.h"
 
 #include <string.h>
-#ifdef TSR__X86
-#include <immintrin.h>
-#endif
-
-enum { LINE = 64 };
 
 static int64_t divisor_of(const tsr_table_grad *call, int64_t row)
 {
@@ -30,13 +22,14 @@ static void fill_row(const tsr_row_parts *parts, const tsr_scatter *s, const tsr
     const int64_t begin = s->begin[k], n = s->begin[k + 1] - begin;
     const int64_t divisor = divisor_of(call, s->row[k]);
     const size_t weight = (int)call->dtype == TSR__FIELD || call->dtype == TSR_F64 ? 8 : 4;
-    const tsr_row_terms t = {
-        .x = call->grad_out,
-        .dim = call->dim,
-        .row = s->from + begin,
-        .weight = s->weight ? (const char *)s->weight + (size_t)begin * weight : NULL,
-        .n = n,
-        .n_ahead = s->n_terms - begin};
+    const tsr_row_terms t = {.x = call->grad_out,
+                             .dim = call->dim,
+                             .row = s->from + begin,
+                             .weight = s->weight ? (const char *)s->weight + (size_t)begin * weight
+                                                 : NULL,
+                             .n = n,
+                             .n_ahead = s->n_terms - begin,
+        .ahead = tsr__rows_ahead((size_t)call->dim * tsr_dtype_size(call->dtype))};
 
     if (s->by_element)
         parts->elements(call->grad_out, call->dim, t.row, n, divisor, out);
@@ -53,66 +46,43 @@ void tsr__scatter_touched(const tsr_scatter *scatter, const tsr_table_grad *call
         fill_row(parts, scatter, call, k, (char *)call->out + (size_t)k * bytes);
 }
 
-/* Zeros, past the caches where they are too many to stay there. */
-static void zero(char *p, size_t bytes, bool stream)
-{
-#ifdef TSR__X86
-    if (stream && bytes >= LINE) {
-        const size_t head = -(uintptr_t)p & (LINE - 1);
-        const __m128i none = _mm_setzero_si128();
-
-        memset(p, 0, head);
-        p += head, bytes -= head;
-        for (; bytes >= LINE; p += LINE, bytes -= LINE)
-            for (size_t k = 0; k < LINE; k += 16)
-                _mm_stream_si128((void *)(p + k), none);
-    }
-#endif
-    (void)stream;
-    if (bytes)
-        memset(p, 0, bytes);
-}
-
+/* Zeros first and in one go: that is three times as fast as copying, and gap by gap is not. */
 void tsr__scatter_dense(const tsr_scatter *scatter, const tsr_table_grad *call)
 {
     const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
     const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
-    const bool stream = tsr__stream_large((size_t)call->n_rows * bytes);
-    int64_t next = 0;
+    const int64_t ahead = tsr__rows_ahead(bytes);
     char *out = call->out;
 
+    if (call->n_rows && bytes)
+        memset(out, 0, (size_t)call->n_rows * bytes);
     for (int64_t k = 0; k < scatter->n_touched; k++) {
-        const int64_t row = scatter->row[k];
-
-        zero(out + (size_t)next * bytes, (size_t)(row - next) * bytes, stream);
-        fill_row(parts, scatter, call, k, out + (size_t)row * bytes);
-        next = row + 1;
+        if (k + ahead < scatter->n_touched)
+            tsr__row_prefetch(out + (size_t)scatter->row[k + ahead] * bytes, bytes);
+        fill_row(parts, scatter, call, k, out + (size_t)scatter->row[k] * bytes);
     }
-    zero(out + (size_t)next * bytes, (size_t)(call->n_rows - next) * bytes, stream);
-    if (stream)
-        tsr__stream_fence();
 }
 
 void tsr__bag_weights_backward(const tsr_bag_pool *call, const void *grad_out, void *out)
 {
-    enum { BLOCK = 512, AHEAD = 12 };
+    enum { BLOCK = 512 };
     const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
     const size_t size = tsr_dtype_size(call->dtype), bytes = (size_t)call->dim * size;
     const int64_t n = tsr__bag_begin(&call->bags, call->bags.n_bags);
     const char *table = call->table, *grad = grad_out;
     char *to = out;
-    int64_t rows[BLOCK + AHEAD], bag = 0;
+    const int64_t most = BLOCK + TSR__ROWS_AHEAD, ahead = tsr__rows_ahead(bytes);
+    int64_t rows[BLOCK + TSR__ROWS_AHEAD], bag = 0;
 
     for (int64_t i = 0; i < n; i++) {
         const int64_t k = i % BLOCK, left = n - i;
 
         if (k == 0)
-            tsr__ids_rows(&call->bags.ids, i, left < BLOCK + AHEAD ? left : BLOCK + AHEAD, rows);
+            tsr__ids_rows(&call->bags.ids, i, left < most ? left : most, rows);
         while (i >= tsr__bag_begin(&call->bags, bag + 1))
             bag++;
-        if (left > AHEAD && rows[k + AHEAD] >= 0)
-            for (size_t at = 0; at < bytes; at += LINE)
-                __builtin_prefetch(table + (size_t)rows[k + AHEAD] * bytes + at);
+        if (left > ahead && rows[k + ahead] >= 0)
+            tsr__row_prefetch(table + (size_t)rows[k + ahead] * bytes, bytes);
         if (rows[k] < 0)
             memset(to + (size_t)i * size, 0, size);
         else

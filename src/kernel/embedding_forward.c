@@ -15,89 +15,77 @@
 
 enum {
     BLOCK = 512,  /* ids that are turned into rows at a time */
-    LINE = 64,    /* of the cache */
-    AHEAD = 4096, /* bytes of rows that the prefetch is ahead, */
-    MOST = 32,    /* but not more rows than these */
-    LEAST = 4
+    LINE = 64     /* of the cache */
 };
 
 /* ---- lookup ---- */
 
-TSR__INLINE void prefetch_row(const char *p, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += LINE)
-        __builtin_prefetch(p + i);
-}
-
-static int64_t rows_ahead(size_t bytes)
-{
-    const int64_t n = bytes ? (int64_t)(AHEAD / bytes) : MOST;
-
-    return n < LEAST ? LEAST : n > MOST ? MOST : n;
-}
-
-static void copy_row(char *to, const char *from, size_t bytes)
-{
-    size_t i = 0;
-
-    for (; i + LINE <= bytes; i += LINE) /* of a constant size it needs no call */
-        memcpy(to + i, from + i, LINE);
-    if (i < bytes)
-        memcpy(to + i, from + i, bytes - i);
-}
-
 #ifdef TSR__X86
-/* Past the caches: whole lines, and in instructions that every x86-64 has. */
-static void stream_lines(char *to, const char *from, size_t bytes)
+TSR__INLINE void stream_line(char *to, const char *from)
 {
-    for (size_t i = 0; i < bytes; i += LINE)
-        for (size_t k = 0; k < LINE; k += 16) {
-            const __m128i x =
-                from ? _mm_loadu_si128((const void *)(from + i + k)) : _mm_setzero_si128();
-
-            _mm_stream_si128((void *)(to + i + k), x);
-        }
+    for (int k = 0; k < LINE; k += 16)
+        _mm_stream_si128((void *)(to + k), from ? _mm_loadu_si128((const void *)(from + k))
+                                                : _mm_setzero_si128());
 }
-#endif
 
-/* out[i] = table[rows[i]]; rows up to n_ahead are needed next. */
-static void gather(const char *table, size_t bytes, const int64_t *rows, int64_t n, int64_t n_ahead,
-                   bool stream, char *out)
+TSR__AVX2 static inline void stream_line_avx2(char *to, const char *from)
 {
-    const int64_t ahead = rows_ahead(bytes);
+    __m256i a = _mm256_setzero_si256(), b = a;
 
-    for (int64_t i = 0; i < n; i++, out += bytes) {
-        const char *from = rows[i] < 0 ? NULL : table + (size_t)rows[i] * bytes;
-
-        if (i + ahead < n_ahead && rows[i + ahead] >= 0)
-            prefetch_row(table + (size_t)rows[i + ahead] * bytes, bytes);
-#ifdef TSR__X86
-        if (stream) {
-            stream_lines(out, from, bytes);
-            continue;
-        }
-#endif
-        if (from)
-            copy_row(out, from, bytes);
-        else
-            memset(out, 0, bytes);
+    if (from) {
+        a = _mm256_loadu_si256((const void *)from);
+        b = _mm256_loadu_si256((const void *)(from + 32));
     }
-    (void)stream;
+    _mm256_stream_si256((void *)to, a);
+    _mm256_stream_si256((void *)(to + 32), b);
+}
+
+#define SET TSR__AVX2
+#define FN(name) name##_avx2
+#define STREAM(to, from) stream_line_avx2(to, from)
+#include "kernel/embedding_gather.inc.h"
+#else
+TSR__INLINE void stream_line(char *to, const char *from)
+{
+    if (from)
+        memcpy(to, from, LINE);
+    else
+        memset(to, 0, LINE);
+}
+#endif
+
+#define SET
+#define FN(name) name##_plain
+#define STREAM(to, from) stream_line(to, from)
+#include "kernel/embedding_gather.inc.h"
+
+typedef void (*gather_fn)(const char *table, size_t bytes, const int64_t *rows, int64_t n,
+                          int64_t n_ahead, bool stream, char *out);
+
+/* Wider vectors than those of avx2 do not copy faster. */
+static gather_fn gather_for(tsr_variant variant)
+{
+#ifdef TSR__X86
+    if (tsr__variant_best(variant) > TSR_VARIANT_PLAIN)
+        return gather_avx2;
+#endif
+    (void)variant;
+    return gather_plain;
 }
 
 void tsr__embedding_forward(const tsr_lookup *call)
 {
     const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
-    const bool stream =
-        bytes % LINE == 0 && (uintptr_t)call->out % LINE == 0 &&
-        tsr__stream_pays((size_t)call->ids.n * bytes, bytes, (uintptr_t)call->out);
-    int64_t rows[BLOCK + MOST];
+    const bool stream = bytes % LINE == 0 && (uintptr_t)call->out % LINE == 0 &&
+                        tsr__stream_pays((size_t)call->ids.n * bytes, bytes, (uintptr_t)call->out);
+    const gather_fn gather = gather_for(call->variant);
+    int64_t rows[BLOCK + TSR__ROWS_AHEAD];
     tsr_ids ids = call->ids;
 
     if (call->padding_keep)
         ids.padding = -1;
     for (int64_t i = 0; bytes && i < ids.n; i += BLOCK) {
-        const int64_t left = ids.n - i, n_ahead = left < BLOCK + MOST ? left : BLOCK + MOST;
+        const int64_t left = ids.n - i, n_ahead = left < BLOCK + TSR__ROWS_AHEAD ? left : BLOCK + TSR__ROWS_AHEAD;
 
         tsr__ids_rows(&ids, i, n_ahead, rows);
         gather(call->table, bytes, rows, left < BLOCK ? left : BLOCK, n_ahead, stream,
@@ -122,7 +110,9 @@ static tsr_row_terms all_terms(const tsr_bag_pool *call)
                        .dim = call->dim,
                        .row = call->scratch,
                        .weight = call->weights,
-                       .n_ahead = n};
+                       .n_ahead = n,
+                       .ahead =
+                           tsr__rows_ahead((size_t)call->dim * tsr_dtype_size(call->dtype))};
 
     tsr__ids_rows(&call->bags.ids, 0, n, call->scratch);
     if (call->weights && (call->dtype == TSR_F16 || call->dtype == TSR_BF16)) {

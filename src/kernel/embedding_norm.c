@@ -66,7 +66,7 @@ void tsr__embedding_rescale(const tsr_renorm *call, const int64_t *rows, int64_t
     double wide[BLOCK];
 
     for (int64_t i = 0; i < n; i++) {
-        const double norm = isinf(call->p)  ? power[i]
+        const double norm = isinf(call->p) ? power[i]
                             : call->p == 2 ? sqrt(power[i])
                                            : pow(power[i], 1 / call->p);
         char *x = row_of(call, rows[i]);

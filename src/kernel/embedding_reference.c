@@ -63,7 +63,7 @@ static int64_t local_row(const tsr_ids *ids, int64_t i)
 
 static int64_t freq_of(const tsr_table_grad *call, int64_t row)
 {
-    return !call->freq                     ? 1
+    return !call->freq                   ? 1
            : call->freq_dtype == TSR_I32 ? ((const int32_t *)call->freq)[row]
                                          : ((const int64_t *)call->freq)[row];
 }

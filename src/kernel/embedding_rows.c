@@ -12,13 +12,19 @@
 enum {
     TILE = 256, /* bytes of accumulators that fit the registers */
     RUN = 256,  /* terms that are added one by one */
-    AHEAD = 12  /* terms that the prefetch is ahead: rows stand anywhere in memory */
+    WHOLE = 256 << 10
 };
 
-TSR__INLINE void prefetch(const void *p, size_t bytes)
+/* With the first columns whole rows are fetched, unless there are so many terms that the rest would
+   be gone from the cache when its turn comes. */
+TSR__INLINE size_t bytes_to_fetch(const tsr_row_terms *t, int64_t column, int64_t width,
+                                  size_t size)
 {
-    for (size_t i = 0; i < bytes; i += 64)
-        __builtin_prefetch((const char *)p + i);
+    const size_t row = (size_t)t->dim * size;
+
+    if ((size_t)t->n * row > WHOLE)
+        return (size_t)width * size;
+    return column == 0 ? row : 0;
 }
 
 /* Divisions of 32 bits are several times as fast. */

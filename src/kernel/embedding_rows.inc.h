@@ -8,14 +8,15 @@ TSR__INLINE void FN(add_terms)(const tsr_row_terms *t, bool weighted, int64_t be
                                int64_t column, int64_t width, ACC *acc)
 {
     const T *x = (const T *)t->x + column;
+    const size_t fetch = bytes_to_fetch(t, column, width, sizeof(T));
 
     for (int64_t k = 0; k < width; k++)
         acc[k] = 0;
     for (int64_t i = begin; i < end; i++) {
         const T *from;
 
-        if (i + AHEAD < t->n_ahead && t->row[i + AHEAD] >= 0)
-            prefetch(x + t->row[i + AHEAD] * t->dim, (size_t)width * sizeof(T));
+        if (fetch && i + t->ahead < t->n_ahead && t->row[i + t->ahead] >= 0)
+            tsr__row_prefetch(x + t->row[i + t->ahead] * t->dim, fetch);
         if (t->row[i] < 0)
             continue;
         from = x + t->row[i] * t->dim;
@@ -143,6 +144,7 @@ TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t firs
                                  int64_t column, int64_t width, T *out, int64_t *out_at)
 {
     const T *x = (const T *)t->x + column;
+    const size_t fetch = bytes_to_fetch(t, column, width, sizeof(T));
     ACC top[TILE / sizeof(ACC)];
     AT at[TILE / sizeof(ACC)];
     int64_t i = 0;
@@ -156,8 +158,8 @@ TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t firs
     for (i++; i < t->n; i++) {
         const T *from;
 
-        if (i + AHEAD < t->n_ahead && t->row[i + AHEAD] >= 0)
-            prefetch(x + t->row[i + AHEAD] * t->dim, (size_t)width * sizeof(T));
+        if (fetch && i + t->ahead < t->n_ahead && t->row[i + t->ahead] >= 0)
+            tsr__row_prefetch(x + t->row[i + t->ahead] * t->dim, fetch);
         if (t->row[i] < 0)
             continue;
         from = x + t->row[i] * t->dim;

@@ -126,8 +126,7 @@ static void split_keys(const keys *k, int64_t *row, int64_t *begin, tsr_scatter 
         from[i] = (int64_t)(key & mask);
     }
     begin[n] = k->n;
-    *out = (tsr_scatter){
-        .n_terms = k->n, .n_touched = n, .row = row, .begin = begin, .from = from};
+    *out = (tsr_scatter){.n_terms = k->n, .n_touched = n, .row = row, .begin = begin, .from = from};
 }
 
 void tsr__embedding_scatter(const tsr_ids *ids, void *scratch, tsr_scatter *out)
