@@ -103,7 +103,7 @@ typedef struct tsr_scatter {
     const int64_t *row;   /* [n_touched] local rows, ascending */
     const int64_t *begin; /* [n_touched + 1] first term of each */
     const int64_t *from;  /* [n_terms] the row of grad_out, or its element */
-    const void *weight;   /* [n_terms] in the accumulation type, or NULL for ones */
+    const void *weight;   /* [n_terms] of dtype, f32 for f16 and bf16; or NULL for ones */
     bool by_element;      /* max: a term is one element of grad_out, added to its column */
 } tsr_scatter;
 

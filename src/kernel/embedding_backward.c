@@ -21,14 +21,14 @@ static void fill_row(const tsr_row_parts *parts, const tsr_scatter *s, const tsr
 {
     const int64_t begin = s->begin[k], n = s->begin[k + 1] - begin;
     const int64_t divisor = divisor_of(call, s->row[k]);
-    const size_t weight = (int)call->dtype == TSR__FIELD || call->dtype == TSR_F64 ? 8 : 4;
-    const tsr_row_terms t = {.x = call->grad_out,
-                             .dim = call->dim,
-                             .row = s->from + begin,
-                             .weight = s->weight ? (const char *)s->weight + (size_t)begin * weight
-                                                 : NULL,
-                             .n = n,
-                             .n_ahead = s->n_terms - begin,
+    const size_t weight = tsr__weight_size(call->dtype);
+    const tsr_row_terms t = {
+        .x = call->grad_out,
+        .dim = call->dim,
+        .row = s->from + begin,
+        .weight = s->weight ? (const char *)s->weight + (size_t)begin * weight : NULL,
+        .n = n,
+        .n_ahead = s->n_terms - begin,
         .ahead = tsr__rows_ahead((size_t)call->dim * tsr_dtype_size(call->dtype))};
 
     if (s->by_element)

@@ -14,8 +14,8 @@
 #endif
 
 enum {
-    BLOCK = 512,  /* ids that are turned into rows at a time */
-    LINE = 64     /* of the cache */
+    BLOCK = 512, /* ids that are turned into rows at a time */
+    LINE = 64    /* of the cache */
 };
 
 /* ---- lookup ---- */
@@ -24,8 +24,8 @@ enum {
 TSR__INLINE void stream_line(char *to, const char *from)
 {
     for (int k = 0; k < LINE; k += 16)
-        _mm_stream_si128((void *)(to + k), from ? _mm_loadu_si128((const void *)(from + k))
-                                                : _mm_setzero_si128());
+        _mm_stream_si128((void *)(to + k),
+                         from ? _mm_loadu_si128((const void *)(from + k)) : _mm_setzero_si128());
 }
 
 TSR__AVX2 static inline void stream_line_avx2(char *to, const char *from)
@@ -85,7 +85,8 @@ void tsr__embedding_forward(const tsr_lookup *call)
     if (call->padding_keep)
         ids.padding = -1;
     for (int64_t i = 0; bytes && i < ids.n; i += BLOCK) {
-        const int64_t left = ids.n - i, n_ahead = left < BLOCK + TSR__ROWS_AHEAD ? left : BLOCK + TSR__ROWS_AHEAD;
+        const int64_t left = ids.n - i,
+                      n_ahead = left < BLOCK + TSR__ROWS_AHEAD ? left : BLOCK + TSR__ROWS_AHEAD;
 
         tsr__ids_rows(&ids, i, n_ahead, rows);
         gather(call->table, bytes, rows, left < BLOCK ? left : BLOCK, n_ahead, stream,
@@ -111,15 +112,14 @@ static tsr_row_terms all_terms(const tsr_bag_pool *call)
                        .row = call->scratch,
                        .weight = call->weights,
                        .n_ahead = n,
-                       .ahead =
-                           tsr__rows_ahead((size_t)call->dim * tsr_dtype_size(call->dtype))};
+                       .ahead = tsr__rows_ahead((size_t)call->dim * tsr_dtype_size(call->dtype))};
 
     tsr__ids_rows(&call->bags.ids, 0, n, call->scratch);
-    if (call->weights && (call->dtype == TSR_F16 || call->dtype == TSR_BF16)) {
-        float *wide = (float *)((int64_t *)call->scratch + n);
+    if (call->weights && tsr__weight_size(call->dtype) != tsr_dtype_size(call->dtype)) {
+        float *weight = (float *)((int64_t *)call->scratch + n);
 
-        tsr__convert(TSR_F32, wide, call->dtype, call->weights, n);
-        t.weight = wide;
+        tsr__convert(TSR_F32, weight, call->dtype, call->weights, n);
+        t.weight = weight;
     }
     return t;
 }
@@ -127,7 +127,7 @@ static tsr_row_terms all_terms(const tsr_bag_pool *call)
 static tsr_row_terms bag_terms(const tsr_bag_pool *call, const tsr_row_terms *all, int64_t b)
 {
     const int64_t begin = tsr__bag_begin(&call->bags, b);
-    const size_t weight = (int)call->dtype == TSR__FIELD || call->dtype == TSR_F64 ? 8 : 4;
+    const size_t weight = tsr__weight_size(call->dtype);
     tsr_row_terms t = *all;
 
     t.row += begin;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* embedding_rows.c - sums, maxima and products of rows, by number type and instruction set. f16 and
-   bf16 compute in f32, the others in their own type. Called by the embedding kernels. */
+   bf16 add in f32, f32 in f32 and f64. Called by the embedding kernels. */
 #include "kernel/embedding_rows.h"
 
 #include "kernel/fast_types.h"
@@ -10,8 +10,9 @@
 #endif
 
 enum {
-    TILE = 256, /* bytes of accumulators that fit the registers */
-    RUN = 256,  /* terms that are added one by one */
+    TILE = 256,     /* bytes of accumulators that fit the registers */
+    SHORT_RUN = 8,  /* terms that are added one by one, if their sums are then added in a wider */
+    LONG_RUN = 256, /* type; and if not */
     WHOLE = 256 << 10
 };
 

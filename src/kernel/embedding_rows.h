@@ -30,10 +30,16 @@ typedef struct tsr_row_terms {
     const void *x; /* [.., dim] */
     int64_t dim;
     const int64_t *row; /* negative: no term */
-    const void *weight; /* [n] in the accumulation type, or NULL */
+    const void *weight; /* [n], see tsr__weight_size, or NULL */
     int64_t n, n_ahead;
     int64_t ahead; /* tsr__rows_ahead */
 } tsr_row_terms;
+
+/* Weights are f32 for f16 and bf16, and otherwise of the table's type. */
+static inline size_t tsr__weight_size(tsr_dtype dtype)
+{
+    return dtype == TSR_F16 || dtype == TSR_BF16 ? sizeof(float) : tsr_dtype_size(dtype);
+}
 
 typedef struct tsr_row_parts {
     /* out[dim] = sum of weight * row, divided by divisor unless that is 0 */
@@ -48,8 +54,7 @@ typedef struct tsr_row_parts {
                      void *out);
     void (*divide)(int64_t n, int64_t divisor, void *x);
     void (*dot)(const void *a, const void *b, int64_t n, void *out); /* one value */
-    /* weight[i] = w[from[i]] / divisor[from_bag[i]] in the accumulation type; w, divisor may be
-       NULL */
+    /* weight[i] = w[from[i]] / divisor[from_bag[i]] ; w, divisor may be NULL */
     void (*weigh)(int64_t n, const void *w, const int64_t *from, const int64_t *divisor,
                   const int64_t *bag, void *weight);
 } tsr_row_parts;

@@ -32,33 +32,40 @@ TSR__INLINE void FN(add_terms)(const tsr_row_terms *t, bool weighted, int64_t be
     }
 }
 
-/* Long sums are sums of sums, whose errors grow more slowly. */
+/* A few terms are added in ACC, and the sums of these in WIDE: the error does not grow with the
+   number of terms. */
 TSR__INLINE void FN(sum_columns)(const tsr_row_terms *t, bool weighted, int64_t divisor,
                                  int64_t column, int64_t width, T *out)
 {
-    ACC acc[TILE / sizeof(ACC)], part[TILE / sizeof(ACC)];
+    const int64_t run = sizeof(WIDE) > sizeof(ACC) ? SHORT_RUN : LONG_RUN;
+    ACC acc[TILE / sizeof(ACC)];
+    WIDE total[TILE / sizeof(ACC)];
 
-    FN(add_terms)(t, weighted, 0, t->n < RUN ? t->n : RUN, column, width, acc);
-    for (int64_t i = RUN; i < t->n; i += RUN) {
-        FN(add_terms)(t, weighted, i, t->n - i < RUN ? t->n : i + RUN, column, width, part);
+    FN(add_terms)(t, weighted, 0, t->n < run ? t->n : run, column, width, acc);
+    if (t->n <= run && divisor <= 1) {
         for (int64_t k = 0; k < width; k++)
-            acc[k] = ADD(acc[k], part[k]);
+            out[column + k] = ST(acc[k]);
+        return;
     }
-    if (divisor > 1)
-        for (int64_t k = 0; k < width; k++)
-            acc[k] = DIV(acc[k], divisor);
     for (int64_t k = 0; k < width; k++)
-        out[column + k] = ST(acc[k]);
+        total[k] = (WIDE)acc[k];
+    for (int64_t i = run; i < t->n; i += run) {
+        FN(add_terms)(t, weighted, i, t->n - i < run ? t->n : i + run, column, width, acc);
+        for (int64_t k = 0; k < width; k++)
+            total[k] = ADD(total[k], (WIDE)acc[k]);
+    }
+    for (int64_t k = 0; k < width; k++)
+        out[column + k] = divisor > 1 ? ST(DIV(total[k], divisor)) : ST(total[k]);
 }
 
 /* Columns by tiles of a constant width, whose accumulators can be registers. */
 TSR__INLINE void FN(sum_row)(const tsr_row_terms *t, bool weighted, int64_t divisor, T *out)
 {
-    enum { WIDE = TILE / sizeof(ACC), NARROW = WIDE / 4 };
+    enum { BROAD = TILE / sizeof(ACC), NARROW = BROAD / 4 };
     int64_t column = 0;
 
-    for (; column + WIDE <= t->dim; column += WIDE)
-        FN(sum_columns)(t, weighted, divisor, column, WIDE, out);
+    for (; column + BROAD <= t->dim; column += BROAD)
+        FN(sum_columns)(t, weighted, divisor, column, BROAD, out);
     for (; column + NARROW <= t->dim; column += NARROW)
         FN(sum_columns)(t, weighted, divisor, column, NARROW, out);
     if (column < t->dim)
@@ -76,9 +83,9 @@ SET static void FN(sum)(const tsr_row_terms *t, int64_t divisor, void *out)
 SET static void FN(elements)(const void *data, int64_t dim, const int64_t *element, int64_t n,
                              int64_t divisor, void *out)
 {
-    enum { WIDTH = 4096 / sizeof(ACC) };
+    enum { WIDTH = 4096 / sizeof(WIDE) };
     const T *x = data;
-    ACC acc[WIDTH];
+    WIDE acc[WIDTH];
 
     for (int64_t column = 0; column < dim; column += WIDTH) {
         const int64_t width = dim - column < WIDTH ? dim - column : WIDTH;
@@ -88,7 +95,7 @@ SET static void FN(elements)(const void *data, int64_t dim, const int64_t *eleme
             const uint64_t k = remainder_of(element[i], dim) - (uint64_t)column;
 
             if (k < (uint64_t)width)
-                acc[k] = ADD(acc[k], LD(x[element[i]]));
+                acc[k] = ADD(acc[k], (WIDE)LD(x[element[i]]));
         }
         for (int64_t k = 0; k < width; k++)
             ((T *)out)[column + k] = ST(divisor > 1 ? DIV(acc[k], divisor) : acc[k]);
@@ -100,21 +107,21 @@ SET static void FN(divide)(int64_t n, int64_t divisor, void *data)
     T *x = data;
 
     for (int64_t i = 0; divisor > 1 && i < n; i++)
-        x[i] = ST(DIV(LD(x[i]), divisor));
+        x[i] = ST(DIV((WIDE)LD(x[i]), divisor));
 }
 
 SET static void FN(dot)(const void *a, const void *b, int64_t n, void *out)
 {
-    enum { LANES = TILE / 2 / sizeof(ACC) };
+    enum { LANES = TILE / 2 / sizeof(WIDE) };
     const T *x = a, *y = b;
-    ACC lane[LANES] = {0};
+    WIDE lane[LANES] = {0};
     int64_t i = 0;
 
     for (; i + LANES <= n; i += LANES)
         for (int k = 0; k < LANES; k++)
-            lane[k] = ADD(lane[k], MUL(LD(x[i + k]), LD(y[i + k])));
+            lane[k] = ADD(lane[k], MUL((WIDE)LD(x[i + k]), (WIDE)LD(y[i + k])));
     for (int k = 0; i < n; i++, k++)
-        lane[k] = ADD(lane[k], MUL(LD(x[i]), LD(y[i])));
+        lane[k] = ADD(lane[k], MUL((WIDE)LD(x[i]), (WIDE)LD(y[i])));
     for (int half = LANES / 2; half; half /= 2)
         for (int k = 0; k < half; k++)
             lane[k] = ADD(lane[k], lane[k + half]);
@@ -127,7 +134,7 @@ SET static void FN(weigh)(int64_t n, const void *w, const int64_t *from, const i
     for (int64_t i = 0; i < n; i++) {
         const ACC one = w ? LD(((const T *)w)[from[i]]) : 1;
 
-        ((ACC *)weight)[i] = divisor && divisor[bag[i]] > 1 ? DIV(one, divisor[bag[i]]) : one;
+        ((ACC *)weight)[i] = divisor && divisor[bag[i]] > 1 ? (ACC)DIV(one, divisor[bag[i]]) : one;
     }
 }
 
@@ -180,11 +187,11 @@ TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t firs
 TSR__INLINE void FN(max_row)(const tsr_row_terms *t, bool last, int64_t first_at, T *out,
                              int64_t *at)
 {
-    enum { WIDE = TILE / 2 / sizeof(ACC), NARROW = WIDE / 4 };
+    enum { BROAD = TILE / 2 / sizeof(ACC), NARROW = BROAD / 4 };
     int64_t column = 0;
 
-    for (; column + WIDE <= t->dim; column += WIDE)
-        FN(max_columns)(t, last, first_at, column, WIDE, out, at);
+    for (; column + BROAD <= t->dim; column += BROAD)
+        FN(max_columns)(t, last, first_at, column, BROAD, out, at);
     for (; column + NARROW <= t->dim; column += NARROW)
         FN(max_columns)(t, last, first_at, column, NARROW, out, at);
     if (column < t->dim)
@@ -220,6 +227,7 @@ SET static void FN(merge)(int64_t n, bool last, const void *data, const int64_t 
 
 #undef T
 #undef ACC
+#undef WIDE
 #undef AT
 #undef LD
 #undef ST
