@@ -15,6 +15,17 @@ static int64_t divisor_of(const tsr_table_grad *call, int64_t row)
                                        : ((const int64_t *)call->freq)[row];
 }
 
+/* Rows that occur once, which most rows of a large table do. */
+static void copy_term(const tsr_row_terms *t, size_t size, void *out)
+{
+    const size_t bytes = (size_t)t->dim * size;
+    const char *x = t->x;
+
+    if (t->ahead < t->n_ahead)
+        tsr__row_prefetch(x + (size_t)t->row[t->ahead] * bytes, bytes);
+    memcpy(out, x + (size_t)t->row[0] * bytes, bytes);
+}
+
 /* The gradient of the k-th touched row. */
 static void fill_row(const tsr_row_parts *parts, const tsr_scatter *s, const tsr_table_grad *call,
                      int64_t k, void *out)
@@ -33,6 +44,8 @@ static void fill_row(const tsr_row_parts *parts, const tsr_scatter *s, const tsr
 
     if (s->by_element)
         parts->elements(call->grad_out, call->dim, t.row, n, divisor, out);
+    else if (n == 1 && divisor <= 1 && !t.weight)
+        copy_term(&t, tsr_dtype_size(call->dtype), out);
     else
         parts->sum(&t, divisor, out);
 }

@@ -147,24 +147,21 @@ TSR__INLINE bool FN(wins)(ACC a, ACC b, bool last)
     return (a == a) & !__builtin_islessequal(b, a);
 }
 
-TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t first_at,
-                                 int64_t column, int64_t width, T *out, int64_t *out_at)
+/* Starts with the first term there is, which then meets itself and changes nothing. */
+TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t first,
+                                 int64_t first_at, int64_t column, int64_t width, T *out,
+                                 int64_t *out_at)
 {
-    const T *x = (const T *)t->x + column;
+    const T *x = (const T *)t->x + column, *from = x + t->row[first] * t->dim;
     const size_t fetch = bytes_to_fetch(t, column, width, sizeof(T));
     ACC top[TILE / sizeof(ACC)];
     AT at[TILE / sizeof(ACC)];
-    int64_t i = 0;
 
-    while (i < t->n && t->row[i] < 0)
-        i++;
-    for (int64_t k = 0; k < width; k++) {
-        top[k] = i < t->n ? LD(x[t->row[i] * t->dim + k]) : 0;
-        at[k] = (AT)i;
-    }
-    for (i++; i < t->n; i++) {
-        const T *from;
-
+    for (int64_t k = 0; k < width; k++)
+        top[k] = LD(from[k]);
+    for (int64_t k = 0; k < width; k++)
+        at[k] = (AT)first;
+    for (int64_t i = 0; i < t->n; i++) {
         if (fetch && i + t->ahead < t->n_ahead && t->row[i + t->ahead] >= 0)
             tsr__row_prefetch(x + t->row[i + t->ahead] * t->dim, fetch);
         if (t->row[i] < 0)
@@ -178,24 +175,31 @@ TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t firs
             at[k] = wins ? (AT)i : at[k];
         }
     }
-    for (int64_t k = 0; k < width; k++) {
+    for (int64_t k = 0; k < width; k++)
         out[column + k] = ST(top[k]);
-        out_at[column + k] = at[k] < t->n ? first_at + at[k] : -1;
-    }
+    for (int64_t k = 0; k < width; k++)
+        out_at[column + k] = first_at + at[k];
 }
 
 TSR__INLINE void FN(max_row)(const tsr_row_terms *t, bool last, int64_t first_at, T *out,
                              int64_t *at)
 {
     enum { BROAD = TILE / 2 / sizeof(ACC), NARROW = BROAD / 4 };
-    int64_t column = 0;
+    int64_t column = 0, first = 0;
 
+    while (first < t->n && t->row[first] < 0)
+        first++;
+    if (first == t->n) {
+        memset(out, 0, (size_t)t->dim * sizeof *out);
+        memset(at, -1, (size_t)t->dim * sizeof *at);
+        return;
+    }
     for (; column + BROAD <= t->dim; column += BROAD)
-        FN(max_columns)(t, last, first_at, column, BROAD, out, at);
+        FN(max_columns)(t, last, first, first_at, column, BROAD, out, at);
     for (; column + NARROW <= t->dim; column += NARROW)
-        FN(max_columns)(t, last, first_at, column, NARROW, out, at);
+        FN(max_columns)(t, last, first, first_at, column, NARROW, out, at);
     if (column < t->dim)
-        FN(max_columns)(t, last, first_at, column, t->dim - column, out, at);
+        FN(max_columns)(t, last, first, first_at, column, t->dim - column, out, at);
 }
 
 SET static void FN(max)(const tsr_row_terms *t, bool last, int64_t first_at, void *out, int64_t *at)
