@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding_check.h - an embedding problem with all its data, run by any kernel of the family in any
-   variant, whole or cut by rows; and comparing. For test_embedding_kernel.c and
+/* embedding_check.h - an embedding problem with all its data, run by any kernel of the family in
+   any variant, whole or cut by rows; and comparing. For test_embedding_kernel.c and
    embedding_numeric.c. */
 #ifndef TSR_TESTS_EMBEDDING_CHECK_H
 #define TSR_TESTS_EMBEDDING_CHECK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_embedding_kernel.c - the embedding kernels: every variant against the reference on random
-   problems, all variants alike bit for bit, tables cut by rows against whole ones, PyTorch's results
-   (embedding_numeric.c), mistakes in ids and offsets, names of kernels. */
+   problems, all variants alike bit for bit, tables cut by rows against whole ones, results of
+   PyTorch (embedding_numeric.c), mistakes in ids and offsets, names of kernels. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -237,7 +237,7 @@ static void check_large(tsr_dtype dtype, int64_t vocab, int64_t n, int64_t dim, 
 
     *ids = (tsr_ids){
         .dtype = TSR_I32, .data = id, .n = n, .vocab = vocab, .n_rows = vocab, .padding = -1};
-    p.table = aligned_alloc(64, (size_t)(vocab * dim) * size);
+    p.table = malloc((size_t)(vocab * dim) * size);
     p.grad_rows = malloc((size_t)(n * dim) * size);
     for (int64_t i = 0; i < vocab * dim; i++)
         tsr__put(dtype, p.table, i, (double)(i % 251));

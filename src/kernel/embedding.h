@@ -97,7 +97,7 @@ void tsr__bag_winners(const tsr_ids *ids, int64_t n, const int64_t *position, ts
 /* ---- gradient of the table ------------------------------------------------------------------- */
 
 /* Which terms are added to which rows: made once, then filled in as a dense gradient or as touched
-   rows only. Terms of a row stand in the order of their positions. Its arrays are in the scratch. */
+   rows only. Terms of a row stand in the order of their positions. The scratch holds its arrays. */
 typedef struct tsr_scatter {
     int64_t n_terms, n_touched;
     const int64_t *row;   /* [n_touched] local rows, ascending */
@@ -129,8 +129,8 @@ typedef struct tsr_table_grad {
 void tsr__scatter_dense(const tsr_scatter *scatter, const tsr_table_grad *call);
 void tsr__scatter_touched(const tsr_scatter *scatter, const tsr_table_grad *call);
 
-/* out[i] = grad_out[bag of i] . table[ids[i]], 0 for local row -1. Of `call` dtype, dim, bags, table
-   and variant are used. */
+/* out[i] = grad_out[bag of i] . table[ids[i]], 0 for local row -1. Of `call` dtype, dim, bags,
+   table and variant are used. */
 void tsr__bag_weights_backward(const tsr_bag_pool *call, const void *grad_out, void *out);
 
 /* ---- max_norm -------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding_forward.c - rows by ids, copied or pooled by bags. Rows stand anywhere in a large table,
-   so the work is to have enough of them on their way from memory. Called by the embedding ops. */
+/* embedding_forward.c - rows by ids, copied or pooled by bags. Rows stand anywhere in a table, so
+   the work is to have enough of them on their way from memory. Called by the embedding ops. */
 #include "kernel/embedding.h"
 
 #include "base/cpu.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding_reference.c - the embedding kernels, element by element, in f64 or over the prime field.
-   To be checked by eye; used by tests, by the validator and by calls that ask for it. */
+/* embedding_reference.c - the embedding kernels, element by element, in f64 or over the prime
+   field. To be checked by eye; used by tests, by the validator and by calls that ask for it. */
 #include "kernel/embedding_reference.h"
 
 #include <math.h>

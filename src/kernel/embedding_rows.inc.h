@@ -148,9 +148,8 @@ TSR__INLINE bool FN(wins)(ACC a, ACC b, bool last)
 }
 
 /* Starts with the first term there is, which then meets itself and changes nothing. */
-TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t first,
-                                 int64_t first_at, int64_t column, int64_t width, T *out,
-                                 int64_t *out_at)
+TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t first, int64_t first_at,
+                                 int64_t column, int64_t width, T *out, int64_t *out_at)
 {
     const T *x = (const T *)t->x + column, *from = x + t->row[first] * t->dim;
     const size_t fetch = bytes_to_fetch(t, column, width, sizeof(T));
