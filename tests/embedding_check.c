@@ -89,7 +89,7 @@ problem random_problem(tsr_dtype dtype, tsr_dtype index, bool integers, bool spe
     p.scaled = below(seed, 3) == 0;
     ids->dtype = index;
     ids->vocab = ids->n_rows = below(seed, 8) ? 1 + below(seed, 60) : 0;
-    ids->n = ids->vocab && below(seed, 10) ? below(seed, below(seed, 4) ? 80 : 700) : 0;
+    ids->n = ids->vocab && below(seed, 10) ? below(seed, below(seed, 12) ? 80 : 700) : 0;
     ids->padding = ids->vocab && below(seed, 2) ? below(seed, ids->vocab) : -1;
     ids->data = random_ids(ids, seed);
     p.bags.n_bags = below(seed, 10) ? below(seed, 20) : 0;
@@ -105,6 +105,16 @@ problem random_problem(tsr_dtype dtype, tsr_dtype index, bool integers, bool spe
     return p;
 }
 
+static void *frequencies(const tsr_ids *ids)
+{
+    const size_t size = tsr_dtype_size(ids->dtype);
+    void *counts = memory(ids->n_rows, size);
+
+    memset(counts, 0, (size_t)ids->n_rows * size);
+    tsr__embedding_count(ids, ids->dtype, counts);
+    return counts;
+}
+
 void complete(problem *p)
 {
     const tsr_ids *ids = &p->bags.ids;
@@ -112,9 +122,7 @@ void complete(problem *p)
 
     p->counts = memory(p->bags.n_bags, sizeof *p->counts);
     tsr__bag_counts(&p->bags, p->counts);
-    p->freq = memory(ids->n_rows, sizeof *p->freq);
-    memset(p->freq, 0, (size_t)ids->n_rows * sizeof *p->freq);
-    tsr__embedding_count(ids, TSR_I64, p->freq);
+    p->freq = frequencies(ids);
     p->winners = memory(n, tsr_dtype_size(ids->dtype));
     if ((int)p->dtype != TSR__FIELD) {
         int64_t *position = memory(n, sizeof *position);
@@ -147,9 +155,7 @@ problem cut(const problem *p, int64_t first, int64_t n)
     c.bags.ids.row_first = first;
     c.bags.ids.n_rows = n;
     c.table = (char *)p->table + (size_t)(first * p->dim) * tsr_dtype_size(p->dtype);
-    c.freq = memory(n, sizeof *c.freq);
-    memset(c.freq, 0, (size_t)n * sizeof *c.freq);
-    tsr__embedding_count(&c.bags.ids, TSR_I64, c.freq);
+    c.freq = frequencies(&c.bags.ids);
     return c;
 }
 
@@ -228,7 +234,7 @@ static tsr_table_grad table_grad(const problem *p, int what, tsr_variant variant
                             .n_rows = p->bags.ids.n_rows,
                             .grad_out =
                                 what == TSR_EMBEDDING_BACKWARD ? p->grad_rows : p->grad_bags,
-                            .freq_dtype = TSR_I64,
+                            .freq_dtype = p->bags.ids.dtype,
                             .freq = p->scaled ? p->freq : NULL,
                             .variant = variant,
                             .out = out};

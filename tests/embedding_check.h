@@ -20,7 +20,7 @@ typedef struct problem {
     void *grad_rows, *grad_bags; /* [n, dim], [n_bags, dim]: of the outputs */
     int64_t *counts;             /* [n_bags] */
     void *winners;               /* [n_bags, dim] of the ids' dtype: max backward */
-    int64_t *freq;               /* [n_rows] */
+    void *freq;                  /* [n_rows] of the ids' dtype */
 } problem;
 
 int64_t below(uint64_t *seed, int64_t n);

@@ -107,6 +107,7 @@ typedef struct tsr_scatter {
     bool by_element;      /* max: a term is one element of grad_out, added to its column */
 } tsr_scatter;
 
+/* Scratch for all ids (of max: n_bags * dim winners). Terms times rows must be below 2^63. */
 size_t tsr__scatter_bytes(int64_t n_terms);
 void tsr__embedding_scatter(const tsr_ids *ids, void *scratch, tsr_scatter *out);
 /* A term is grad_out[bag] times the sample's weight (NULL: 1), divided by counts[bag] (mean; NULL:
