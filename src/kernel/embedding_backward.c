@@ -3,6 +3,7 @@
    embedding_sort.c ordered by row. Called by the embedding ops. */
 #include "kernel/embedding.h"
 
+#include "base/stream.h"
 #include "kernel/embedding_rows.h"
 
 #include <string.h>
@@ -50,13 +51,35 @@ static void fill_row(const tsr_row_parts *parts, const tsr_scatter *s, const tsr
         parts->sum(&t, divisor, out);
 }
 
+/* Rows k, k + 1, .. that have one term each. */
+static int64_t count_single(const tsr_scatter *s, int64_t k)
+{
+    int64_t n = 0;
+
+    while (k + n < s->n_touched && s->begin[k + n + 1] == s->begin[k] + n + 1)
+        n++;
+    return n;
+}
+
 void tsr__scatter_touched(const tsr_scatter *scatter, const tsr_table_grad *call)
 {
     const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
     const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
+    const bool copies = !scatter->by_element && !scatter->weight && !call->freq;
+    char *out = call->out;
 
-    for (int64_t k = 0; k < scatter->n_touched; k++)
-        fill_row(parts, scatter, call, k, (char *)call->out + (size_t)k * bytes);
+    for (int64_t k = 0, n; k < scatter->n_touched; k += n) {
+        n = copies ? count_single(scatter, k) : 0;
+        if (n)
+            tsr__rows_copy(call->variant, call->grad_out, bytes, scatter->from + scatter->begin[k],
+                           n, scatter->n_terms - scatter->begin[k],
+                           (size_t)scatter->n_touched * bytes, out + (size_t)k * bytes);
+        else {
+            fill_row(parts, scatter, call, k, out + (size_t)k * bytes);
+            n = 1;
+        }
+    }
+    tsr__stream_fence();
 }
 
 /* Zeros first and in one go: that is three times as fast as copying, and gap by gap is not. */

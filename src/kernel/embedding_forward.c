@@ -59,41 +59,41 @@ TSR__INLINE void stream_line(char *to, const char *from)
 #define STREAM(to, from) stream_line(to, from)
 #include "kernel/embedding_gather.inc.h"
 
-typedef void (*gather_fn)(const char *table, size_t bytes, const int64_t *rows, int64_t n,
-                          int64_t n_ahead, bool stream, char *out);
-
 /* Wider vectors than those of avx2 do not copy faster. */
-static gather_fn gather_for(tsr_variant variant)
+void tsr__rows_copy(tsr_variant variant, const void *x, size_t bytes, const int64_t *row, int64_t n,
+                    int64_t n_ahead, size_t total, void *out)
 {
+    const uintptr_t place = (uintptr_t)out;
+    const bool stream =
+        (bytes | place) % LINE == 0 && tsr__stream_pays(total, bytes, place | (uintptr_t)bytes);
+
 #ifdef TSR__X86
-    if (tsr__variant_best(variant) > TSR_VARIANT_PLAIN)
-        return gather_avx2;
+    if (tsr__variant_best(variant) > TSR_VARIANT_PLAIN) {
+        gather_avx2(x, bytes, row, n, n_ahead, stream, out);
+        return;
+    }
 #endif
     (void)variant;
-    return gather_plain;
+    gather_plain(x, bytes, row, n, n_ahead, stream, out);
 }
 
 void tsr__embedding_forward(const tsr_lookup *call)
 {
     const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
-    const bool stream = bytes % LINE == 0 && (uintptr_t)call->out % LINE == 0 &&
-                        tsr__stream_pays((size_t)call->ids.n * bytes, bytes, (uintptr_t)call->out);
-    const gather_fn gather = gather_for(call->variant);
     int64_t rows[BLOCK + TSR__ROWS_AHEAD];
     tsr_ids ids = call->ids;
 
     if (call->padding_keep)
         ids.padding = -1;
     for (int64_t i = 0; bytes && i < ids.n; i += BLOCK) {
-        const int64_t left = ids.n - i,
-                      n_ahead = left < BLOCK + TSR__ROWS_AHEAD ? left : BLOCK + TSR__ROWS_AHEAD;
+        const int64_t left = ids.n - i;
+        const int64_t n_ahead = left < BLOCK + TSR__ROWS_AHEAD ? left : BLOCK + TSR__ROWS_AHEAD;
 
         tsr__ids_rows(&ids, i, n_ahead, rows);
-        gather(call->table, bytes, rows, left < BLOCK ? left : BLOCK, n_ahead, stream,
-               (char *)call->out + (size_t)i * bytes);
+        tsr__rows_copy(call->variant, call->table, bytes, rows, left < BLOCK ? left : BLOCK,
+                       n_ahead, (size_t)ids.n * bytes, (char *)call->out + (size_t)i * bytes);
     }
-    if (stream)
-        tsr__stream_fence();
+    tsr__stream_fence();
 }
 
 /* ---- bags ---- */
