@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_embedding.c - lookups, bags and their gradients on one thread, each as a ratio to a bound
    measured in the same run: memcpy or reading or zeroing for the same traffic (1.00: as fast as the
-   bound, less is slower), and the loop that anyone would write first. */
+   bound, less is slower), and the loop that anyone would write first. Arguments: a variant's number
+   (0: the best), the number of a case (none: all). */
 #include "kernel/embedding.h"
 
 #include <math.h>
@@ -281,9 +282,11 @@ int main(int argc, char **argv)
     printf("memcpy %.1f GB/s (read + written), reading %.1f GB/s, zeroing %.1f GB/s; %s\n",
            1e-9 / copy_time, 1e-9 / read_time, 1e-9 / zero_time,
            tsr__variant_name(tsr__variant_best(variant)));
-    for (int k = argc > 2 ? atoi(argv[2]) : 0; k < (argc > 2 ? atoi(argv[2]) + 1 : 8); k++) {
+    for (int k = 0; k < 8; k++) {
         char name[64];
 
+        if (argc > 2 && k != atoi(argv[2]))
+            continue;
         j.dtype = dtypes[k / 4];
         j.dim = k / 2 % 2 ? 128 : 64;
         draw_ids(k % 2, id);
