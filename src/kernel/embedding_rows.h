@@ -21,8 +21,10 @@ static inline int64_t tsr__rows_ahead(size_t bytes)
 
 TSR__INLINE void tsr__row_prefetch(const void *row, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i += 64)
-        __builtin_prefetch((const char *)row + i, 0, 2);
+    const char *line = (const char *)row - (uintptr_t)row % 64; /* a row may start within one */
+
+    for (; line < (const char *)row + bytes; line += 64)
+        __builtin_prefetch(line, 0, 2);
 }
 
 /* Terms row[0 .. n) of a sum or maximum; those up to n_ahead are needed next and are fetched. */
