@@ -9,6 +9,7 @@
 #if defined(__x86_64__) && !defined(TSR__PLAIN) /* -DTSR__PLAIN: as on other processors */
 #define TSR__X86 1
 #define TSR__AVX2 __attribute__((target("avx2,f16c")))
+#define TSR__AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 #endif
 
 /* Loops whose iterations do not depend on each other even where pointers might be equal. */
@@ -28,6 +29,17 @@ static inline bool tsr__cpu_avx2(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #else
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+#endif
+}
+
+static inline bool tsr__cpu_avx512(void)
+{
+#ifdef TSR__X86
+    return tsr__cpu_avx2() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+#else
+    return false;
 #endif
 }
 

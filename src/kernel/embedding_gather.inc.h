@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* embedding_gather.inc.h - copies of rows for one instruction set, part of embedding_forward.c:
+   needs SET, FN and STREAM (a line of the cache, past it; from NULL: zeros), undefines them. */
+
+/* out[i] = table[rows[i]]; rows up to n_ahead are needed next. */
+SET static void FN(gather)(const char *table, size_t bytes, const int64_t *rows, int64_t n,
+                           int64_t n_ahead, bool stream, char *out)
+{
+    const int64_t ahead = tsr__rows_ahead(bytes);
+
+    for (int64_t i = 0; i < n; i++, out += bytes) {
+        const char *from = rows[i] < 0 ? NULL : table + (size_t)rows[i] * bytes;
+        size_t k = 0;
+
+        if (i + ahead < n_ahead && rows[i + ahead] >= 0)
+            tsr__row_prefetch(table + (size_t)rows[i + ahead] * bytes, bytes);
+        if (!from && !stream)
+            memset(out, 0, bytes);
+        else if (stream)
+            for (; k < bytes; k += LINE)
+                STREAM(out + k, from ? from + k : NULL);
+        else {
+            for (; k + LINE <= bytes; k += LINE) /* of a constant size it needs no call */
+                memcpy(out + k, from + k, LINE);
+            if (k < bytes)
+                memcpy(out + k, from + k, bytes - k);
+        }
+    }
+}
+
+#undef SET
+#undef FN
+#undef STREAM

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* embedding_ids.c - what ids and offsets mean: range checks, local rows, counts. Integers only;
+   called by the other embedding files and by the ops that use them. */
+#include "kernel/embedding.h"
+
+#include "base/cpu.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ID int32_t
+#define FN(name) name##_i32
+#include "kernel/embedding_ids.inc.h"
+
+#define ID int64_t
+#define FN(name) name##_i64
+#include "kernel/embedding_ids.inc.h"
+
+int64_t tsr__ids_at(const tsr_ids *ids, int64_t i)
+{
+    return ids->dtype == TSR_I32 ? ((const int32_t *)ids->data)[i]
+                                 : ((const int64_t *)ids->data)[i];
+}
+
+int64_t tsr__ids_bad(const tsr_ids *ids)
+{
+    return ids->dtype == TSR_I32 ? bad_i32(ids) : bad_i64(ids);
+}
+
+void tsr__ids_rows(const tsr_ids *ids, int64_t first, int64_t n, int64_t *rows)
+{
+    if (ids->dtype == TSR_I32)
+        rows_i32(ids, first, n, rows);
+    else
+        rows_i64(ids, first, n, rows);
+}
+
+void tsr__embedding_count(const tsr_ids *ids, tsr_dtype dtype, void *counts)
+{
+    enum { BLOCK = 512 };
+    int64_t rows[BLOCK];
+
+    for (int64_t i = 0; i < ids->n; i += BLOCK) {
+        const int64_t n = ids->n - i < BLOCK ? ids->n - i : BLOCK;
+
+        tsr__ids_rows(ids, i, n, rows);
+        for (int64_t k = 0; k < n; k++) {
+            if (rows[k] < 0)
+                continue;
+            if (dtype == TSR_I32)
+                ((int32_t *)counts)[rows[k]]++;
+            else
+                ((int64_t *)counts)[rows[k]]++;
+        }
+    }
+}
+
+tsr_status tsr__bag_offsets(tsr_dtype dtype, const void *offsets, int64_t n_offsets, bool with_last,
+                            int64_t n_ids, int64_t *begin, tsr_error *err)
+{
+    const tsr_ids list = {.dtype = dtype, .data = offsets};
+    int64_t before = 0;
+
+    if (with_last && n_offsets == 0)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "embedding bags: there are no offsets, not even the last");
+    for (int64_t i = 0; i < n_offsets; i++) {
+        const int64_t at = tsr__ids_at(&list, i);
+
+        if (i == 0 && at != 0)
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "embedding bags: offsets start at %" PRId64 " instead of 0", at);
+        if (at < before)
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "embedding bags: offset %" PRId64 " is %" PRId64
+                             ", less than the %" PRId64 " before it",
+                             i, at, before);
+        if (at > n_ids)
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "embedding bags: offset %" PRId64 " is %" PRId64
+                             ", but there are only %" PRId64 " ids",
+                             i, at, n_ids);
+        begin[i] = before = at;
+    }
+    if (!with_last)
+        begin[n_offsets] = n_ids;
+    return TSR_OK;
+}
+
+void tsr__bag_counts(const tsr_bags *bags, int64_t *counts)
+{
+    for (int64_t b = 0; b < bags->n_bags; b++) {
+        const int64_t begin = tsr__bag_begin(bags, b), n = tsr__bag_begin(bags, b + 1) - begin;
+
+        counts[b] = bags->ids.dtype == TSR_I32 ? count_i32(&bags->ids, begin, n)
+                                               : count_i64(&bags->ids, begin, n);
+    }
+}
+
+void tsr__bag_winners(const tsr_ids *ids, int64_t n, const int64_t *position, tsr_dtype dtype,
+                      void *index)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t id = position[i] < 0 ? -1 : tsr__ids_at(ids, position[i]);
+
+        if (dtype == TSR_I32)
+            ((int32_t *)index)[i] = (int32_t)id;
+        else
+            ((int64_t *)index)[i] = id;
+    }
+}
