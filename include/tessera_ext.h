@@ -28,7 +28,7 @@ TSR_API tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call);
    shards along one mesh dim, how its outputs' shapes follow, and what computes it on one rank.
    Dispatch, search, validator, tool and docs work from the row alone. */
 
-enum { TSR_OP_INPUTS = 12, TSR_OP_OUTPUTS = 4, TSR_OP_ATTRS = 10, TSR_OP_NUMBERS = 4 };
+enum { TSR_OP_INPUTS = 12, TSR_OP_OUTPUTS = 4, TSR_OP_ATTRS = 10, TSR_OP_NUMBERS = 12 };
 
 typedef struct tsr_op tsr_op;
 
@@ -101,6 +101,7 @@ typedef struct tsr_kernel_call {
     tsr_attrs attrs;
     int64_t number[TSR_OP_NUMBERS]; /* set by the row's localise */
     bool reference;                 /* use the naive version */
+    void *scratch;                  /* as many bytes as the row's scratch says */
     tsr_error *error;               /* for a kernel that cannot go on */
 } tsr_kernel_call;
 
@@ -159,10 +160,12 @@ struct tsr_op {
     /* sets n_out (1 unless it does), out_dtype and out_shape */
     tsr_status (*shape)(tsr_schema *schema, tsr_error *err);
 
-    /* What computes it: one of these three. kernel: on local parts; localise tells it what it must
-       know of the whole, numbers and attributes, for the rank at coord. run: on tensors, moving
-       data itself. compose: by other ops. */
+    /* What computes it. kernel: on local parts; localise tells it what it must know of the whole,
+       numbers and attributes, for the rank at coord; scratch how much memory it needs besides. run:
+       on tensors, moving data itself; beside a kernel, for strategies in which comm says that the
+       op moves something. compose: by other ops, and by them alone. */
     tsr_kernel kernel;
+    size_t (*scratch)(const tsr_kernel_call *call); /* Pure; shapes and attributes, no data */
     void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
                      const int *coord, tsr_kernel_call *call);
     tsr_status (*run)(const tsr_run_call *call, tsr_error *err);

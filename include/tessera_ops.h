@@ -42,6 +42,49 @@ TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim);
 /* x[start:stop:step] along dim; negative numbers count from the end. */
 TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 
+/* ---- lookups in tables ------------------------------------------------------------------------ */
+
+/* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names it
+   and its place. NULL options are the defaults. */
+typedef struct tsr_embedding_opts {
+    const int64_t
+        *padding_idx;        /* a row that lookups leave out; negative: from the end; NULL: none */
+    bool keep_padding;       /* the lookup reads that row all the same; bags and gradients do not */
+    bool zero_out_of_range;  /* ids that are no rows give zeros instead of an error */
+    bool scale_grad_by_freq; /* gradients are divided by how often a row occurs in all ids */
+    bool include_last;       /* the last offset is the end of the last bag */
+    bool last;               /* of equal largest values the last one wins, not the first */
+} tsr_embedding_opts;
+
+/* out[...,:] = table[ids[...],:] */
+TSR_API tsr_tensor *tsr_embedding(tsr_tensor *table, tsr_tensor *ids,
+                                  const tsr_embedding_opts *opts);
+/* The gradient of a table of so many rows; rows that no id names are 0. */
+TSR_API tsr_tensor *tsr_embedding_backward(tsr_tensor *grad, tsr_tensor *ids, int64_t rows,
+                                           const tsr_embedding_opts *opts);
+/* Rows of which a norm is above max_norm are scaled down to it in the table, if ids name them. The
+   norm is the p-norm, 2 if p is 0. Returns table. */
+TSR_API tsr_tensor *tsr_embedding_renorm(tsr_tensor *table, tsr_tensor *ids, double max_norm,
+                                         double p);
+
+/* Bags: ids [bags, length] without offsets, or ids [n] and offsets [bags], where each begins.
+   weights, of the shape of ids, may be NULL. Empty bags give zeros. */
+TSR_API tsr_tensor *tsr_bag_sum(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
+                                tsr_tensor *weights, const tsr_embedding_opts *opts);
+TSR_API tsr_tensor *tsr_bag_mean(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
+                                 const tsr_embedding_opts *opts);
+/* *index (may be NULL) gets the row that each element is from, -1 in an empty bag. */
+TSR_API tsr_tensor *tsr_bag_max(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
+                                const tsr_embedding_opts *opts, tsr_tensor **index);
+TSR_API tsr_tensor *tsr_bag_sum_backward(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
+                                         tsr_tensor *weights, int64_t rows,
+                                         const tsr_embedding_opts *opts);
+TSR_API tsr_tensor *tsr_bag_mean_backward(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
+                                          int64_t rows, const tsr_embedding_opts *opts);
+TSR_API tsr_tensor *tsr_bag_max_backward(tsr_tensor *grad, tsr_tensor *index, int64_t rows);
+TSR_API tsr_tensor *tsr_bag_weights_backward(tsr_tensor *grad, tsr_tensor *table, tsr_tensor *ids,
+                                             tsr_tensor *offsets, const tsr_embedding_opts *opts);
+
 #ifdef __cplusplus
 }
 #endif

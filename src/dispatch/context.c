@@ -13,6 +13,8 @@ tsr_status tsr__context_open(tsr_ctx *ctx, tsr_mesh *mesh)
     tsr_status st;
 
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor, &ctx->error_tensor, &ctx->error));
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor->form, &ctx->error_tensor->form,
+                       &ctx->error)); /* of no shape and no mesh */
     ctx->error_tensor->failed = true;
     ctx->error_tensor->refs = 1;
     ctx->error_tensor->mesh = mesh; /* borrowed: the job's mesh outlives it */
@@ -29,6 +31,8 @@ void tsr__context_close(tsr_ctx *ctx)
         tsr__statistics_print(ctx, &ctx->error_tensor->mesh->shape);
     tsr__dispatch_cache_free(ctx);
     tsr__redist_cache_free(ctx);
+    if (ctx->error_tensor)
+        tsr__free(&ctx->heap, (void *)ctx->error_tensor->form);
     tsr__free(&ctx->heap, ctx->error_tensor);
     ctx->error_tensor = NULL;
     /* kept tensors that were never released stay; what they return later is not kept */

@@ -154,14 +154,36 @@ static tsr_status run_kernel(tsr_ctx *ctx, const tsr_plan *plan, tsr_tensor *con
         TSR_TRY(tsr__tensor_own(out[0], &before));
     for (int k = 0; k < call->n_out; k++)
         call->out[k].data = out[k] ? tsr__tensor_data(out[k]) : NULL;
+    if (plan->schema.op->scratch)
+        TSR_TRY(
+            tsr__pool_get(&ctx->pool, plan->schema.op->scratch(call), &call->scratch, &ctx->error));
     plan->schema.op->kernel(call);
     if (trouble.code != TSR_OK) { /* others need not see it */
-        st = tsr__fail(&ctx->error, trouble.code, "%s", trouble.text);
-        ctx->world->ops->poison(ctx->world, &trouble);
+        tsr_error named = {0};
+        st = tsr__fail(&named, trouble.code, "%s: %s", plan->schema.op->name, trouble.text);
+        tsr__fail(&ctx->error, st, "%s", named.text);
+        ctx->world->ops->poison(ctx->world, &named);
     }
 done:
+    tsr__pool_put(&ctx->pool, call->scratch);
+    call->scratch = NULL;
     tsr__buffer_release(before);
     return st;
+}
+
+/* What one rank finds wrong the others cannot know. */
+static tsr_status run_itself(tsr_ctx *ctx, const tsr_op *op, const tsr_run_call *run)
+{
+    tsr_error trouble = {0};
+    tsr_status st = op->run(run, &trouble);
+
+    if (st == TSR_OK)
+        return TSR_OK;
+    tsr__fail(&trouble, st, "%s: its run failed: %s", op->name, tsr_status_text(st));
+    trouble.code = st;
+    if (st != TSR_ERR_PEER)
+        ctx->world->ops->poison(ctx->world, &trouble);
+    return tsr__fail(&ctx->error, st, "%s", trouble.text);
 }
 
 /* The kernel, or the op's own run. Without data (sim, outside the mesh) costs are counted. */
@@ -180,7 +202,10 @@ static tsr_status compute(tsr_mesh *mesh, const tsr_op_call *call, const tsr_pla
         ctx->counters.bytes_out += (int64_t)comm->bytes;
     } else if (mesh->index >= 0) {
         tsr_run_call run = {.mesh = mesh, .schema = &plan->schema, .in = in, .out = out};
-        st = op->run ? op->run(&run, &ctx->error) : run_kernel(ctx, plan, in, out);
+        if (op->run && (!op->kernel || comm->bytes > 0))
+            st = run_itself(ctx, op, &run);
+        else
+            st = run_kernel(ctx, plan, in, out);
     }
     call->entry->counters.calls++;
     call->entry->counters.predicted += comm->seconds;

@@ -17,6 +17,10 @@ typedef struct tsr_op_call {
 /* Run it; out gets as many tensors as the op has outputs, NULL for those switched off. Collective
    over the mesh of the inputs. */
 tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out);
+/* The same for typed functions: `name` is a literal; attrs NULL: the defaults. The first output, on
+   failure the error tensor; the others in rest (may be NULL), by their numbers. */
+tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
+                                const tsr_attr *attrs, tsr_tensor **rest);
 /* The first output of a row on these inputs; on failure the error tensor. */
 tsr_tensor *tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
                               const tsr_attrs *attrs);

@@ -48,6 +48,8 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     tsr_question q = {.schema = schema, .cost = cost ? cost : &usual, .want = want};
     tsr_status st;
 
+    if (schema->op->inplace && !want)
+        q.want = schema->in[0].place;
     for (int k = 0; k < schema->n_in; k++)
         s.in[k] = way->in[k];
     for (int k = 0; k < schema->n_out; k++) {

@@ -12,8 +12,8 @@ static tsr_ctx *context_of(tsr_tensor *const *in, int n)
     return NULL;
 }
 
-/* `name` is a literal; attrs NULL: the defaults. */
-static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_attr *attrs)
+tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
+                                const tsr_attr *attrs, tsr_tensor **rest)
 {
     tsr_ctx *ctx = context_of(in, n);
     tsr_op_call call = {.n_in = n, .in = in};
@@ -29,10 +29,17 @@ static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr
         tsr__op_remember(ctx->ops, name, call.entry);
     }
     call.attrs = attrs ? attrs : call.entry->defaults.value;
-    TSR_TRY(tsr__dispatch(ctx, &call, out));
-    return out[0];
+    TSR_TRY(tsr__dispatch(ctx, &call, rest ? rest : out));
+    return rest ? rest[0] : out[0];
 done:
+    for (int k = 0; rest && k < TSR_MAX_OUT; k++)
+        rest[k] = ctx->error_tensor;
     return tsr__tensor_or_error(ctx, st, NULL);
+}
+
+static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_attr *attrs)
+{
+    return tsr__dispatch_typed(name, in, n, attrs, NULL);
 }
 
 static tsr_attr integer(int64_t value)

@@ -33,4 +33,25 @@ void tsr__kernel_transpose(const tsr_kernel_call *call);
 void tsr__kernel_reshape(const tsr_kernel_call *call);
 void tsr__kernel_slice(const tsr_kernel_call *call);
 
+/* Lookups and bags (op/embedding.c has the inputs). Numbers: the table's first row that is here,
+   its rows in all, and the global position of the first id along each dim, -1 if it is not known. An
+   id out of range is an error that names it. */
+enum { TSR_NUMBER_FIRST_ROW = 0, TSR_NUMBER_ROWS = 1, TSR_NUMBER_POSITION = 2 };
+void tsr__kernel_embedding(const tsr_kernel_call *call);
+void tsr__kernel_embedding_backward(const tsr_kernel_call *call);
+void tsr__kernel_bag_sum(const tsr_kernel_call *call);
+void tsr__kernel_bag_mean(const tsr_kernel_call *call);
+void tsr__kernel_bag_max(const tsr_kernel_call *call);
+void tsr__kernel_bag_sum_backward(const tsr_kernel_call *call);
+void tsr__kernel_bag_mean_backward(const tsr_kernel_call *call);
+void tsr__kernel_bag_max_backward(const tsr_kernel_call *call);
+void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call);
+void tsr__kernel_embedding_renorm(const tsr_kernel_call *call);
+size_t tsr__scratch_embedding_renorm(const tsr_kernel_call *call);
+size_t tsr__scratch_embedding_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_bag(const tsr_kernel_call *call);
+size_t tsr__scratch_bag_weights_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_bag_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call);
+
 #endif

@@ -100,7 +100,10 @@ int tsr__attr_index(const tsr_op *op, const char *name)
 
 const tsr_attr *tsr_schema_attr(const tsr_schema *schema, const char *name)
 {
-    return &schema->attrs.value[tsr__attr_index(schema->op, name)];
+    static const tsr_attr absent = {.n = -1};
+    int i = tsr__attr_index(schema->op, name);
+
+    return i < 0 ? &absent : &schema->attrs.value[i];
 }
 
 int tsr__attrs_count(const tsr_op *op)

@@ -181,7 +181,10 @@ tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err)
         else if (*p == ',')
             tensors[p++ > arrow]++;
     }
-    if (tensors[0] != tsr__op_inputs(op) || tensors[1] > TSR_MAX_OUT)
+    if (tensors[1] > TSR_MAX_OUT)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" have %d outputs, at most %d work",
+                         op->name, op->axes, tensors[1], TSR_MAX_OUT);
+    if (tensors[0] != tsr__op_inputs(op))
         return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" are for %d inputs, not for %s",
                          op->name, op->axes, tensors[0], op->inputs);
     return TSR_OK;

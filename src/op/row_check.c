@@ -29,12 +29,15 @@ static tsr_status check_inputs(const tsr_op *op, tsr_error *err)
         if (*p == '?' || *p == '*')
             p++;
         if (length == 0 || (*p && *p != ',') || (p[-1] == '*' && (*p || n > 0)) ||
-            n == TSR_MAX_IN || (*p == ',' && !p[1]))
+            (*p == ',' && !p[1]))
             return tsr__fail(err, TSR_ERR_ARG,
                              "%s: inputs \"%s\" are not a list such as a,b,bias? or x*", op->name,
                              op->inputs ? op->inputs : "");
         p += *p == ',';
     }
+    if (n > TSR_MAX_IN)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: %d inputs, at most %d work", op->name, n,
+                         TSR_MAX_IN);
     return TSR_OK;
 }
 
@@ -42,7 +45,7 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
 {
     int ways = (op->axes != NULL) + (op->rule != NULL) + (op->strategies != NULL) +
                (op->propagate != NULL);
-    int computes = (op->kernel != NULL) + (op->run != NULL) + (op->compose != NULL);
+    bool computes = op->kernel || op->run;
 
     if (!op->doc || !op->doc[0])
         return tsr__fail(err, TSR_ERR_ARG, "%s: its row has no doc", op->name);
@@ -51,10 +54,15 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
                          "%s: its row says in %d ways how it shards, at most one of axes, rule, "
                          "strategies and propagate is allowed",
                          op->name, ways);
-    if (computes != 1)
+    if (computes == (op->compose != NULL))
         return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: its row has %d of kernel, run and compose, just one is needed",
-                         op->name, computes);
+                         "%s: a row has a kernel or a run, or is composed of other ops", op->name);
+    if (op->kernel && op->run && !op->comm)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: its row has a kernel and a run, but no comm to choose by", op->name);
+    if (op->axes && strchr(op->inputs, '*'))
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: axes are for inputs that are counted, not for a list", op->name);
     if (op->compose && (ways > 0 || op->linear || op->monotone || op->moves))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: it is composed of other ops, so it has no rules of its own",

@@ -86,8 +86,15 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
                               s->op->name, tsr_mesh_text(&s->in[0].mesh, a, sizeof a),
                               tsr_mesh_text(&s->in[k].mesh, b, sizeof b)));
     }
+    if (!s->op->shape)
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG,
+                          "%s is composed of other ops: it has no shape or plan of its own",
+                          s->op->name));
     s->n_out = 1;
-    TSR_TRY(s->op->shape(s, err));
+    st = s->op->shape(s, err);
+    if (st != TSR_OK) /* a row's function may have left it at that */
+        tsr__fail(err, st, "%s: its inputs do not fit", s->op->name);
+    TSR_TRY(st);
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k))
             TSR_TRY(tsr__shape_check(&s->out_shape[k], tsr_dtype_size(s->out_dtype[k]), err));

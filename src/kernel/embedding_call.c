@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* embedding_call.c - the embedding kernels (embedding.h) as op rows call them: operands, attributes
+   and numbers of a kernel call become arguments; scratch is carved up; ids out of range are found
+   before anything is computed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernel/embedding_reference.h"
+#include "kernel/index.h"
+#include "kernel/kernels.h"
+
+/* Attributes of the rows, in their order (op/embedding.c). */
+enum { LOOKUP_PADDING = 0, LOOKUP_KEEP = 1, LOOKUP_ZERO = 2 };
+enum { BAG_PADDING = 0, BAG_INCLUDE_LAST = 1, BAG_ZERO = 2, BAG_LAST = 3 };
+enum { BACK_ROWS = 0, BACK_PADDING = 1, BACK_FREQ = 2, BACK_ZERO = 3 };
+enum { BAG_BACK_ROWS = 0, BAG_BACK_PADDING = 1, BAG_BACK_INCLUDE_LAST = 2, BAG_BACK_ZERO = 3 };
+
+static void *carve(char **at, size_t bytes)
+{
+    char *p = *at;
+
+    *at += (bytes + 63) & ~(size_t)63;
+    return p;
+}
+
+static size_t room(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+/* ---- ids ---- */
+
+static tsr_ids ids_of(const tsr_kernel_call *call, int k, int padding, int64_t n_rows)
+{
+    const tsr_operand *ids = &call->in[k];
+    const int64_t rows = call->number[TSR_NUMBER_ROWS];
+    const tsr_attr *pad = &call->attrs.value[padding];
+    tsr_ids out = {.dtype = ids->dtype,
+                   .data = ids->data,
+                   .n = tsr__operand_count(ids),
+                   .vocab = rows,
+                   .row_first = call->number[TSR_NUMBER_FIRST_ROW],
+                   .n_rows = n_rows,
+                   .padding = -1};
+
+    if (pad->n > 0)
+        out.padding = pad->i[0] < 0 ? pad->i[0] + rows : pad->i[0];
+    return out;
+}
+
+/* "[3,1]" in the whole tensor, or "" where parts are scattered. */
+static void position_text(const tsr_kernel_call *call, const tsr_shape *s, int64_t i, char *buf,
+                          size_t n)
+{
+    int64_t index[TSR_MAX_DIM];
+    size_t used = 0;
+
+    buf[0] = 0;
+    for (int d = s->ndim - 1; d >= 0; d--) {
+        if (call->number[TSR_NUMBER_POSITION + d] < 0)
+            return;
+        index[d] = i % s->size[d] + call->number[TSR_NUMBER_POSITION + d];
+        i /= s->size[d];
+    }
+    used += (size_t)snprintf(buf, n, " at [");
+    for (int d = 0; d < s->ndim; d++)
+        used += (size_t)snprintf(buf + used, n - used, "%s%" PRId64, d ? "," : "", index[d]);
+    snprintf(buf + used, n - used, "]");
+}
+
+/* Is every id a row of the table? If not, the error says so; `zero` lets them pass. */
+static bool ids_are_good(const tsr_kernel_call *call, int k, const tsr_ids *ids, int zero)
+{
+    char where[256];
+    int64_t bad;
+
+    if (zero >= 0 && call->attrs.value[zero].i[0])
+        return true;
+    bad = tsr__ids_bad(ids);
+    if (bad < 0)
+        return true;
+    position_text(call, &call->in[k].shape, bad, where, sizeof where);
+    tsr__fail(call->error, TSR_ERR_ARG, "id %" PRId64 "%s is not in 0 to %" PRId64,
+              tsr__ids_at(ids, bad), where, ids->vocab - 1);
+    return false;
+}
+
+/* ---- lookup ---- */
+
+void tsr__kernel_embedding(const tsr_kernel_call *call)
+{
+    const tsr_operand *table = &call->in[0];
+    tsr_lookup lookup = {.dtype = table->dtype,
+                         .dim = table->shape.size[1],
+                         .ids = ids_of(call, 1, LOOKUP_PADDING, table->shape.size[0]),
+                         .padding_keep = call->attrs.value[LOOKUP_KEEP].i[0],
+                         .table = table->data,
+                         .out = call->out[0].data};
+
+    if (!ids_are_good(call, 1, &lookup.ids, LOOKUP_ZERO))
+        return;
+    if (call->reference)
+        tsr__reference_embedding(&lookup);
+    else
+        tsr__embedding_forward(&lookup);
+}
+
+/* ---- bags ---- */
+
+/* Bags of ids at input k; begin is room for one more than there are bags, if offsets are given. */
+static bool bags_of(const tsr_kernel_call *call, int k, int padding, bool include_last, int zero,
+                    int64_t n_rows, int64_t n_bags, int64_t *begin, tsr_bags *out)
+{
+    const tsr_operand *ids = &call->in[k], *offsets = &call->in[k + 1];
+    bool given = tsr__operand_given(call, k + 1);
+
+    *out = (tsr_bags){.ids = ids_of(call, k, padding, n_rows),
+                      .n_bags = n_bags,
+                      .begin = given ? begin : NULL,
+                      .length = given ? 0 : ids->shape.size[1]};
+    if (!ids_are_good(call, k, &out->ids, zero))
+        return false;
+    return !given || tsr__bag_offsets(offsets->dtype, offsets->data, offsets->shape.size[0],
+                                      include_last, out->ids.n, begin, call->error) == TSR_OK;
+}
+
+/* begin, counts, winners, and what the kernel itself needs: for bags of ids at input k. */
+static size_t bag_room(const tsr_kernel_call *call, int k, int64_t n_bags, int64_t dim)
+{
+    tsr_bags bags = {.ids = {.n = tsr__operand_count(&call->in[k])}, .n_bags = n_bags};
+
+    return room((size_t)(n_bags + 1) * 8) + room((size_t)n_bags * 8) +
+           room((size_t)(n_bags * dim) * 8) + room(tsr__bag_bytes(&bags));
+}
+
+size_t tsr__scratch_bag(const tsr_kernel_call *call)
+{
+    return bag_room(call, 1, call->out[0].shape.size[0], call->out[0].shape.size[1]);
+}
+
+size_t tsr__scratch_bag_weights_backward(const tsr_kernel_call *call)
+{
+    return bag_room(call, 2, call->in[0].shape.size[0], 0);
+}
+
+typedef struct bag_scratch {
+    int64_t *begin, *counts, *position;
+    void *rest;
+} bag_scratch;
+
+static bag_scratch carve_bags(const tsr_kernel_call *call, int64_t n_bags, int64_t dim)
+{
+    char *at = call->scratch;
+    bag_scratch s;
+
+    s.begin = carve(&at, (size_t)(n_bags + 1) * 8);
+    s.counts = carve(&at, (size_t)n_bags * 8);
+    s.position = carve(&at, (size_t)(n_bags * dim) * 8);
+    s.rest = at;
+    return s;
+}
+
+static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
+{
+    const tsr_operand *table = &call->in[0];
+    const int64_t n_bags = call->out[0].shape.size[0], dim = table->shape.size[1];
+    bag_scratch s = carve_bags(call, n_bags, dim);
+
+    *out = (tsr_bag_pool){.dtype = table->dtype,
+                          .dim = dim,
+                          .table = table->data,
+                          .weights = tsr__operand_given(call, 3) ? call->in[3].data : NULL,
+                          .scratch = s.rest,
+                          .out = call->out[0].data,
+                          .position = s.position};
+    return bags_of(call, 1, BAG_PADDING, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO,
+                   table->shape.size[0], n_bags, s.begin, &out->bags);
+}
+
+void tsr__kernel_bag_sum(const tsr_kernel_call *call)
+{
+    tsr_bag_pool pool;
+
+    if (make_pool(call, &pool))
+        (call->reference ? tsr__reference_bag_sum : tsr__bag_sum)(&pool);
+}
+
+void tsr__kernel_bag_mean(const tsr_kernel_call *call)
+{
+    tsr_bag_pool pool;
+
+    if (make_pool(call, &pool))
+        (call->reference ? tsr__reference_bag_mean : tsr__bag_mean)(&pool);
+}
+
+void tsr__kernel_bag_max(const tsr_kernel_call *call)
+{
+    tsr_bag_pool pool;
+
+    if (!make_pool(call, &pool))
+        return;
+    pool.last = call->attrs.value[BAG_LAST].i[0];
+    (call->reference ? tsr__reference_bag_max : tsr__bag_max)(&pool);
+    if (call->out[1].data)
+        tsr__bag_winners(&pool.bags.ids, pool.bags.n_bags * pool.dim, pool.position,
+                         call->out[1].dtype, call->out[1].data);
+}
+
+void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
+{
+    const tsr_operand *grad = &call->in[0], *table = &call->in[1];
+    bag_scratch s = carve_bags(call, grad->shape.size[0], 0);
+    tsr_bag_pool pool = {.dtype = table->dtype,
+                         .dim = table->shape.size[1],
+                         .table = table->data,
+                         .scratch = s.rest};
+
+    if (!bags_of(call, 2, BAG_PADDING, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO,
+                 table->shape.size[0], grad->shape.size[0], s.begin, &pool.bags))
+        return;
+    (call->reference ? tsr__reference_bag_weights_backward
+                     : tsr__bag_weights_backward)(&pool, grad->data, call->out[0].data);
+}
+
+/* ---- gradients of the table ---- */
+
+static tsr_table_grad grad_of(const tsr_kernel_call *call)
+{
+    const tsr_operand *out = &call->out[0];
+
+    return (tsr_table_grad){.dtype = out->dtype,
+                            .dim = out->shape.size[1],
+                            .n_rows = out->shape.size[0],
+                            .grad_out = call->in[0].data,
+                            .out = out->data};
+}
+
+size_t tsr__scratch_embedding_backward(const tsr_kernel_call *call)
+{
+    return room(tsr__scatter_bytes(tsr__operand_count(&call->in[1]))) +
+           room((size_t)call->out[0].shape.size[0] * 8);
+}
+
+void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
+{
+    tsr_table_grad grad = grad_of(call);
+    tsr_ids ids = ids_of(call, 1, BACK_PADDING, grad.n_rows);
+    tsr_scatter scatter;
+    char *at = call->scratch;
+    int64_t *counts;
+
+    if (!ids_are_good(call, 1, &ids, BACK_ZERO))
+        return;
+    counts = carve(&at, (size_t)grad.n_rows * 8);
+    if (call->attrs.value[BACK_FREQ].i[0]) {
+        memset(counts, 0, (size_t)grad.n_rows * 8);
+        tsr__embedding_count(&ids, TSR_I64, counts);
+        grad.freq_dtype = TSR_I64;
+        grad.freq = counts;
+    }
+    if (call->reference) {
+        tsr_bags single = {.ids = ids, .n_bags = ids.n, .length = 1};
+        tsr__reference_bag_backward(&single, NULL, NULL, &grad);
+        return;
+    }
+    tsr__embedding_scatter(&ids, at, &scatter);
+    tsr__scatter_dense(&scatter, &grad);
+}
+
+size_t tsr__scratch_bag_backward(const tsr_kernel_call *call)
+{
+    return bag_room(call, 1, call->in[0].shape.size[0], 0) +
+           room(tsr__scatter_bytes(tsr__operand_count(&call->in[1])));
+}
+
+static void bag_backward(const tsr_kernel_call *call, bool mean)
+{
+    const int64_t n_bags = call->in[0].shape.size[0];
+    tsr_table_grad grad = grad_of(call);
+    bag_scratch s = carve_bags(call, n_bags, 0);
+    const void *weights = tsr__operand_given(call, 3) ? call->in[3].data : NULL;
+    tsr_scatter scatter;
+    tsr_bags bags;
+
+    if (!bags_of(call, 1, BAG_BACK_PADDING, call->attrs.value[BAG_BACK_INCLUDE_LAST].i[0],
+                 BAG_BACK_ZERO, grad.n_rows, n_bags, s.begin, &bags))
+        return;
+    if (mean)
+        tsr__bag_counts(&bags, s.counts);
+    if (call->reference) {
+        tsr__reference_bag_backward(&bags, weights, mean ? s.counts : NULL, &grad);
+        return;
+    }
+    tsr__bag_scatter(&bags, grad.dtype, weights, mean ? s.counts : NULL, s.rest, &scatter);
+    tsr__scatter_dense(&scatter, &grad);
+}
+
+void tsr__kernel_bag_sum_backward(const tsr_kernel_call *call)
+{
+    bag_backward(call, false);
+}
+
+void tsr__kernel_bag_mean_backward(const tsr_kernel_call *call)
+{
+    bag_backward(call, true);
+}
+
+size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call)
+{
+    return room(tsr__scatter_bytes(tsr__operand_count(&call->in[1])));
+}
+
+/* Winners of -1 are empty bags: they get nothing. */
+void tsr__kernel_bag_max_backward(const tsr_kernel_call *call)
+{
+    tsr_table_grad grad = grad_of(call);
+    tsr_ids winners = ids_of(call, 1, BAG_BACK_PADDING, grad.n_rows);
+    tsr_scatter scatter;
+
+    if (call->reference) {
+        tsr__reference_bag_max_backward(&winners, &grad);
+        return;
+    }
+    tsr__bag_max_scatter(&winners, call->scratch, &scatter);
+    tsr__scatter_dense(&scatter, &grad);
+}
+
+/* ---- max_norm ---- */
+
+size_t tsr__scratch_embedding_renorm(const tsr_kernel_call *call)
+{
+    return room(tsr__scatter_bytes(tsr__operand_count(&call->in[1])));
+}
+
+/* Attributes: the largest norm, and which norm. */
+void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
+{
+    const tsr_operand *table = &call->in[0], *out = &call->out[0];
+    tsr_renorm renorm = {.dtype = out->dtype,
+                         .dim = out->shape.size[1],
+                         .max_norm = call->attrs.value[0].f,
+                         .p = call->attrs.value[1].f,
+                         .table = out->data};
+    tsr_ids ids = ids_of(call, 1, 0, out->shape.size[0]);
+
+    ids.padding = -1; /* it is looked up too */
+    if (!ids_are_good(call, 1, &ids, -1))
+        return;
+    if (out->data != table->data)
+        memcpy(out->data, table->data,
+               (size_t)tsr__operand_count(out) * tsr_dtype_size(out->dtype));
+    if (call->reference)
+        tsr__reference_embedding_renorm(&renorm, &ids);
+    else
+        tsr__embedding_renorm(&renorm, &ids, call->scratch);
+}
