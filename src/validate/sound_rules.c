@@ -54,9 +54,14 @@ const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char 
         if (tsr__schema_has(schema, k))
             used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "",
                                      tsr__placement_text(&rule->in[k].place, one, sizeof one));
-    if (used < n)
-        snprintf(buf + used, n - used, " -> %s",
-                 tsr__placement_text(&rule->out[0].place, one, sizeof one));
+    for (int k = 0, first = 1; k < schema->n_out && used < n; k++)
+        if (tsr__schema_gives(schema, k)) {
+            used += (size_t)snprintf(
+                buf + used, n - used, "%s%s", first ? " -> " : ",",
+                rule->out[k].open ? "-"
+                                  : tsr__placement_text(&rule->out[k].place, one, sizeof one));
+            first = 0;
+        }
     return buf;
 }
 
@@ -88,7 +93,7 @@ static tsr_status check_rule(tsr_validator *v, tsr_trial *t, const char *text, c
     n = tsr__domains_of(&t->schema, domain);
     for (int i = 0; i < n && holds; i++) {
         TSR_TRY(tsr__trial_fill(t, domain[i], err));
-        TSR_TRY(tsr__trial_holds(t, &rule->out[0].place, &holds, why, err));
+        TSR_TRY(tsr__trial_holds(t, rule->out, &holds, why, err));
     }
     if (holds)
         return TSR_OK;
@@ -109,7 +114,7 @@ static tsr_status check_case(tsr_validator *v, const char *text, int ranks, tsr_
 
     TSR_TRY(tsr__case_read(v->op, text, &mesh, &schema, err));
     TSR_TRY(tsr__all_rules(&schema, &rules, err));
-    TSR_TRY(tsr__trial_open(&trial, v->heap, &schema, (uint64_t)ranks, err));
+    TSR_TRY(tsr__trial_open(&trial, v->heap, &schema, text, (uint64_t)ranks, err));
     for (int i = 0; i < rules.n; i++) {
         TSR_TRY(tsr_rule_add(&v->known, &rules.rule[i], err));
         if (tsr__rule_offered(&schema, &rules.rule[i]))
