@@ -91,9 +91,9 @@ static double summand(double total, int n, int c, uint64_t h, bool cancel)
 
 /* What remains for a coordinate when `value` is split along the partial mesh dims, the first one
    outermost. The absolute values of summands exceed that of the value by 2 at most. */
-static double term(const tsr_spec *spec, uint64_t h, const int *coord, double value)
+static double term(const tsr_spec *spec, bool is_signed, uint64_t h, const int *coord, double value)
 {
-    bool is_signed = spec->dtype != TSR_U8 && spec->dtype != TSR_BOOL, cancel = is_signed;
+    bool cancel = is_signed;
 
     for (int m = 0; m < spec->mesh.ndim; m++) {
         int n = spec->mesh.size[m], c = coord[m], winner = (int)(h >> 8 & 0xffff) % n;
@@ -126,6 +126,7 @@ tsr_status op_placing_make(const op_problem *p, tsr_mesh *mesh, int k, const tsr
                            const double *whole, tsr_tensor **out)
 {
     uint64_t seed = value_hash(p->set.seed + (uint64_t)k);
+    bool is_signed = spec->dtype != TSR_U8 && spec->dtype != TSR_BOOL && !p->range[k];
     int coord[TSR_MAX_MESH];
     int64_t at[TSR_MAX_DIM], n;
     char text[TSR_TEXT_LEN];
@@ -141,7 +142,7 @@ tsr_status op_placing_make(const op_problem *p, tsr_mesh *mesh, int k, const tsr
         int64_t global = value_part_global(&part, &spec->shape, i, at);
 
         value_put(spec->dtype, data, i,
-                  term(spec, value_hash(seed ^ (uint64_t)global), coord, whole[global]));
+                  term(spec, is_signed, value_hash(seed ^ (uint64_t)global), coord, whole[global]));
     }
     if (data)
         *out = tsr_from_local(mesh, tsr_spec_text(spec, text, sizeof text), data, &part.shape);

@@ -4,6 +4,7 @@
 #include "op_problem.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reader.h"
@@ -119,7 +120,28 @@ static bool read_named(reader *r, op_problem *p, size_t n)
     return true;
 }
 
-/* "f32[5,3]@[S(0),R]", "@[S(0),R]" or "-" */
+/* "<10" or "/12" behind the shape of input k, if it is there */
+static bool read_range(reader *r, op_problem *p, int k)
+{
+    const tsr_spec *spec = &p->in[k];
+    const char *at = r->p;
+    char *end;
+
+    if (*at != '<' && *at != '/')
+        return true;
+    p->range[k] = *at;
+    p->limit[k] = isdigit((unsigned char)at[1]) ? strtoll(at + 1, &end, 10) : -1;
+    if (p->limit[k] < (*at == '<') || p->limit[k] > INT32_MAX)
+        return reader_wrong(r, at, "expected a limit like <10 or /12");
+    if (spec->dtype != TSR_I32 && spec->dtype != TSR_I64)
+        return reader_wrong(r, at, "only i32 and i64 have a range of values");
+    if (*at == '/' && spec->shape.ndim != 1)
+        return reader_wrong(r, at, "offsets have one dim");
+    r->p = end;
+    return true;
+}
+
+/* "f32[5,3]@[S(0),R]", "i64[7]<10@[S(0),R]", "@[S(0),R]" or "-" */
 static bool read_input(reader *r, op_problem *p, bool files)
 {
     const char *begin = r->p;
@@ -147,6 +169,8 @@ static bool read_input(reader *r, op_problem *p, bool files)
             return false;
         if (tsr_spec_parse(tensor, &none, &p->in[k], &err) != TSR_OK)
             return reader_wrong(r, begin, "%s", err.text);
+        if (!read_range(r, p, k))
+            return false;
     }
     if (*r->p != '@')
         return true;
@@ -258,15 +282,29 @@ const char *op_problem_input_name(const op_problem *p, int k, char buf[CLI_TEXT]
     return buf;
 }
 
+/* Input k as `spec`, with its range; "-" if it is absent. */
+static void input_text(const op_problem *p, int k, const tsr_spec *spec, char *buf, size_t n)
+{
+    char text[TSR_TEXT_LEN] = "-", range[CLI_TEXT] = "";
+    size_t shape;
+
+    if (op_problem_has(p, k))
+        tsr_spec_text(spec, text, sizeof text);
+    if (p->range[k])
+        snprintf(range, sizeof range, "%c%lld", p->range[k], (long long)p->limit[k]);
+    shape = strcspn(text, "@");
+    snprintf(buf, n, "%.*s%s%s", (int)shape, text, range, text + shape);
+}
+
 const char *op_problem_call_text(const op_problem *p, const tsr_spec *in, char *buf, size_t n)
 {
     size_t used = (size_t)snprintf(buf, n, "%s", p->op->name);
-    char text[TSR_TEXT_LEN];
+    char text[TSR_TEXT_LEN + CLI_TEXT];
 
-    for (int k = 0; k < p->n_in && used < n; k++)
-        used +=
-            (size_t)snprintf(buf + used, n - used, " %s",
-                             op_problem_has(p, k) ? tsr_spec_text(&in[k], text, sizeof text) : "-");
+    for (int k = 0; k < p->n_in && used < n; k++) {
+        input_text(p, k, &in[k], text, sizeof text);
+        used += (size_t)snprintf(buf + used, n - used, " %s", text);
+    }
     for (int i = 0; i < p->n_attrs && used < n; i++)
         used += (size_t)snprintf(buf + used, n - used, " %s", p->attr[i]);
     if (p->want_text[0] && used < n)

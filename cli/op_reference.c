@@ -43,6 +43,17 @@ static double random_value(tsr_dtype dtype, uint64_t h)
     return dtype == TSR_U8 ? (double)(h % 4) : (double)(h % 7) - 3;
 }
 
+/* Values of an input that has a range: indices below the limit, or offsets that begin with 0 and
+   grow by 0 to 3, so that some are equal. */
+static double ranged_value(const op_problem *p, int k, double before, int64_t i, uint64_t h)
+{
+    double limit = (double)p->limit[k];
+
+    if (p->range[k] == '<')
+        return (double)(h % (uint64_t)p->limit[k]);
+    return i == 0 ? 0 : fmin(before + (double)(h % 4), limit);
+}
+
 static tsr_tensor *make_input(const task *t, tsr_mesh *mesh, int k, variant v)
 {
     const double *value = t->ref->in[k];
@@ -107,8 +118,11 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 {
     task *t = arg;
     tsr_status st = run_variant(t, mesh, AS_IS);
+    bool any_float = false;
 
-    for (int v = ABSOLUTE; v < N_VARIANTS && st == TSR_OK && is_float(t->p->in[0].dtype); v++)
+    for (int k = 0; k < t->p->n_in; k++)
+        any_float = any_float || (op_problem_has(t->p, k) && is_float(t->p->in[k].dtype));
+    for (int v = ABSOLUTE; v < N_VARIANTS && st == TSR_OK && any_float; v++)
         st = run_variant(t, mesh, (variant)v);
     return st;
 }
@@ -134,10 +148,11 @@ static bool make_inputs(const op_problem *p, op_reference *ref)
         ref->in[k] = malloc((size_t)n * sizeof(double) + 1);
         if (!ref->in[k])
             return false;
-        for (int64_t i = 0; i < n; i++)
-            ref->in[k][i] = random_value(
-                p->in[k].dtype,
-                value_hash(value_hash(p->set.seed ^ (uint64_t)k << 32) + (uint64_t)i) >> 8);
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t h = value_hash(value_hash(p->set.seed ^ (uint64_t)k << 32) + (uint64_t)i) >> 8;
+            ref->in[k][i] = p->range[k] ? ranged_value(p, k, i > 0 ? ref->in[k][i - 1] : 0, i, h)
+                                        : random_value(p->in[k].dtype, h);
+        }
     }
     return true;
 }

@@ -177,7 +177,10 @@ struct tsr_op {
     bool in_field; /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
 
     /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
-       that differ in sizes only are judged together: some should divide by the mesh, some not. */
+       that differ in sizes only are judged together: some should divide by the mesh, some not.
+       Integer inputs hold any small numbers; "i64[7]<10" holds indices of 0 to 9, "i64[4]/12"
+       offsets that begin with 0, never fall and are at most 12. f64 inputs are tried in other
+       floating point types and, where the op takes them, in i32 and i64 too. */
     const char *const *cases;
 };
 
@@ -253,9 +256,12 @@ typedef struct tsr_flaw {
 enum { TSR_FLAWS = 16 };
 
 typedef struct tsr_validation {
-    int cases;      /* shapes and attributes tried, those of the op's row */
+    int cases; /* shapes and attributes tried, those of the op's row */
+    /* the op has no kernel of its own but a run, or it is composed: its rules and tuples were not
+       tried, only runs on threads, compared with one on one rank */
+    bool runs_only;
     int rules;      /* different ones */
-    int64_t tuples; /* placements of inputs and output that were enumerated, over all cases */
+    int64_t tuples; /* placements of inputs and outputs that were enumerated, over all cases */
     int64_t runs;   /* calls on thread ranks */
     int unsound, missing, wrong;
     double seconds;
@@ -265,7 +271,7 @@ typedef struct tsr_validation {
 
 /* Check an op against its definition, the reference kernel on whole values: every rule on one mesh
    dim, exactly where the op is linear; every tuple of placements that no rule gives; and runs on
-   threads. Finding flaws is a success. Local; starts threads. */
+   threads. All outputs are compared. Finding flaws is a success. Local; starts threads. */
 TSR_API tsr_status tsr_validate(const tsr_op *op, tsr_validation *out, tsr_error *err);
 
 #ifdef __cplusplus

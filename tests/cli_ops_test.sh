@@ -189,6 +189,16 @@ run 0 verify 'sum f32[0,3]@[S(0)] dims=0 mesh=2'
 has 'verify no elements' PASS
 run 0 verify 'add f32[8]@[S(0)] f32[8]@[P(sum)] mesh=2@1 -> [R]'
 has 'verify on a part of the world, placements asked for' PASS '3 ranks, 16 elements'
+run 0 verify 'add i64[7]<10@[S(0),P(sum)] i64[7]@[P(max),R] mesh=2x2' --all-placements
+has 'verify, indices' PASS 'add i64[7]<10@[S(0),P(sum)] i64[7]@[P(max),R] mesh=2x2' 'all 81 ways'
+run 1 verify 'max i64[90]<10@[R] dims=0 mesh=1' --spoil 0
+has 'verify, indices reach up to the limit' FAIL 'expected 9,'
+run 1 verify 'relu i32[5]<1@[R] mesh=1' --spoil 0
+has 'verify, indices below 1' FAIL 'relu i32[5]<1@[R]' 'index [0]: expected 0,'
+run 1 verify 'max i64[90]/12@[R] dims=0 mesh=1' --spoil 0
+has 'verify, offsets end at the limit' FAIL 'i64[90]/12@[R]' 'expected 12,'
+run 1 verify 'neg i64[4]/12@[S(0)] mesh=2' --spoil 0
+has 'verify, offsets begin with 0' FAIL 'index [0]: expected 0,'
 run 1 verify 'add f32[8]@[S(0)] f32[8] mesh=2' --spoil 1
 has 'verify finds a difference' FAIL 'rank 0, index [4]: expected'
 run 1 verify 'softmax f32[8,3]@[S(0)] mesh=2' --spoil 1 --all-placements
@@ -268,6 +278,11 @@ refuse 'unknown dtype' 'unknown dtype "f33"' 'neg f33[4,6] mesh=2'
 refuse 'unclosed shape' 'expected a shape like [5,3]' 'neg f32[4,6 mesh=2'
 refuse 'unclosed placements' 'expected placements like [S(0),R]' 'neg f32[4,6]@[S(0) mesh=2'
 refuse 'no shape' 'expected an input like f32[5,3]@[S(0),R]' 'neg [4,6] mesh=2'
+refuse 'no limit' 'expected a limit like <10 or /12' 'neg i64[4]<@[R] mesh=2'
+refuse 'limit 0' 'expected a limit like <10 or /12' 'neg i64[4]<0 mesh=2'
+refuse 'range of a float' 'only i32 and i64 have a range' 'neg f32[4]<9 mesh=2'
+refuse 'offsets of two dims' 'offsets have one dim' 'neg i64[4,6]/9 mesh=2'
+refuse 'behind a limit' 'expected an input like' 'neg i64[4]<9/3 mesh=2'
 refuse 'mesh that does not fit' 'has 1 placement, but mesh 2x2 has 2 dims' \
     'neg f32[4,6]@[S(0)] mesh=2x2'
 refuse 'shard dim out of range' 'so no dim 2' 'neg f32[4,6]@[S(2)] mesh=2'

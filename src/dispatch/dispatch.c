@@ -307,17 +307,18 @@ done:
     return st;
 }
 
-tsr_tensor *tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
-                              const tsr_attrs *attrs)
+tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
+                             const tsr_attrs *attrs, tsr_tensor **out)
 {
     tsr_op_call call = {.n_in = n_in, .in = in, .attrs = attrs->value};
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
     tsr_status st;
 
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        out[k] = NULL;
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, &call.entry, &ctx->error));
     TSR_TRY(tsr__dispatch(ctx, &call, out));
 done:
-    return tsr__tensor_or_error(ctx, st, out[0]);
+    return tsr__settle(ctx, st);
 }
 
 void tsr__dispatch_cache_free(tsr_ctx *ctx)

@@ -21,9 +21,9 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
    failure the error tensor; the others in rest (may be NULL), by their numbers. */
 tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
                                 const tsr_attr *attrs, tsr_tensor **rest);
-/* The first output of a row on these inputs; on failure the error tensor. */
-tsr_tensor *tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
-                              const tsr_attrs *attrs);
+/* A row on these inputs: all its outputs, TSR_MAX_OUT of them, NULL where there is none. */
+tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
+                             const tsr_attrs *attrs, tsr_tensor **out);
 /* Its kernel alone, n times, into an output that it gave before. */
 tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n);
 void tsr__dispatch_cache_free(tsr_ctx *ctx);

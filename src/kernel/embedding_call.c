@@ -11,11 +11,12 @@
 #include "kernel/index.h"
 #include "kernel/kernels.h"
 
-/* Attributes of the rows, in their order (op/embedding.c). */
-enum { LOOKUP_PADDING = 0, LOOKUP_KEEP = 1, LOOKUP_ZERO = 2 };
-enum { BAG_PADDING = 0, BAG_INCLUDE_LAST = 1, BAG_ZERO = 2, BAG_LAST = 3 };
-enum { BACK_ROWS = 0, BACK_PADDING = 1, BACK_FREQ = 2, BACK_ZERO = 3 };
-enum { BAG_BACK_ROWS = 0, BAG_BACK_PADDING = 1, BAG_BACK_INCLUDE_LAST = 2, BAG_BACK_ZERO = 3 };
+/* Attributes of the rows, in their order (op/embedding.c); localise has made a number of the
+   padding. */
+enum { LOOKUP_KEEP = 1, LOOKUP_ZERO = 2 };
+enum { BAG_INCLUDE_LAST = 1, BAG_ZERO = 2, BAG_LAST = 3 };
+enum { BACK_FREQ = 2, BACK_ZERO = 3 };
+enum { BAG_BACK_INCLUDE_LAST = 2, BAG_BACK_ZERO = 3 };
 
 static void *carve(char **at, size_t bytes)
 {
@@ -32,22 +33,17 @@ static size_t room(size_t bytes)
 
 /* ---- ids ---- */
 
-static tsr_ids ids_of(const tsr_kernel_call *call, int k, int padding, int64_t n_rows)
+static tsr_ids ids_of(const tsr_kernel_call *call, int k, int64_t n_rows)
 {
     const tsr_operand *ids = &call->in[k];
-    const int64_t rows = call->number[TSR_NUMBER_ROWS];
-    const tsr_attr *pad = &call->attrs.value[padding];
-    tsr_ids out = {.dtype = ids->dtype,
-                   .data = ids->data,
-                   .n = tsr__operand_count(ids),
-                   .vocab = rows,
-                   .row_first = call->number[TSR_NUMBER_FIRST_ROW],
-                   .n_rows = n_rows,
-                   .padding = -1};
 
-    if (pad->n > 0)
-        out.padding = pad->i[0] < 0 ? pad->i[0] + rows : pad->i[0];
-    return out;
+    return (tsr_ids){.dtype = ids->dtype,
+                     .data = ids->data,
+                     .n = tsr__operand_count(ids),
+                     .vocab = call->number[TSR_NUMBER_ROWS],
+                     .row_first = call->number[TSR_NUMBER_FIRST_ROW],
+                     .n_rows = n_rows,
+                     .padding = call->number[TSR_NUMBER_PADDING]};
 }
 
 /* "[3,1]" in the whole tensor, or "" where parts are scattered. */
@@ -94,7 +90,7 @@ void tsr__kernel_embedding(const tsr_kernel_call *call)
     const tsr_operand *table = &call->in[0];
     tsr_lookup lookup = {.dtype = table->dtype,
                          .dim = table->shape.size[1],
-                         .ids = ids_of(call, 1, LOOKUP_PADDING, table->shape.size[0]),
+                         .ids = ids_of(call, 1, table->shape.size[0]),
                          .padding_keep = call->attrs.value[LOOKUP_KEEP].i[0],
                          .table = table->data,
                          .out = call->out[0].data};
@@ -110,13 +106,13 @@ void tsr__kernel_embedding(const tsr_kernel_call *call)
 /* ---- bags ---- */
 
 /* Bags of ids at input k; begin is room for one more than there are bags, if offsets are given. */
-static bool bags_of(const tsr_kernel_call *call, int k, int padding, bool include_last, int zero,
-                    int64_t n_rows, int64_t n_bags, int64_t *begin, tsr_bags *out)
+static bool bags_of(const tsr_kernel_call *call, int k, bool include_last, int zero, int64_t n_rows,
+                    int64_t n_bags, int64_t *begin, tsr_bags *out)
 {
     const tsr_operand *ids = &call->in[k], *offsets = &call->in[k + 1];
     bool given = tsr__operand_given(call, k + 1);
 
-    *out = (tsr_bags){.ids = ids_of(call, k, padding, n_rows),
+    *out = (tsr_bags){.ids = ids_of(call, k, n_rows),
                       .n_bags = n_bags,
                       .begin = given ? begin : NULL,
                       .length = given ? 0 : ids->shape.size[1]};
@@ -175,7 +171,7 @@ static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
                           .scratch = s.rest,
                           .out = call->out[0].data,
                           .position = s.position};
-    return bags_of(call, 1, BAG_PADDING, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO,
+    return bags_of(call, 1, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO,
                    table->shape.size[0], n_bags, s.begin, &out->bags);
 }
 
@@ -217,8 +213,8 @@ void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
                          .table = table->data,
                          .scratch = s.rest};
 
-    if (!bags_of(call, 2, BAG_PADDING, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO,
-                 table->shape.size[0], grad->shape.size[0], s.begin, &pool.bags))
+    if (!bags_of(call, 2, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
+                 grad->shape.size[0], s.begin, &pool.bags))
         return;
     (call->reference ? tsr__reference_bag_weights_backward
                      : tsr__bag_weights_backward)(&pool, grad->data, call->out[0].data);
@@ -246,7 +242,7 @@ size_t tsr__scratch_embedding_backward(const tsr_kernel_call *call)
 void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
 {
     tsr_table_grad grad = grad_of(call);
-    tsr_ids ids = ids_of(call, 1, BACK_PADDING, grad.n_rows);
+    tsr_ids ids = ids_of(call, 1, grad.n_rows);
     tsr_scatter scatter;
     char *at = call->scratch;
     int64_t *counts;
@@ -284,8 +280,8 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
     tsr_scatter scatter;
     tsr_bags bags;
 
-    if (!bags_of(call, 1, BAG_BACK_PADDING, call->attrs.value[BAG_BACK_INCLUDE_LAST].i[0],
-                 BAG_BACK_ZERO, grad.n_rows, n_bags, s.begin, &bags))
+    if (!bags_of(call, 1, call->attrs.value[BAG_BACK_INCLUDE_LAST].i[0], BAG_BACK_ZERO, grad.n_rows,
+                 n_bags, s.begin, &bags))
         return;
     if (mean)
         tsr__bag_counts(&bags, s.counts);
@@ -316,7 +312,7 @@ size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call)
 void tsr__kernel_bag_max_backward(const tsr_kernel_call *call)
 {
     tsr_table_grad grad = grad_of(call);
-    tsr_ids winners = ids_of(call, 1, BAG_BACK_PADDING, grad.n_rows);
+    tsr_ids winners = ids_of(call, 1, grad.n_rows);
     tsr_scatter scatter;
 
     if (call->reference) {
@@ -343,7 +339,7 @@ void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
                          .max_norm = call->attrs.value[0].f,
                          .p = call->attrs.value[1].f,
                          .table = out->data};
-    tsr_ids ids = ids_of(call, 1, 0, out->shape.size[0]);
+    tsr_ids ids = ids_of(call, 1, out->shape.size[0]);
 
     ids.padding = -1; /* it is looked up too */
     if (!ids_are_good(call, 1, &ids, -1))

@@ -34,9 +34,14 @@ void tsr__kernel_reshape(const tsr_kernel_call *call);
 void tsr__kernel_slice(const tsr_kernel_call *call);
 
 /* Lookups and bags (op/embedding.c has the inputs). Numbers: the table's first row that is here,
-   its rows in all, and the global position of the first id along each dim, -1 if it is not known. An
-   id out of range is an error that names it. */
-enum { TSR_NUMBER_FIRST_ROW = 0, TSR_NUMBER_ROWS = 1, TSR_NUMBER_POSITION = 2 };
+   its rows in all, the padding's row or -1, and the global position of the first id along each dim,
+   -1 if it is not known. An id out of range is an error that names it. */
+enum {
+    TSR_NUMBER_FIRST_ROW = 0,
+    TSR_NUMBER_ROWS = 1,
+    TSR_NUMBER_PADDING = 2,
+    TSR_NUMBER_POSITION = 3
+};
 void tsr__kernel_embedding(const tsr_kernel_call *call);
 void tsr__kernel_embedding_backward(const tsr_kernel_call *call);
 void tsr__kernel_bag_sum(const tsr_kernel_call *call);

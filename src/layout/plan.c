@@ -22,6 +22,7 @@ static tsr_status add_step(tsr_redist *plan, const tsr_plan_step *step, tsr_erro
         last->to = step->to;
         last->mdims |= step->mdims;
         last->seconds += step->seconds;
+        last->bytes += step->bytes;
         return TSR_OK;
     }
     TSR_TRY(tsr__grow(plan->heap, &plan->step, &plan->cap, plan->n_steps, sizeof *plan->step, err));
@@ -57,7 +58,8 @@ static tsr_status add_path(tsr_redist *plan, const tsr_search *s, int node, tsr_
         const tsr_node *to = &s->node[at], *from = &s->node[to->parent];
         tsr_plan_step step = {.kind = (tsr_step_kind)to->kind,
                               .mdims = to->mdims,
-                              .seconds = to->seconds - from->seconds};
+                              .seconds = to->seconds - from->seconds,
+                              .bytes = to->bytes - from->bytes};
         step.from = tsr__space_layout(s->space, &from->state);
         step.to = tsr__space_layout(s->space, &to->state);
         set_reduction(&step);
@@ -86,6 +88,7 @@ static tsr_status add_to_partial(tsr_redist *plan, const tsr_cost *cost, const t
     move.after = (double)tsr__layout_bytes(now);
     move.key = step.mdims;
     step.seconds = tsr__move_seconds(cost, &move);
+    step.bytes = tsr__move_bytes(&move);
     return add_step(plan, &step, err);
 }
 
@@ -178,6 +181,7 @@ static tsr_plan_step exchange_step(const tsr_redist *plan, const tsr_space *spac
         move.bytes = (double)tsr__step_bytes_max(&step);
     step.mdims = move.mdims & ((1u << plan->from.mesh.ndim) - 1);
     step.seconds = tsr__move_seconds(space->cost, &move);
+    step.bytes = tsr__move_bytes(&move);
     return step;
 }
 

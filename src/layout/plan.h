@@ -10,9 +10,9 @@ typedef struct tsr_plan_step {
     tsr_step_kind kind;
     unsigned mdims; /* mesh dims of from.mesh that it runs over */
     tsr_layout from, to;
-    double seconds;
-    tsr_reduce op;   /* reductions: SUM, MIN, MAX or PROD */
-    int64_t divisor; /* of the sum; averages */
+    double seconds, bytes; /* as the search prices them; for exact bytes see below */
+    tsr_reduce op;         /* reductions: SUM, MIN, MAX or PROD */
+    int64_t divisor;       /* of the sum; averages */
 } tsr_plan_step;
 
 struct tsr_redist {

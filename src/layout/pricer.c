@@ -220,7 +220,7 @@ static tsr_status price_of_plan(tsr_pricer *p, const tsr_placement *to, tsr_pric
     TSR_TRY(tsr__plan_make(p->heap, p->from, &target, p->cost, 0, TSR_RIVAL_BEST, &plan, err));
     *out = (tsr_price){.seconds = plan->seconds, .steps = plan->n_steps};
     for (int i = 0; i < plan->n_steps; i++)
-        out->bytes += (double)tsr__step_bytes_max(&plan->step[i]);
+        out->bytes += plan->step[i].bytes;
 done:
     tsr_redist_free(plan);
     return st;

@@ -497,36 +497,47 @@ static int64_t first_index(const tsr_spec *spec, int dim, const int *coord)
     return first;
 }
 
-static void set_numbers(const tsr_spec *table, const tsr_spec *ids, const int *coord,
-                        tsr_kernel_call *call)
+/* Numbers of a table and the ids that name its rows; the padding becomes one of them. */
+static void set_numbers(const tsr_schema *s, const tsr_spec *table, const tsr_spec *ids,
+                        const int *coord, tsr_kernel_call *call)
 {
+    int64_t rows = table->shape.size[0];
+    int i = tsr__attr_index(s->op, "padding_idx");
+
     call->number[TSR_NUMBER_FIRST_ROW] = first_index(table, 0, coord);
-    call->number[TSR_NUMBER_ROWS] = table->shape.size[0];
+    call->number[TSR_NUMBER_ROWS] = rows;
+    call->number[TSR_NUMBER_PADDING] = -1;
     for (int d = 0; d < ids->shape.ndim; d++)
         call->number[TSR_NUMBER_POSITION + d] = first_index(ids, d, coord);
+    if (i >= 0 && s->attrs.value[i].n > 0) {
+        int64_t padding = s->attrs.value[i].i[0];
+        call->number[TSR_NUMBER_PADDING] = padding < 0 ? padding + rows : padding;
+        call->attrs.value[i].n = -1;
+    }
 }
 
 static void lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                             const int *coord, tsr_kernel_call *call)
 {
-    (void)s;
     (void)out;
-    set_numbers(&in[TABLE], &in[IDS], coord, call);
+    set_numbers(s, &in[TABLE], &in[IDS], coord, call);
 }
 
 static void backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                               const int *coord, tsr_kernel_call *call)
 {
-    (void)s;
-    set_numbers(&out[0], &in[IDS], coord, call);
+    tsr_layout layout = tsr__layout_of(&out[0]);
+    int rows = tsr__attr_index(s->op, "rows");
+
+    set_numbers(s, &out[0], &in[IDS], coord, call);
+    call->attrs.value[rows].i[0] = tsr__layout_local_shape(&layout, coord).size[0];
 }
 
 static void weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                              const int *coord, tsr_kernel_call *call)
 {
-    (void)s;
     (void)out;
-    set_numbers(&in[1], &in[2], coord, call);
+    set_numbers(s, &in[1], &in[2], coord, call);
 }
 
 /* ---- rows ---- */

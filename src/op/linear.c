@@ -70,7 +70,8 @@ static tsr_status add_if_meant(const tsr_schema *s, tsr_rules *out, const tsr_ru
 static void set_outputs(const tsr_schema *s, tsr_rule *rule, tsr_reduce reduce)
 {
     for (int k = 0; k < s->n_out; k++)
-        rule->out[k] = tsr_mark_partial(reduce);
+        if (tsr__schema_gives(s, k))
+            rule->out[k] = tsr_mark_partial(reduce);
 }
 
 /* One partial factor in every term, all choices. */

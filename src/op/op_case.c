@@ -2,8 +2,10 @@
 /* op_case.c - reads and writes the cases of a row. */
 #include "op/op_case.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "op/schema.h"
@@ -25,6 +27,74 @@ static bool next_word(const char **p, char word[TSR_TEXT_LEN])
     return n > 0;
 }
 
+/* "i64[7]<10": where the range begins and ends in a word, behind the shape. */
+static size_t find_range(const char *word, size_t *n)
+{
+    size_t at = strcspn(word, "]");
+
+    at += word[at] == ']';
+    *n = word[at] == '<' || word[at] == '/' ? strcspn(word + at, "@") : 0;
+    return at;
+}
+
+static tsr_range read_range(const char *word)
+{
+    size_t n, at = find_range(word, &n);
+    tsr_range r = {0};
+    char *end;
+
+    if (n == 0)
+        return r;
+    r.kind = word[at] == '<' ? TSR_RANGE_BELOW : TSR_RANGE_OFFSETS;
+    r.limit = strtoll(word + at + 1, &end, 10);
+    if (end != word + at + n || !isdigit((unsigned char)word[at + 1]))
+        r.limit = -1;
+    return r;
+}
+
+static tsr_status check_range(const tsr_op *op, const char *word, const tsr_range *r,
+                              const tsr_spec *spec, tsr_error *err)
+{
+    if (r->kind == TSR_RANGE_NONE)
+        return TSR_OK;
+    if (r->limit < (r->kind == TSR_RANGE_BELOW ? 1 : 0) || r->limit > INT32_MAX)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: \"%s\" has no limit such as <10 or /12", op->name,
+                         word);
+    if (spec->dtype != TSR_I32 && spec->dtype != TSR_I64)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: \"%s\" has a range, which is for i32 and i64",
+                         op->name, word);
+    if (r->kind == TSR_RANGE_OFFSETS && spec->shape.ndim != 1)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: \"%s\" are offsets, which have one dim", op->name,
+                         word);
+    return TSR_OK;
+}
+
+/* One input of a case: what is behind the shape is no part of its spec. */
+static tsr_status read_input(const tsr_op *op, const char *word, const tsr_mesh_shape *mesh,
+                             tsr_spec *out, tsr_error *err)
+{
+    char plain[TSR_TEXT_LEN];
+    size_t n, at = find_range(word, &n);
+    tsr_range range = read_range(word);
+    tsr_status st;
+
+    snprintf(plain, sizeof plain, "%.*s%s", (int)at, word, word + at + n);
+    TSR_TRY(tsr_spec_parse(plain, mesh, out, err));
+    TSR_TRY(check_range(op, word, &range, out, err));
+done:
+    return st;
+}
+
+tsr_range tsr__case_range(const char *text, int k)
+{
+    char word[TSR_TEXT_LEN];
+
+    for (const char *p = text; next_word(&p, word);)
+        if (!is_attr(word) && k-- == 0)
+            return read_range(word);
+    return (tsr_range){0};
+}
+
 tsr_status tsr__case_read(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh,
                           tsr_schema *out, tsr_error *err)
 {
@@ -44,7 +114,7 @@ tsr_status tsr__case_read(const tsr_op *op, const char *text, const tsr_mesh_sha
         if (strcmp(word, "-") == 0)
             s.in[s.n_in].shape.ndim = -1;
         else
-            TSR_TRY(tsr_spec_parse(word, mesh, &s.in[s.n_in], err));
+            TSR_TRY(read_input(op, word, mesh, &s.in[s.n_in], err));
         s.n_in++;
     }
     TSR_TRY(tsr__schema_check(&s, err));
@@ -108,10 +178,14 @@ const char *tsr__case_line(const tsr_schema *schema, const char *text, const cha
     buf[0] = 0;
     append(buf, n, "tessera verify \"%s", schema->op->name);
     for (const char *p = text; next_word(&p, word);) {
-        if (!is_attr(word) && tsr__schema_has(schema, k))
-            append(buf, n, " %s", tsr_spec_text(&schema->in[k], spec, sizeof spec));
-        else
+        if (!is_attr(word) && tsr__schema_has(schema, k)) {
+            size_t length, at = find_range(word, &length), shape;
+            tsr_spec_text(&schema->in[k], spec, sizeof spec);
+            shape = strcspn(spec, "@");
+            append(buf, n, " %.*s%.*s%s", (int)shape, spec, (int)length, word + at, spec + shape);
+        } else {
             append(buf, n, " %s", word);
+        }
         k += !is_attr(word);
     }
     append(buf, n, " mesh=%s world=thread cost=%s\"",

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_case.h - the cases of a row, "f64[4,6] f64[6,2] - dim=1": as schemas, and as lines that the
-   tool can run. Pure. */
+/* op_case.h - the cases of a row, "f64[4,6] f64[6,2] - dim=1" or "f64[10,4] i64[7]<10 i64[4]/7": as
+   schemas, what values their inputs take, and as lines that the tool can run. Pure. */
 #ifndef TSR_OP_OP_CASE_H
 #define TSR_OP_OP_CASE_H
 
 #include "op/op.h"
+
+/* What an integer input holds: anything, indices "i64[7]<10" of 0 to 9, or offsets "i64[4]/12", from
+   0 on, never falling, at most 12. */
+typedef enum tsr_range_kind { TSR_RANGE_NONE, TSR_RANGE_BELOW, TSR_RANGE_OFFSETS } tsr_range_kind;
+typedef struct tsr_range {
+    tsr_range_kind kind;
+    int64_t limit;
+} tsr_range;
+
+/* The range of input k of a case that can be read. */
+tsr_range tsr__case_range(const char *text, int k);
 
 /* The call with all inputs replicated on the mesh. */
 tsr_status tsr__case_read(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh,

@@ -86,15 +86,16 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
                               s->op->name, tsr_mesh_text(&s->in[0].mesh, a, sizeof a),
                               tsr_mesh_text(&s->in[k].mesh, b, sizeof b)));
     }
-    if (!s->op->shape)
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG,
-                          "%s is composed of other ops: it has no shape or plan of its own",
-                          s->op->name));
-    s->n_out = 1;
-    st = s->op->shape(s, err);
-    if (st != TSR_OK) /* a row's function may have left it at that */
-        tsr__fail(err, st, "%s: its inputs do not fit", s->op->name);
-    TSR_TRY(st);
+    s->n_out = s->op->shape ? 1 : 0; /* what a composed op gives is seen when it has run */
+    if (s->op->shape) {
+        st = s->op->shape(s, err);
+        if (st != TSR_OK) /* a row's function may have left it at that */
+            tsr__fail(err, st, "%s: its inputs do not fit", s->op->name);
+        TSR_TRY(st);
+    }
+    if (s->n_out < 0 || s->n_out > TSR_MAX_OUT)
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: %d outputs, at most %d are possible", s->op->name,
+                          s->n_out, TSR_MAX_OUT));
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k))
             TSR_TRY(tsr__shape_check(&s->out_shape[k], tsr_dtype_size(s->out_dtype[k]), err));

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* missing_rules.c - which placements hold though no rule says so? All tuples on one mesh dim of 2
    to 4 ranks; cases that differ in sizes only are judged together, so that a tuple which holds by
-   chance for some sizes does not count. Moves that cost nothing do not make a new rule. */
+   chance for some sizes does not count. Moves that cost nothing do not make a new rule. A tuple has
+   all inputs and all outputs; where that would be thousands of tuples, outputs are looked at one by
+   one instead: a tuple has all inputs and one output, it is known if a rule says so of that output,
+   and the other outputs may be anywhere (localise sees them replicated). It is missing then if the
+   other outputs have placements for these inputs too; that two outputs have known placements which
+   no rule has together is not seen. */
 #include "base/reduce.h"
 #include "op/schema.h"
 #include "op/op_case.h"
 #include "validate/trial.h"
 #include "validate/validate.h"
 
-enum { CHOICES = 1 + TSR_MAX_DIM + 4, MOST_CASES = 32, LEAST_RANKS = 2, MOST_RANKS = 4 };
+enum {
+    CHOICES = 1 + TSR_MAX_DIM + 4,
+    MOST_CASES = 32,
+    LEAST_RANKS = 2,
+    MOST_RANKS = 4,
+    MOST_TUPLES = 2000 /* of an op with several outputs, for one case */
+};
 
 /* ---- tuples ---- */
 
@@ -31,15 +42,18 @@ static choices choices_of(tsr_dtype dtype, const tsr_shape *shape)
     return c;
 }
 
-/* Tuples of a call are numbered: inputs from the first on, the output counts fastest. */
+/* Tuples of a call are numbered: inputs from the first on, the outputs count fastest. */
 typedef struct tuples {
-    choices in[TSR_MAX_IN], out;
-    int64_t n_in, n; /* of inputs alone, and all */
+    choices in[TSR_MAX_IN], out[TSR_MAX_OUT];
+    bool one_by_one;        /* outputs */
+    int64_t n_in, n_out, n; /* of inputs alone, of outputs alone, and all */
 } tuples;
 
 static tuples tuples_of(const tsr_schema *s)
 {
-    tuples t = {.n_in = 1, .out = choices_of(s->out_dtype[0], &s->out_shape[0])};
+    tuples t = {.n_in = 1, .n_out = 1};
+    int64_t sum = 0;
+    int n_given = 0;
 
     for (int k = 0; k < s->n_in; k++) {
         t.in[k].n = 1;
@@ -47,15 +61,47 @@ static tuples tuples_of(const tsr_schema *s)
             t.in[k] = choices_of(s->in[k].dtype, &s->in[k].shape);
         t.n_in *= t.in[k].n;
     }
-    t.n = t.n_in * t.out.n;
+    for (int k = 0; k < s->n_out; k++) {
+        if (!tsr__schema_gives(s, k))
+            continue;
+        t.out[k] = choices_of(s->out_dtype[k], &s->out_shape[k]);
+        t.n_out *= t.out[k].n;
+        sum += t.out[k].n;
+        n_given++;
+    }
+    t.one_by_one = n_given > 1 && t.n_in * t.n_out > MOST_TUPLES;
+    if (t.one_by_one)
+        t.n_out = sum;
+    t.n = t.n_in * t.n_out;
     return t;
+}
+
+/* Outputs number i: of those that are switched off nothing is said, others are open where only one
+   is looked at. */
+static void set_outputs(const tuples *t, int64_t i, tsr_mark out[TSR_MAX_OUT])
+{
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        out[k] = (tsr_mark){.open = t->one_by_one && t->out[k].n > 0};
+    if (t->one_by_one) {
+        int k = 0;
+        while (i >= t->out[k].n)
+            i -= t->out[k++].n;
+        out[k] = (tsr_mark){.place = t->out[k].place[i]};
+        return;
+    }
+    for (int k = TSR_MAX_OUT - 1; k >= 0; k--)
+        if (t->out[k].n > 0) {
+            out[k].place = t->out[k].place[i % t->out[k].n];
+            i /= t->out[k].n;
+        }
 }
 
 static tsr_rule tuple_at(const tuples *t, int n_in, int64_t i)
 {
-    tsr_rule rule = {.out = {{.place = t->out.place[i % t->out.n]}}};
+    tsr_rule rule = {0};
 
-    i /= t->out.n;
+    set_outputs(t, i % t->n_out, rule.out);
+    i /= t->n_out;
     for (int k = n_in - 1; k >= 0; k--) {
         rule.in[k].place = t->in[k].place[i % t->in[k].n];
         i /= t->in[k].n;
@@ -75,7 +121,9 @@ static bool follows(const tsr_schema *s, const tsr_rules *rules, const tsr_rule 
 {
     for (int i = 0; i < rules->n; i++) {
         const tsr_rule *rule = &rules->rule[i];
-        bool yes = is_free(&rule->out[0].place, &tuple->out[0].place);
+        bool yes = true;
+        for (int k = 0; k < s->n_out && yes; k++)
+            yes = tuple->out[k].open || is_free(&rule->out[k].place, &tuple->out[k].place);
         for (int k = 0; k < s->n_in && yes; k++)
             yes = is_free(&tuple->in[k].place, &rule->in[k].place);
         if (yes)
@@ -106,7 +154,7 @@ typedef struct finding {
     bool unknown; /* somewhere it follows from no rule */
 } finding;
 
-/* All outputs for inputs that are filled; `found` is that of the first output. */
+/* All outputs for inputs that are filled; `found` is that of the first ones. */
 static tsr_status try_outputs(tsr_trial *trial, const tuples *t, const tsr_rules *rules,
                               tsr_rule tuple, finding *found, tsr_error *err)
 {
@@ -114,26 +162,27 @@ static tsr_status try_outputs(tsr_trial *trial, const tuples *t, const tsr_rules
     bool holds;
     tsr_status st = TSR_OK;
 
-    for (int i = 0; i < t->out.n; i++) {
-        tuple.out[0].place = t->out.place[i];
+    for (int64_t i = 0; i < t->n_out; i++) {
+        set_outputs(t, i, tuple.out);
         if (found[i].fails || follows(&trial->schema, rules, &tuple))
             continue;
         found[i].unknown = true;
-        TSR_TRY(tsr__trial_holds(trial, &tuple.out[0].place, &holds, why, err));
+        TSR_TRY(tsr__trial_holds(trial, tuple.out, &holds, why, err));
         found[i].fails = !holds;
     }
 done:
     return st;
 }
 
-static tsr_status try_tuples(tsr_validator *v, const tsr_schema *schema, const tuples *t,
-                             const tsr_rules *rules, finding *found, tsr_error *err)
+static tsr_status try_tuples(tsr_validator *v, const tsr_schema *schema, const char *text,
+                             const tuples *t, const tsr_rules *rules, finding *found,
+                             tsr_error *err)
 {
     tsr_trial trial;
     tsr_status st;
 
-    TSR_TRY(tsr__trial_open(&trial, v->heap, schema, 17, err));
-    for (int64_t i = 0; i < t->n; i += t->out.n) {
+    TSR_TRY(tsr__trial_open(&trial, v->heap, schema, text, 17, err));
+    for (int64_t i = 0; i < t->n; i += t->n_out) {
         tsr_rule tuple = tuple_at(t, schema->n_in, i);
         tsr_domain domain[2];
         int n;
@@ -164,13 +213,29 @@ static tsr_status try_case(tsr_validator *v, const char *text, int ranks, findin
     TSR_TRY(tsr__case_read(v->op, text, &mesh, &schema, err));
     TSR_TRY(offered_rules(&schema, &rules, err));
     t = tuples_of(&schema);
-    TSR_TRY(try_tuples(v, &schema, &t, &rules, found, err));
+    TSR_TRY(try_tuples(v, &schema, text, &t, &rules, found, err));
 done:
     tsr__rules_free(&rules);
     return st;
 }
 
 /* ---- judging ---- */
+
+/* Do all outputs have some placement that holds for the inputs of tuple i? */
+static bool is_possible(const tuples *t, const finding *found, int64_t i)
+{
+    const finding *at = &found[i - i % t->n_out];
+
+    for (int k = 0; k < TSR_MAX_OUT && t->one_by_one; k++) {
+        bool possible = t->out[k].n == 0;
+        for (int c = 0; c < t->out[k].n; c++)
+            possible = possible || !at[c].fails;
+        if (!possible)
+            return false;
+        at += t->out[k].n;
+    }
+    return true;
+}
 
 static tsr_status judge(tsr_validator *v, const char *text, int ranks, const finding *found,
                         tsr_error *err)
@@ -187,7 +252,7 @@ static tsr_status judge(tsr_validator *v, const char *text, int ranks, const fin
         tsr_rule tuple = tuple_at(&t, s.n_in, i);
         int before = v->missing.n;
 
-        if (found[i].fails || !found[i].unknown)
+        if (found[i].fails || !found[i].unknown || !is_possible(&t, found, i))
             continue;
         TSR_TRY(tsr_rule_add(&v->missing, &tuple, err));
         if (v->missing.n == before)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* real_runs.c - a right rule behind a wrong runtime is still a wrong answer: calls through
-   dispatch on thread ranks, gathered and compared with the reference on whole inputs. Placements
-   are sampled; every other call has random costs, so that not only the cheapest strategy runs. */
+   dispatch on thread ranks, gathered and compared with the reference on whole inputs; of a row that
+   has no kernel, with itself on one rank. Placements are sampled; every other call has random
+   costs, so that not only the cheapest strategy runs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +58,66 @@ done:
     return st;
 }
 
-/* The call on real ranks; the inputs are the trial's. The result is the scope's. */
+/* ---- on one rank ---- */
+
+/* What a row without a kernel gives for whole inputs. */
+typedef struct alone {
+    tsr_trial *t;       /* its inputs, and its results; or NULL: zeros, and */
+    tsr_schema *schema; /* its outputs are noted here */
+} alone;
+
+static void note_outputs(tsr_tensor *const *out, tsr_schema *s)
+{
+    s->n_out = 0;
+    for (int k = 0; k < TSR_MAX_OUT; k++) {
+        s->out_shape[k].ndim = -1;
+        if (!out[k])
+            continue;
+        s->n_out = k + 1;
+        s->out_dtype[k] = tsr_tensor_spec(out[k])->dtype;
+        s->out_shape[k] = tsr_tensor_spec(out[k])->shape;
+    }
+}
+
+static tsr_status alone_job(tsr_mesh *mesh, void *arg)
+{
+    const alone *a = arg;
+    const tsr_schema *s = a->schema;
+    tsr_tensor *in[TSR_MAX_IN] = {NULL}, *out[TSR_MAX_OUT];
+    char text[TSR_TEXT_LEN];
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < s->n_in; k++) {
+        tsr_spec spec = {
+            .dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = *tsr_mesh_shape_of(mesh)};
+        if (!tsr__schema_has(s, k))
+            continue;
+        tsr_spec_text(&spec, text, sizeof text);
+        in[k] = a->t ? tsr_from_host(mesh, text, a->t->whole[k]) : tsr_zeros(mesh, text);
+    }
+    TSR_TRY(tsr__dispatch_row(mesh->ctx, s->op, in, s->n_in, &s->attrs, out));
+    if (!a->t)
+        note_outputs(out, a->schema);
+    for (int k = 0; k < s->n_out && a->t; k++)
+        if (out[k])
+            TSR_TRY(tsr_to_host(out[k], a->t->result[k],
+                                (size_t)tsr_shape_count(&s->out_shape[k]) *
+                                    tsr_dtype_size(s->out_dtype[k])));
+done:
+    return st;
+}
+
+static tsr_status run_alone(tsr_trial *t, tsr_schema *schema, tsr_error *err)
+{
+    alone a = {.t = t, .schema = schema};
+    tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD, .timeout_ms = TIMEOUT_MS};
+
+    return tsr_run(&opts, alone_job, &a, err);
+}
+
+/* ---- on all ranks ---- */
+
+/* The call on real ranks; the inputs are the trial's. The results are the scope's. */
 static tsr_status run_call(tsr_trial *t, tsr_mesh *mesh, tsr_tensor **out, tsr_error *err)
 {
     tsr_tensor *in[TSR_MAX_IN] = {NULL};
@@ -72,30 +132,55 @@ static tsr_status run_call(tsr_trial *t, tsr_mesh *mesh, tsr_tensor **out, tsr_e
         in[k] = tsr_from_local(mesh, tsr_spec_text(&t->schema.in[k], text, sizeof text), t->part[k],
                                &shape);
     }
-    *out = tsr__dispatch_row(mesh->ctx, t->schema.op, in, t->schema.n_in, &t->schema.attrs);
+    /* a failure is the mesh's, and seen there */
+    tsr__dispatch_row(mesh->ctx, t->schema.op, in, t->schema.n_in, &t->schema.attrs, out);
 done:
     return st;
+}
+
+/* Gather output k and compare it; `difference` stays "" if all is well. */
+static void check_output(tsr_trial *t, tsr_mesh *mesh, int k, tsr_tensor *y,
+                         char difference[TSR_TEXT_LEN])
+{
+    const tsr_schema *s = &t->schema;
+    int64_t i;
+
+    if (tsr__schema_gives(s, k) != (y != NULL)) {
+        snprintf(difference, TSR_TEXT_LEN, "output %d is %s", k, y ? "there" : "missing");
+        return;
+    }
+    if (!y)
+        return;
+    if (tsr_tensor_spec(y)->dtype != s->out_dtype[k]) {
+        snprintf(difference, TSR_TEXT_LEN, "output %d is %s, not %s", k,
+                 tsr_dtype_name(tsr_tensor_spec(y)->dtype), tsr_dtype_name(s->out_dtype[k]));
+    } else if (tsr_to_host(y, t->own[k][0],
+                           (size_t)tsr_shape_count(&s->out_shape[k]) *
+                               tsr_dtype_size(s->out_dtype[k])) != TSR_OK) {
+        snprintf(difference, TSR_TEXT_LEN, "%.400s", tsr_mesh_message(mesh));
+    } else if ((i = tsr__trial_differs(t, k, t->own[k][0])) >= 0) {
+        tsr__trial_element_text(t, k, t->own[k][0], i, difference, TSR_TEXT_LEN);
+    }
 }
 
 /* One sample; `difference` is "" if all is well. */
 static tsr_status run_sample(tsr_trial *t, tsr_mesh *mesh, char difference[TSR_TEXT_LEN],
                              tsr_error *err)
 {
-    tsr_tensor *y = NULL;
-    int64_t i, n = tsr_shape_count(&t->schema.out_shape[0]);
+    tsr_tensor *y[TSR_MAX_OUT] = {NULL};
     tsr_status st;
 
     difference[0] = 0;
     TSR_TRY(tsr_scope_push(mesh));
     TSR_TRY(tsr__trial_fill(t, TSR_DOMAIN_SMALL, err));
-    TSR_TRY(run_call(t, mesh, &y, err));
-    if (!tsr_tensor_ok(y) ||
-        tsr_to_host(y, t->own[0], (size_t)n * tsr_dtype_size(t->schema.out_dtype[0])) != TSR_OK) {
+    if (!t->schema.op->kernel)
+        TSR_TRY(run_alone(t, &t->schema, err));
+    TSR_TRY(run_call(t, mesh, y, err));
+    if (tsr_mesh_status(mesh) != TSR_OK)
         snprintf(difference, TSR_TEXT_LEN, "%.400s", tsr_mesh_message(mesh));
-        st = tsr_mesh_status(mesh);
-    } else if ((i = tsr__trial_differs(t, t->own[0])) >= 0) {
-        tsr__trial_element_text(t, t->own[0], i, difference, TSR_TEXT_LEN);
-    }
+    for (int k = 0; k < t->schema.n_out && !difference[0]; k++)
+        check_output(t, mesh, k, y[k], difference);
+    st = tsr_mesh_status(mesh);
     tsr_scope_pop(mesh);
 done:
     return st;
@@ -112,7 +197,9 @@ static tsr_status run_case(tsr_mesh *mesh, const tsr_op *op, const char *text, u
     tsr_status st;
 
     TSR_TRY(tsr__case_read(op, text, tsr_mesh_shape_of(mesh), &schema, err));
-    TSR_TRY(tsr__trial_open(&t, &heap, &schema, seed, err));
+    if (!op->shape) /* composed of others */
+        TSR_TRY(run_alone(NULL, &schema, err));
+    TSR_TRY(tsr__trial_open(&t, &heap, &schema, text, seed, err));
     for (int i = 0; i < SAMPLES; i++) {
         for (int k = 0; k < schema.n_in; k++)
             for (int m = 0; m < schema.in[0].mesh.ndim && tsr__schema_has(&schema, k); m++) {

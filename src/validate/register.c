@@ -37,7 +37,7 @@ tsr_status tsr_op_register(tsr_mesh *mesh, const tsr_op *row)
     TSR_TRY(tsr__row_check(row, err));
     if (tsr_op_find(mesh, row->name))
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: there is an op of that name already", row->name));
-    if (ctx->validating && !row->compose)
+    if (ctx->validating && !row->compose) /* which may need ops that this rank alone knows */
         TSR_TRY(validate(row, err));
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, row, &entry, err));
     entry->registered = true;

@@ -3,6 +3,7 @@
    with plain and strided shards and partial inputs. */
 #include <stdio.h>
 
+#include "layout/cost.h"
 #include "op/schema.h"
 #include "op/op_case.h"
 #include "validate/trial.h"
@@ -27,12 +28,9 @@ done:
     return st;
 }
 
-bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule)
+/* On one mesh dim a rule is a strategy. */
+static void rule_specs(const tsr_schema *schema, const tsr_rule *rule, tsr_spec *in, tsr_spec *out)
 {
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-
-    if (!schema->op->fits)
-        return true;
     for (int k = 0; k < schema->n_in; k++) {
         in[k] = schema->in[k];
         in[k].place[0] = rule->in[k].place;
@@ -42,6 +40,26 @@ bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule)
                             .shape = schema->out_shape[k],
                             .mesh = schema->in[0].mesh,
                             .place = {rule->out[k].place}};
+}
+
+bool tsr__rule_travels(const tsr_schema *schema, const tsr_rule *rule)
+{
+    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
+    tsr_cost cost = tsr__cost_default();
+
+    if (!schema->op->comm || !schema->op->run)
+        return false;
+    rule_specs(schema, rule, in, out);
+    return schema->op->comm(schema, in, out, &cost).bytes > 0;
+}
+
+bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule)
+{
+    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
+
+    if (!schema->op->fits)
+        return true;
+    rule_specs(schema, rule, in, out);
     return schema->op->fits(schema, in, out);
 }
 
@@ -54,9 +72,14 @@ const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char 
         if (tsr__schema_has(schema, k))
             used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "",
                                      tsr__placement_text(&rule->in[k].place, one, sizeof one));
-    if (used < n)
-        snprintf(buf + used, n - used, " -> %s",
-                 tsr__placement_text(&rule->out[0].place, one, sizeof one));
+    for (int k = 0, first = 1; k < schema->n_out && used < n; k++)
+        if (tsr__schema_gives(schema, k)) {
+            used += (size_t)snprintf(
+                buf + used, n - used, "%s%s", first ? " -> " : ",",
+                rule->out[k].open ? "-"
+                                  : tsr__placement_text(&rule->out[k].place, one, sizeof one));
+            first = 0;
+        }
     return buf;
 }
 
@@ -88,7 +111,7 @@ static tsr_status check_rule(tsr_validator *v, tsr_trial *t, const char *text, c
     n = tsr__domains_of(&t->schema, domain);
     for (int i = 0; i < n && holds; i++) {
         TSR_TRY(tsr__trial_fill(t, domain[i], err));
-        TSR_TRY(tsr__trial_holds(t, &rule->out[0].place, &holds, why, err));
+        TSR_TRY(tsr__trial_holds(t, rule->out, &holds, why, err));
     }
     if (holds)
         return TSR_OK;
@@ -109,10 +132,11 @@ static tsr_status check_case(tsr_validator *v, const char *text, int ranks, tsr_
 
     TSR_TRY(tsr__case_read(v->op, text, &mesh, &schema, err));
     TSR_TRY(tsr__all_rules(&schema, &rules, err));
-    TSR_TRY(tsr__trial_open(&trial, v->heap, &schema, (uint64_t)ranks, err));
+    TSR_TRY(tsr__trial_open(&trial, v->heap, &schema, text, (uint64_t)ranks, err));
     for (int i = 0; i < rules.n; i++) {
         TSR_TRY(tsr_rule_add(&v->known, &rules.rule[i], err));
-        if (tsr__rule_offered(&schema, &rules.rule[i]))
+        if (tsr__rule_offered(&schema, &rules.rule[i]) &&
+            !tsr__rule_travels(&schema, &rules.rule[i]))
             TSR_TRY(check_rule(v, &trial, text, &rules.rule[i], err));
     }
 done:

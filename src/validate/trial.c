@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trial.c - runs an op rank by rank and puts the outputs together. Decides whether placements of
-   inputs and output belong together; not which of them a row should have. */
+   inputs and outputs belong together; not which of them a row should have. */
 #include "validate/trial.h"
 
 #include <inttypes.h>
@@ -23,7 +23,8 @@ static bool is_order(tsr_reduce reduce)
 int tsr__domains_of(const tsr_schema *s, tsr_domain out[2])
 {
     const tsr_op *op = s->op;
-    bool linear = op->linear || op->moves, ordered = false; /* there is no order in the field */
+    bool linear = op->linear || op->moves || op->in_field,
+         ordered = false; /* there is no order in the field */
 
     for (int k = 0; k < s->n_in; k++)
         if (tsr__schema_has(s, k) && s->in[k].place[0].kind == TSR_PARTIAL)
@@ -47,11 +48,30 @@ static void *carve(char **at, int64_t count)
     return p;
 }
 
-tsr_status tsr__trial_open(tsr_trial *t, tsr_heap *heap, const tsr_schema *schema, uint64_t seed,
-                           tsr_error *err)
+/* Elements of an output, -1 if it is switched off. */
+static int64_t count_out(const tsr_schema *s, int k)
+{
+    return tsr__schema_gives(s, k) ? tsr_shape_count(&s->out_shape[k]) : -1;
+}
+
+static void carve_outputs(tsr_trial *t, char **at)
+{
+    for (int k = 0; k < t->schema.n_out; k++) {
+        int64_t n = count_out(&t->schema, k);
+        if (n < 0)
+            continue;
+        for (int r = 0; r < t->ranks; r++)
+            t->own[k][r] = carve(at, n);
+        t->result[k] = carve(at, n);
+        t->local[k] = carve(at, n);
+    }
+}
+
+tsr_status tsr__trial_open(tsr_trial *t, tsr_heap *heap, const tsr_schema *schema, const char *text,
+                           uint64_t seed, tsr_error *err)
 {
     int ranks = tsr__mesh_size(&schema->in[0].mesh);
-    int64_t out = tsr_shape_count(&schema->out_shape[0]), total = (out + 1) * (ranks + 2);
+    int64_t total = 1;
     char *at;
     tsr_status st;
 
@@ -62,6 +82,8 @@ tsr_status tsr__trial_open(tsr_trial *t, tsr_heap *heap, const tsr_schema *schem
     for (int k = 0; k < schema->n_in; k++)
         if (tsr__schema_has(schema, k))
             total += (tsr_shape_count(&schema->in[k].shape) + 1) * (2 * ranks + 2);
+    for (int k = 0; k < schema->n_out; k++)
+        total += (count_out(schema, k) + 1) * (ranks + 2);
     TSR_TRY(tsr__alloc(heap, total, ELEMENT, &t->memory, err));
     at = t->memory;
     t->token = (int64_t *)(void *)at;
@@ -70,6 +92,7 @@ tsr_status tsr__trial_open(tsr_trial *t, tsr_heap *heap, const tsr_schema *schem
             at += tsr_shape_count(&schema->in[k].shape) * ranks * ELEMENT;
     for (int k = 0; k < schema->n_in; k++) {
         int64_t n = tsr__schema_has(schema, k) ? tsr_shape_count(&schema->in[k].shape) : -1;
+        t->range[k] = tsr__case_range(text, k);
         if (n < 0)
             continue;
         for (int r = 0; r < ranks; r++)
@@ -77,10 +100,7 @@ tsr_status tsr__trial_open(tsr_trial *t, tsr_heap *heap, const tsr_schema *schem
         t->whole[k] = carve(&at, n);
         t->part[k] = carve(&at, n);
     }
-    for (int r = 0; r < ranks; r++)
-        t->own[r] = carve(&at, out);
-    t->result = carve(&at, out);
-    t->local = carve(&at, out);
+    carve_outputs(t, &at);
     tsr__trial_shuffle(t);
 done:
     return st;
@@ -94,45 +114,67 @@ void tsr__trial_close(tsr_trial *t)
 
 /* ---- the kernel ---- */
 
-/* The kernel call of the rank at `coord` on operands of the given shapes; an absent input has ndim
+/* The kernel call of the rank at `coord` on operands of the given shapes; what is absent has ndim
    -1. Placements are those of the specs. */
 static tsr_kernel_call make_call(const tsr_trial *t, const tsr_spec *in, const tsr_spec *out,
                                  const int *coord, const tsr_shape *shape, void *const *data,
-                                 const tsr_shape *out_shape, void *result)
+                                 const tsr_shape *out_shape, void *const *result)
 {
     const tsr_schema *s = &t->schema;
-    tsr_kernel_call call = {.n_in = s->n_in, .n_out = 1, .attrs = s->attrs, .reference = true};
+    tsr_kernel_call call = {
+        .n_in = s->n_in, .n_out = s->n_out, .attrs = s->attrs, .reference = true};
 
     for (int k = 0; k < call.n_in; k++)
         call.in[k] = (tsr_operand){s->in[k].dtype, shape[k], data[k]};
-    call.out[0] = (tsr_operand){s->out_dtype[0], *out_shape, result};
+    for (int k = 0; k < call.n_out; k++)
+        call.out[k] = (tsr_operand){s->out_dtype[k], out_shape[k], result[k]};
     if (s->op->localise)
         s->op->localise(s, in, out, coord, &call);
     return call;
 }
 
+/* Trouble of the kernel's own is the error. */
+static tsr_status run_kernel(const tsr_trial *t, tsr_kernel_call *call, tsr_error *err)
+{
+    const tsr_op *op = t->schema.op;
+    tsr_error trouble = {0};
+    tsr_status st = TSR_OK;
+
+    call->error = &trouble;
+    if (op->scratch)
+        TSR_TRY(tsr__alloc(t->heap, (int64_t)op->scratch(call) + 1, 1, &call->scratch, err));
+    op->kernel(call);
+    if (trouble.code != TSR_OK)
+        st = tsr__fail(err, trouble.code, "%s: %s", op->name, trouble.text);
+done:
+    tsr__free(t->heap, call->scratch);
+    return st;
+}
+
 /* On whole inputs, as if there were one rank. */
-static void run_whole(tsr_trial *t)
+static tsr_status run_whole(tsr_trial *t, tsr_error *err)
 {
     const tsr_schema *s = &t->schema;
-    tsr_spec in[TSR_MAX_IN], out = {.dtype = s->out_dtype[0], .shape = s->out_shape[0]};
+    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
+    tsr_mesh_shape mesh = tsr__case_mesh(1);
     tsr_shape shape[TSR_MAX_IN];
     tsr_kernel_call call;
     const int coord = 0;
 
-    out.mesh = tsr__case_mesh(1);
     for (int k = 0; k < s->n_in; k++) {
-        in[k] = (tsr_spec){.dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = out.mesh};
+        in[k] = (tsr_spec){.dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = mesh};
         shape[k] = s->in[k].shape;
     }
-    call = make_call(t, in, &out, &coord, shape, t->whole, &s->out_shape[0], t->result);
-    s->op->kernel(&call);
+    for (int k = 0; k < s->n_out; k++)
+        out[k] = (tsr_spec){.dtype = s->out_dtype[k], .shape = s->out_shape[k], .mesh = mesh};
+    call = make_call(t, in, out, &coord, shape, t->whole, s->out_shape, t->result);
+    return run_kernel(t, &call, err);
 }
 
 tsr_status tsr__trial_fill(tsr_trial *t, tsr_domain domain, tsr_error *err)
 {
     tsr_schema *s = &t->schema;
-    tsr_status st;
+    tsr_status st = TSR_OK;
 
     t->domain = domain;
     for (int k = 0; k < s->n_in; k++) {
@@ -142,8 +184,10 @@ tsr_status tsr__trial_fill(tsr_trial *t, tsr_domain domain, tsr_error *err)
             s->in[k].dtype = domain == TSR_DOMAIN_FIELD ? (tsr_dtype)TSR__FIELD : TSR_F64;
         tsr__trial_fill_input(t, k);
     }
+    if (!s->op->kernel)
+        return TSR_OK;
     TSR_TRY(s->op->shape(s, err));
-    run_whole(t);
+    TSR_TRY(run_whole(t, err));
 done:
     return st;
 }
@@ -172,75 +216,120 @@ static void fill_empty(tsr_shape *shape)
             shape->size[d] = 7;
 }
 
-/* Is the op defined on the parts, and is its output of the shape that the layout says? */
-static bool parts_fit(const tsr_trial *t, const tsr_kernel_call *call)
+/* Are the outputs of the shapes that layouts say? Those that are open take what comes. */
+static bool outputs_fit(const tsr_trial *t, const tsr_schema *local, const tsr_shape *want,
+                        const tsr_mark *out)
+{
+    for (int k = 0; k < t->schema.n_out; k++) {
+        if (!tsr__schema_gives(&t->schema, k))
+            continue;
+        if (!out[k].open && !shapes_equal(&local->out_shape[k], &want[k]))
+            return false;
+        if (out[k].open && tsr_shape_count(&local->out_shape[k]) > count_out(&t->schema, k))
+            return false;
+    }
+    return true;
+}
+
+/* Is the op defined on the parts, with these outputs? Open ones get their shapes. */
+static bool parts_fit(const tsr_trial *t, tsr_kernel_call *call, const tsr_mark *out)
 {
     tsr_schema local = t->schema;
-    tsr_shape want = call->out[0].shape;
+    tsr_shape want[TSR_MAX_OUT];
+    bool open = false;
 
     local.attrs = call->attrs;
     for (int k = 0; k < local.n_in; k++)
         local.in[k].shape = call->in[k].shape;
-    if (local.op->shape(&local, NULL) == TSR_OK)
-        return shapes_equal(&local.out_shape[0], &want);
+    for (int k = 0; k < call->n_out; k++) {
+        want[k] = call->out[k].shape;
+        open = open || (out[k].open && tsr__schema_gives(&t->schema, k));
+    }
+    if (local.op->shape(&local, NULL) == TSR_OK) {
+        for (int k = 0; k < call->n_out; k++)
+            if (out[k].open)
+                call->out[k].shape = local.out_shape[k];
+        return outputs_fit(t, &local, want, out);
+    }
+    if (open) /* of what size? */
+        return false;
     for (int k = 0; k < local.n_in; k++)
         fill_empty(&local.in[k].shape);
-    fill_empty(&want);
-    return local.op->shape(&local, NULL) == TSR_OK && shapes_equal(&local.out_shape[0], &want);
+    for (int k = 0; k < call->n_out; k++)
+        fill_empty(&want[k]);
+    return local.op->shape(&local, NULL) == TSR_OK && outputs_fit(t, &local, want, out);
 }
 
-/* Leaves the output in t->local; *fits is false where the kernel cannot run. */
-static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, int rank, bool *fits, tsr_error *err)
+/* Leaves the outputs in t->local; *fits is false where the kernel cannot run, and `why` says so. */
+static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *mark, int rank,
+                           bool *fits, char why[TSR_TEXT_LEN], tsr_error *err)
 {
-    const tsr_layout layout = tsr__layout_of(out);
-    tsr_shape shape[TSR_MAX_IN], local = tsr__layout_local_shape(&layout, &rank);
+    const tsr_schema *s = &t->schema;
+    tsr_shape shape[TSR_MAX_IN], local[TSR_MAX_OUT];
     tsr_kernel_call call;
+    tsr_error trouble = {0};
     tsr_status st = TSR_OK;
 
-    for (int k = 0; k < t->schema.n_in; k++) {
-        shape[k] = t->schema.in[k].shape;
-        if (tsr__schema_has(&t->schema, k))
+    for (int k = 0; k < s->n_in; k++) {
+        shape[k] = s->in[k].shape;
+        if (tsr__schema_has(s, k))
             TSR_TRY(tsr__trial_part(t, k, rank, &shape[k], err));
     }
-    call = make_call(t, t->schema.in, out, &rank, shape, t->part, &local, t->local);
-    *fits = parts_fit(t, &call);
-    if (*fits)
-        t->schema.op->kernel(&call);
+    for (int k = 0; k < s->n_out; k++) {
+        tsr_layout layout = tsr__layout_of(&out[k]);
+        local[k] = s->out_shape[k];
+        if (!tsr__schema_gives(s, k))
+            continue;
+        local[k] = tsr__layout_local_shape(&layout, &rank);
+        memset(t->local[k], 0x55, (size_t)count_out(s, k) * ELEMENT); /* or zeros seem computed */
+    }
+    call = make_call(t, s->in, out, &rank, shape, t->part, local, t->local);
+    *fits = parts_fit(t, &call, mark);
+    if (*fits && run_kernel(t, &call, &trouble) == TSR_ERR_MEMORY)
+        TSR_TRY(tsr__fail(err, TSR_ERR_MEMORY, "%s", trouble.text));
+    if (!*fits)
+        snprintf(why, TSR_TEXT_LEN, "on rank %d the parts do not fit together", rank);
+    else if (trouble.code != TSR_OK)
+        snprintf(why, TSR_TEXT_LEN, "on rank %d: %.400s", rank, trouble.text);
+    *fits = *fits && trouble.code == TSR_OK;
 done:
     return st;
 }
 
 /* ---- comparing ---- */
 
-int64_t tsr__trial_differs(const tsr_trial *t, const void *x)
+int64_t tsr__trial_differs(const tsr_trial *t, int k, const void *x)
 {
-    const tsr_dtype dtype = t->schema.out_dtype[0];
-    const int64_t n = tsr_shape_count(&t->schema.out_shape[0]);
+    const tsr_dtype dtype = t->schema.out_dtype[k];
+    const int64_t n = count_out(&t->schema, k);
+    const size_t size = tsr_dtype_size(dtype);
     double scale = 1;
 
-    if ((int)dtype == TSR__FIELD) {
+    if (!tsr__dtype_is_float(dtype)) { /* the field too */
         for (int64_t i = 0; i < n; i++)
-            if (((const uint64_t *)x)[i] != ((const uint64_t *)t->result)[i])
+            if (memcmp((const char *)x + (size_t)i * size,
+                       (const char *)t->result[k] + (size_t)i * size, size) != 0)
                 return i;
         return -1;
     }
     for (int64_t i = 0; i < n; i++)
-        scale = fmax(scale, fabs(tsr__get(dtype, t->result, i)));
+        scale = fmax(scale, fabs(tsr__get(dtype, t->result[k], i)));
     for (int64_t i = 0; i < n; i++) {
-        double a = tsr__get(dtype, x, i), b = tsr__get(dtype, t->result, i);
+        double a = tsr__get(dtype, x, i), b = tsr__get(dtype, t->result[k], i);
         if (a != b && !(fabs(a - b) <= 1e-12 * scale))
             return i;
     }
     return -1;
 }
 
-const char *tsr__trial_element_text(const tsr_trial *t, const void *x, int64_t i, char *buf,
+const char *tsr__trial_element_text(const tsr_trial *t, int k, const void *x, int64_t i, char *buf,
                                     size_t n)
 {
-    const tsr_dtype dtype = t->schema.out_dtype[0];
-    tsr_shape at = t->schema.out_shape[0];
+    const tsr_dtype dtype = t->schema.out_dtype[k];
+    tsr_shape at = t->schema.out_shape[k];
     char index[TSR_TEXT_LEN];
     int64_t rest = i;
+    size_t used = 0;
 
     for (int d = at.ndim - 1; d >= 0; d--) {
         int64_t size = at.size[d];
@@ -248,64 +337,80 @@ const char *tsr__trial_element_text(const tsr_trial *t, const void *x, int64_t i
         rest /= size;
     }
     tsr__shape_text(&at, index, sizeof index);
+    if (t->schema.n_out > 1)
+        used = (size_t)snprintf(buf, n, "output %d: ", k);
     if ((int)dtype == TSR__FIELD)
-        snprintf(buf, n, "element %s is %" PRIu64 ", not %" PRIu64 " (modulo 2^61 - 1)", index,
-                 ((const uint64_t *)x)[i], ((const uint64_t *)t->result)[i]);
+        snprintf(buf + used, n - used,
+                 "element %s is %" PRIu64 ", not %" PRIu64 " (modulo 2^61 - 1)", index,
+                 ((const uint64_t *)x)[i], ((const uint64_t *)t->result[k])[i]);
     else
-        snprintf(buf, n, "element %s is %.15g, not %.15g", index, tsr__get(dtype, x, i),
-                 tsr__get(dtype, t->result, i));
+        snprintf(buf + used, n - used, "element %s is %.15g, not %.15g", index,
+                 tsr__get(dtype, x, i), tsr__get(dtype, t->result[k], i));
     return buf;
 }
 
-static bool same(const tsr_trial *t, const void *x, char why[TSR_TEXT_LEN])
+static bool same(const tsr_trial *t, int k, const void *x, char why[TSR_TEXT_LEN])
 {
-    int64_t i = tsr__trial_differs(t, x);
+    int64_t i = tsr__trial_differs(t, k, x);
 
     if (i >= 0)
-        tsr__trial_element_text(t, x, i, why, TSR_TEXT_LEN);
+        tsr__trial_element_text(t, k, x, i, why, TSR_TEXT_LEN);
     return i < 0;
 }
 
 /* ---- all ranks ---- */
 
-/* Put the outputs of all ranks together, by the placement. */
-static bool assembled(tsr_trial *t, const tsr_placement *out, char why[TSR_TEXT_LEN])
+static bool is_sharded(const tsr_placement *p)
+{
+    return p->kind == TSR_SHARD || p->kind == TSR_STRIDED;
+}
+
+/* Put output k of all ranks together, by the placement. */
+static bool assembled(tsr_trial *t, int k, const tsr_placement *out, char why[TSR_TEXT_LEN])
 {
     const tsr_schema *s = &t->schema;
     bool average = out->reduce == TSR_AVG;
 
     if (out->kind == TSR_REPLICATE) {
         for (int r = 0; r < t->ranks; r++)
-            if (!same(t, t->own[r], why))
+            if (!same(t, k, t->own[k][r], why))
                 return false;
         return true;
     }
     if (out->kind == TSR_PARTIAL)
-        tsr__reduce_ref(s->out_dtype[0], average ? TSR_SUM : out->reduce, average ? t->ranks : 1,
-                        t->ranks, (const void *const *)t->own, tsr_shape_count(&s->out_shape[0]),
-                        t->own[0]);
-    return same(t, t->own[0], why);
+        tsr__reduce_ref(s->out_dtype[k], average ? TSR_SUM : out->reduce, average ? t->ranks : 1,
+                        t->ranks, (const void *const *)t->own[k], count_out(s, k), t->own[k][0]);
+    return same(t, k, t->own[k][0], why);
 }
 
-tsr_status tsr__trial_holds(tsr_trial *t, const tsr_placement *out, bool *holds,
-                            char why[TSR_TEXT_LEN], tsr_error *err)
+tsr_status tsr__trial_holds(tsr_trial *t, const tsr_mark *out, bool *holds, char why[TSR_TEXT_LEN],
+                            tsr_error *err)
 {
     const tsr_schema *s = &t->schema;
-    tsr_spec spec = {
-        .dtype = s->out_dtype[0], .shape = s->out_shape[0], .mesh = s->in[0].mesh, .place = {*out}};
-    bool sharded = out->kind == TSR_SHARD || out->kind == TSR_STRIDED, fits = true;
+    tsr_spec spec[TSR_MAX_OUT];
+    bool fits = true;
     tsr_status st = TSR_OK;
 
-    for (int r = 0; r < t->ranks; r++) {
-        TSR_TRY(run_rank(t, &spec, r, &fits, err));
-        if (!fits) {
-            *holds = false;
-            snprintf(why, TSR_TEXT_LEN, "on rank %d the parts do not fit together", r);
-            return TSR_OK;
-        }
-        TSR_TRY(tsr__part_paste(t->heap, &spec, r, t->local, t->own[sharded ? 0 : r], err));
+    *holds = false;
+    for (int k = 0; k < s->n_out; k++) {
+        spec[k] =
+            (tsr_spec){.dtype = s->out_dtype[k], .shape = s->out_shape[k], .mesh = s->in[0].mesh};
+        if (!out[k].open)
+            spec[k].place[0] = out[k].place;
     }
-    *holds = assembled(t, out, why);
+    for (int r = 0; r < t->ranks; r++) {
+        TSR_TRY(run_rank(t, spec, out, r, &fits, why, err));
+        if (!fits)
+            return TSR_OK;
+        for (int k = 0; k < s->n_out; k++)
+            if (tsr__schema_gives(s, k) && !out[k].open)
+                TSR_TRY(tsr__part_paste(t->heap, &spec[k], r, t->local[k],
+                                        t->own[k][is_sharded(&out[k].place) ? 0 : r], err));
+    }
+    *holds = true;
+    for (int k = 0; k < s->n_out && *holds; k++)
+        if (tsr__schema_gives(s, k) && !out[k].open)
+            *holds = assembled(t, k, &out[k].place, why);
 done:
     return st;
 }

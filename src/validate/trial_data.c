@@ -62,6 +62,41 @@ static double number_of(const tsr_trial *t, int k, int64_t key, int64_t i, uint6
     }
 }
 
+int64_t tsr__range_value(const tsr_range *range, uint64_t seed, int64_t i)
+{
+    uint64_t most = (uint64_t)range->limit;
+    int64_t sum = 0;
+
+    if (range->kind == TSR_RANGE_BELOW)
+        return (int64_t)(tsr__hash_final(tsr__hash_mix(seed, (uint64_t)i)) % most);
+    for (int64_t j = 1; j <= i; j++) /* steps of 0 to 3: some bags are empty */
+        sum += (int64_t)(tsr__hash_final(tsr__hash_mix(seed, (uint64_t)j)) % 4);
+    return sum < range->limit ? sum : range->limit;
+}
+
+/* Every way to split keeps the order of values, 0 stays 0, and nothing gets beyond the range. */
+int64_t tsr__range_term(const tsr_range *range, const tsr_spec *spec, uint64_t seed,
+                        const int *coord, int64_t i)
+{
+    int64_t value = tsr__range_value(range, seed, i);
+    int64_t most = range->limit - (range->kind == TSR_RANGE_BELOW);
+
+    for (int m = 0; m < spec->mesh.ndim; m++) {
+        int n = spec->mesh.size[m], c = (coord[m] + (int)(seed % (uint64_t)n)) % n;
+
+        if (spec->place[m].kind != TSR_PARTIAL)
+            continue;
+        switch (spec->place[m].reduce) {
+        case TSR_AVG: break; /* not of integers */
+        case TSR_SUM: value = (value + n - 1 - c) / n; break;
+        case TSR_MIN: value = c == 0 ? value : value > most / 2 ? most : 2 * value; break;
+        case TSR_MAX: value = c == 0 ? value : value / 2; break;
+        case TSR_PROD: value = c == 0 || value == 0 ? value : 1; break;
+        }
+    }
+    return value;
+}
+
 static void fill_term(const tsr_trial *t, int k, const int *coord, void *out)
 {
     const tsr_spec *spec = &t->schema.in[k];
@@ -70,7 +105,10 @@ static void fill_term(const tsr_trial *t, int k, const int *coord, void *out)
     for (int64_t i = 0; i < tsr_shape_count(&spec->shape); i++) {
         uint64_t h = tsr__hash_mix(tsr__hash_mix(t->seed, (uint64_t)k), (uint64_t)key);
         h = tsr__hash_final(tsr__hash_mix(h, (uint64_t)i));
-        if ((int)spec->dtype == TSR__FIELD)
+        if (t->range[k].kind)
+            tsr__put(spec->dtype, out, i,
+                     (double)tsr__range_term(&t->range[k], spec, t->seed + (uint64_t)k, coord, i));
+        else if ((int)spec->dtype == TSR__FIELD)
             ((uint64_t *)out)[i] = h % TSR__FIELD_P;
         else
             tsr__put(spec->dtype, out, i, number_of(t, k, key, i, h));

@@ -22,7 +22,9 @@ tsr_status tsr__check_runs(tsr_validator *v, tsr_error *err);    /* real_runs.c 
 tsr_status tsr__all_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
 /* Does the row offer the rule for these shapes on this mesh? */
 bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule);
-/* "S(0),R -> S(0)" */
+/* Does the op move data itself by this rule? Then only runs can try it. */
+bool tsr__rule_travels(const tsr_schema *schema, const tsr_rule *rule);
+/* "S(0),R -> S(0)", or "S(0),R -> S(0),-" where the second output is open, so not spoken of */
 const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char *buf, size_t n);
 
 /* Count a flaw; keeps it if there is room. */

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_strategy.c - the search for the cheapest strategy equals full enumeration: for every row of
+   the op table and each of its cases, placements and costs sampled. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "law.h"
+#include "op/schema.h"
+
+/* Rules of a call with plain shards, about. */
+static int rules_of(const tsr_op *op, const char *text)
+{
+    tsr_mesh_shape mesh = tsr__case_mesh(2);
+    tsr_rule rules[1];
+    tsr_schema schema;
+    int n = 0;
+
+    assert_int_equal(tsr__case_read(op, text, &mesh, &schema, NULL), TSR_OK);
+    for (int k = 0; k < schema.n_in; k++)
+        if (schema.in[k].shape.ndim > 0)
+            schema.in[k].place[0].kind = TSR_SHARD;
+    assert_int_equal(tsr_op_rules(&schema, rules, 1, &n, NULL), TSR_OK);
+    return n;
+}
+
+/* One call with random placements and costs, by both searches. */
+static int compare_searches(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh,
+                            uint64_t seed)
+{
+    tsr_schema schema;
+    tsr_op_way a, b;
+    tsr_cost cost;
+    char name[TSR_NAME_LEN], line[TSR_TEXT_LEN];
+    bool same;
+
+    assert_int_equal(tsr__case_read(op, text, mesh, &schema, NULL), TSR_OK);
+    for (int k = 0; k < schema.n_in; k++)
+        for (int d = 0; d < mesh->ndim && tsr__schema_has(&schema, k); d++)
+            schema.in[k].place[d] =
+                law_placement(tsr__hash_final(seed * 7919 + (uint64_t)(k * 7 + d)), &schema.in[k]);
+    snprintf(name, sizeof name, seed % 4 ? "random:%llu" : "default", (unsigned long long)seed);
+    assert_int_equal(tsr_cost_parse(name, &cost, NULL), TSR_OK);
+    tsr_status st = tsr_op_plan(&schema, &cost, NULL, false, &a, NULL);
+    assert_int_equal(tsr_op_plan(&schema, &cost, NULL, true, &b, NULL), st);
+    same = st != TSR_OK || fabs(a.seconds - b.seconds) <= 1e-12 * b.seconds;
+    for (int k = 0; k < schema.n_out && st == TSR_OK; k++)
+        same = same && (!tsr__schema_gives(&schema, k) || tsr_spec_equal(&a.out[k], &b.out[k]));
+    if (!same)
+        fail_msg("search %g s, enumeration %g s: %s", a.seconds, b.seconds,
+                 tsr__case_line(&schema, text, name, line, sizeof line));
+    return st == TSR_OK;
+}
+
+/* Every call has its own seed: dozens of them on small meshes, and some where enumeration has
+   tens of thousands of strategies to price. */
+static void search_equals_enumeration(void **state)
+{
+    static const struct {
+        const char *mesh;
+        int seeds, rules; /* per case; cases with more rules would take minutes */
+        int cases;        /* every n-th */
+    } plan[] = {{"2", 100, 99, 1}, {"3", 40, 99, 1},    {"2x2", 20, 99, 1},
+                {"2x3", 8, 99, 1}, {"2x2x2", 2, 10, 1}, {"2x2x2x2", 1, 7, 6}};
+    const char *sample = getenv("TESSERA_TEST_SAMPLE");
+    int every = sample ? atoi(sample) : 1, number = 0, compared = 0, cases;
+    (void)state;
+
+    for (size_t m = 0; m < sizeof plan / sizeof plan[0]; m++) {
+        tsr_mesh_shape mesh;
+        tsr_mesh_parse(plan[m].mesh, &mesh, NULL);
+        cases = 0;
+        for (int r = 0; r < tsr_op_count(); r++) {
+            const tsr_op *op = tsr_op_row(r);
+            for (int c = 0; op->cases && op->cases[c] && !op->compose; c++, cases++)
+                for (int i = 0; i < plan[m].seeds; i++, number++) {
+                    size_t seed = (((size_t)r * 32 + (size_t)c) * 8 + m) * 64 + (size_t)i;
+                    if (number % every || cases % plan[m].cases ||
+                        (plan[m].rules < 99 && rules_of(op, op->cases[c]) > plan[m].rules))
+                        continue;
+                    compared += compare_searches(op, op->cases[c], &mesh, seed);
+                }
+        }
+    }
+    assert_true(compared > 3000 / every);
+}
+
+/* On large meshes prices come from plans, on small ones from a pass over all targets: bytes must
+   mean the same in both, or strategies that take as long are told apart in two ways. */
+static void ties_are_broken_alike(void **state)
+{
+    static const char *const attr = "dim=1";
+    tsr_mesh_shape mesh;
+    tsr_schema schema;
+    tsr_spec in;
+    tsr_op_way a, b;
+    (void)state;
+
+    tsr_mesh_parse("2x2x2x2", &mesh, NULL);
+    assert_int_equal(tsr_spec_parse("f64[5,3,2]@[R,SS(0,4),SS(1,3),S(2)]", &mesh, &in, NULL),
+                     TSR_OK);
+    assert_int_equal(tsr_schema_make(tsr_op_find(NULL, "softmax"), &in, 1, &attr, 1, &schema, NULL),
+                     TSR_OK);
+    assert_int_equal(tsr_op_plan(&schema, NULL, NULL, false, &a, NULL), TSR_OK);
+    assert_int_equal(tsr_op_plan(&schema, NULL, NULL, true, &b, NULL), TSR_OK);
+    assert_true(tsr_spec_equal(&a.out[0], &b.out[0]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ties_are_broken_alike),
+        cmocka_unit_test(search_equals_enumeration),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
