@@ -310,12 +310,23 @@ done:
     return st;
 }
 
+/* Where bags begin by their offsets; an error names the op. */
+static tsr_status find_bags(const tsr_run_call *call, int64_t n_ids, int64_t *begin, tsr_error *err)
+{
+    const tsr_form *offsets = call->in[2]->form;
+    const bool last = tsr_schema_attr(call->schema, "include_last")->i[0];
+    tsr_error wrong = {0};
+    tsr_status st = tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
+                                     offsets->local.size[0], last, n_ids, begin, &wrong);
+
+    return st == TSR_OK ? st : tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text);
+}
+
 /* The largest of bags by offsets, which all ranks have: each finds its rows' winners of all bags,
    then every rank compares those of its bags. */
 static tsr_status run_by_bags(const tsr_run_call *call, tsr_error *err)
 {
-    const tsr_form *table = call->in[0]->form, *offsets = call->in[2]->form;
-    const tsr_form *out = call->out[0]->form;
+    const tsr_form *table = call->in[0]->form, *out = call->out[0]->form;
     const tsr_dtype dtype = table->spec.dtype;
     const int64_t dim = table->local.size[1], n_bags = out->spec.shape.size[0];
     const int64_t own = out->local.size[0];
@@ -329,9 +340,7 @@ static tsr_status run_by_bags(const tsr_run_call *call, tsr_error *err)
 
     TSR_TRY(open_trade(&t, call, &table->spec, err));
     TSR_TRY(tsr__hold(&t.held, (size_t)(n_bags + 1) * 8, &begin));
-    TSR_TRY(tsr__bag_offsets(
-        offsets->spec.dtype, tsr__tensor_data(call->in[2]), offsets->local.size[0],
-        tsr_schema_attr(call->schema, "include_last")->i[0], t.own.ids.n, begin, err));
+    TSR_TRY(find_bags(call, t.own.ids.n, begin, err));
     pool.bags = (tsr_bags){.ids = t.own.ids, .n_bags = n_bags, .begin = begin};
     pool.bags.ids.row_first = t.owners.begin[2 * t.bags.group->me];
     pool.bags.ids.n_rows = table->local.size[0];
