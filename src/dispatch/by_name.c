@@ -66,14 +66,24 @@ done:
 tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                        const char *const *attrs, int n_attrs)
 {
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
+    tsr_tensor *out[TSR_MAX_OUT];
+    tsr_status st = tsr_op_run_all(mesh, name, in, n_in, attrs, n_attrs, out);
+
+    return st == TSR_OK ? out[0] : mesh->ctx->error_tensor;
+}
+
+tsr_status tsr_op_run_all(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
+                          const char *const *attrs, int n_attrs, tsr_tensor **out)
+{
     named n;
     tsr_status st;
 
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        out[k] = NULL;
     TSR_TRY(make_call(mesh, name, in, n_in, attrs, n_attrs, &n));
     TSR_TRY(tsr__dispatch(mesh->ctx, &n.call, out));
 done:
-    return tsr__tensor_or_error(mesh->ctx, st, out[0]);
+    return tsr__settle(mesh->ctx, st);
 }
 
 tsr_status tsr_op_kernel(const char *name, tsr_tensor *const *in, int n_in,
