@@ -31,6 +31,7 @@ static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *
     key->n_in = call->n_in;
     key->cost = &ctx->cost;
     key->cost_version = ctx->cost_version;
+    key->want = call->want ? call->want->place : NULL;
     for (int k = 0; k < call->n_in; k++) {
         key->in[k] = NULL;
         if (!call->in[k])
@@ -307,6 +308,8 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
         TSR_TRY(bring_inputs(ctx, call, plan, in));
     TSR_TRY(make_outputs(mesh, plan, in, out));
     TSR_TRY(compute(mesh, call, plan, in, out));
+    if (call->want)
+        TSR_TRY(tsr__redistribute(out[0], mesh, call->want, &out[0]));
     if (plan->schema.op->inplace)
         TSR_TRY(overwrite(ctx, call, plan, out));
 done:

@@ -12,6 +12,7 @@ typedef struct tsr_op_call {
     int n_in;
     tsr_tensor *const *in; /* absent optional inputs are NULL */
     const tsr_attr *attrs; /* all that the row has, in its order */
+    const tsr_spec *want;  /* what the first output shall be; NULL: anything */
 } tsr_op_call;
 
 /* Run it; out gets as many tensors as the op has outputs, NULL for those switched off. Collective
