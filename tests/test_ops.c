@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_ops.c - the law: an op on sharded and partial inputs, gathered, equals its definition on
-   whole inputs; for every row of the op table and each of its cases, on meshes with uneven and empty
-   shards, placements, dtypes and costs sampled. All outputs are compared, where they are with the
-   plan, and the bytes that came in with those of the inputs' moves. On threads as cmocka tests; with
-   the argument "mpi" on the ranks that mpirun gave. A failure prints the line that reproduces it. */
+   whole inputs; for every row of the op table and each of its cases, on meshes with uneven and
+   empty shards; placements, dtypes and costs are sampled. All outputs are compared, their
+   placements with the plan, and the bytes that came in with those of the inputs' moves. On threads
+   as cmocka tests; with the argument "mpi" on the ranks that mpirun gave. A failure prints the line
+   that reproduces it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
