@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sample_rows.h - small ops of every kind that the op table may have, for tests of what works
-   from rows: several outputs, outputs switched off, indices, an own run, composed ones. All are right. */
+   from rows: several outputs, outputs switched off, indices, an own run, composed ones. All of them
+   are right. */
 #ifndef TSR_TESTS_SAMPLE_ROWS_H
 #define TSR_TESTS_SAMPLE_ROWS_H
 
