@@ -169,10 +169,9 @@ static tsr_status lookup_rule(const tsr_schema *s, tsr_rules *out, tsr_error *er
 
     (void)s;
     TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {rows}, .out = {sum}}, err));
-    TSR_TRY(tsr_rule_add(out,
-                         &(tsr_rule){.in = {{{0}}, tsr_mark_shard(0)},
-                                     .out = {tsr_mark_shard(0), tsr_mark_shard(0)}},
-                         err));
+    TSR_TRY(tsr_rule_add(
+        out, &(tsr_rule){.in[1] = tsr_mark_shard(0), .out = {tsr_mark_shard(0), tsr_mark_shard(0)}},
+        err));
     TSR_TRY(
         tsr_rule_add(out, &(tsr_rule){.in = {tsr_mark_shard(1)}, .out = {tsr_mark_shard(1)}}, err));
     for (int r = TSR_SUM; r <= TSR_MAX; r++) { /* the table passes as it is, the indices too */

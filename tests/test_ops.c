@@ -219,9 +219,9 @@ static void one_mesh_dim(void **state)
 static void several_mesh_dims(void **state)
 {
     (void)state;
-    run_law("2x2", 60);
-    run_law("2x3", 30);
-    run_law("2x2x2", 3); /* planning takes longer than running */
+    run_law("2x2", 50);
+    run_law("2x3", 24);
+    run_law("2x2x2", 2); /* planning takes longer than running */
 }
 
 /* ---- mpi: one world for all meshes, each on the part of it that it needs ---- */
