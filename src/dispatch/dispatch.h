@@ -12,6 +12,7 @@ typedef struct tsr_op_call {
     int n_in;
     tsr_tensor *const *in; /* absent optional inputs are NULL */
     const tsr_attr *attrs; /* all that the row has, in its order */
+    const tsr_spec *want;  /* what the first output shall be; NULL: anything */
 } tsr_op_call;
 
 /* Run it; out gets as many tensors as the op has outputs, NULL for those switched off. Collective
@@ -29,7 +30,8 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
 void tsr__dispatch_cache_free(tsr_ctx *ctx);
 
 /* statistics.c: a strict context refuses hidden redistribution */
-tsr_status tsr__strict_check(const tsr_ctx *ctx, const tsr_plan *plan, tsr_error *err);
+tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec *from,
+                             const tsr_spec *to, tsr_error *err);
 double tsr__statistics_clock(const tsr_ctx *ctx); /* seconds; 0 unless statistics are on */
 void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh);
 
