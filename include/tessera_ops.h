@@ -85,6 +85,37 @@ TSR_API tsr_tensor *tsr_bag_max_backward(tsr_tensor *grad, tsr_tensor *index, in
 TSR_API tsr_tensor *tsr_bag_weights_backward(tsr_tensor *grad, tsr_tensor *table, tsr_tensor *ids,
                                              tsr_tensor *offsets, const tsr_embedding_opts *opts);
 
+/* ---- several tables at once ------------------------------------------------------------------- */
+
+typedef enum tsr_pooling {
+    TSR_POOL_NONE = 0, /* a row for every id */
+    TSR_POOL_SUM = 1,
+    TSR_POOL_MEAN = 2,
+    TSR_POOL_MAX = 3
+} tsr_pooling;
+
+/* A table and the ids to look up in it, as for the single functions above. The ids of all tables are
+   on one mesh. A table is on that mesh too, or it lives on one of its ranks: on a mesh of one rank
+   (tsr_mesh_part). */
+typedef struct tsr_table_use {
+    tsr_tensor *table, *ids;
+    tsr_tensor *offsets, *weights; /* of bags, may be NULL */
+    tsr_pooling pooling;
+    tsr_embedding_opts opts;
+    tsr_tensor *
+        *index; /* max: where the lookup leaves the winning rows (may be NULL) and the gradient
+                           finds them */
+} tsr_table_use;
+
+/* out[i] is what the single function gives for uses[i]; where rows have to travel, the ids of all
+   tables go in one message to each rank and the rows of all tables come back in one. The result for
+   a table on one rank is sharded as its ids are by dim 0, and by bags where there are offsets. An
+   error names the table by its number, from 0. Collective over the mesh of the ids. */
+TSR_API tsr_status tsr_lookup_group(const tsr_table_use *uses, int n, tsr_tensor **out);
+/* From gradients of the results to those of the tables, which end where the tables are. */
+TSR_API tsr_status tsr_lookup_group_backward(const tsr_table_use *uses, tsr_tensor *const *grads,
+                                             int n, tsr_tensor **table_grads);
+
 #ifdef __cplusplus
 }
 #endif
