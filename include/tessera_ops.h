@@ -116,6 +116,52 @@ TSR_API tsr_status tsr_lookup_group(const tsr_table_use *uses, int n, tsr_tensor
 TSR_API tsr_status tsr_lookup_group_backward(const tsr_table_use *uses, tsr_tensor *const *grads,
                                              int n, tsr_tensor **table_grads);
 
+/* Where tables should live: in whole on every rank, by rows, by columns, or on one rank. */
+typedef enum tsr_table_way {
+    TSR_TABLE_REPLICATE = 0,
+    TSR_TABLE_ROWS = 1,
+    TSR_TABLE_COLUMNS = 2,
+    TSR_TABLE_ONE_RANK = 3
+} tsr_table_way;
+enum { TSR_TABLE_WAYS = 4 };
+
+typedef struct tsr_table_facts {
+    int64_t rows, columns;
+    tsr_dtype dtype;
+    int64_t lookups; /* results per batch, of all ranks: bags, or ids without pooling */
+    double length;   /* mean ids of a bag; 1 without pooling */
+    tsr_pooling pooling;
+} tsr_table_facts;
+
+typedef struct tsr_tables_opts {
+    int ranks;            /* along the mesh dim that batch and tables are sharded by */
+    int64_t memory;       /* bytes for tables per rank; 0: no limit */
+    bool training;        /* gradients too: their memory, and the way back */
+    const tsr_cost *cost; /* NULL: the default */
+} tsr_tables_opts;
+
+/* What a table, or all of them, cost a rank per batch. */
+typedef struct tsr_table_load {
+    int64_t memory; /* bytes that stay there */
+    double bytes;   /* received or sent, whichever is more */
+    double seconds; /* looking up and exchanging */
+} tsr_table_load;
+
+typedef struct tsr_table_choice {
+    tsr_table_way way;
+    int rank;                             /* of TSR_TABLE_ONE_RANK, else -1 */
+    tsr_table_load load;                  /* of the rank that this table costs most */
+    tsr_table_load could[TSR_TABLE_WAYS]; /* the same for each way */
+} tsr_table_choice;
+
+/* Choose for each table so that the busiest rank takes little time and no rank holds more than the
+   memory: largest tables first, then single tables and pairs are moved as long as that helps. Ids
+   are taken as uniform. loads (may be NULL) gets the totals of every rank, fixed costs included. An
+   error says how many bytes are missing. Pure. */
+TSR_API tsr_status tsr_tables_plan(const tsr_table_facts *tables, int n,
+                                   const tsr_tables_opts *opts, tsr_table_choice *choices,
+                                   tsr_table_load *loads, tsr_error *err);
+
 #ifdef __cplusplus
 }
 #endif
