@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_tables.c - tessera tables: where the tables of a group of lookups should live, what that costs
-   each rank, and what the other ways would cost. Plans only. */
+/* cmd_tables.c - tessera tables: where the tables of a group of lookups should live, what that
+   costs each rank, and what the other ways would cost. Plans only. */
 #include "cli.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_group.c - lookups in several tables at once equal those of the single functions, bit by bit
-   (values are small whole numbers, so that sums are exact in any order), and so do the gradients;
-   one exchange serves all tables; errors name the table; memory may run out anywhere. On threads as
-   cmocka tests; with the argument "mpi" on the ranks that mpirun gave. */
+/* test_group.c - lookups in several tables at once equal those of the single functions, bit by
+   bit (values are small whole numbers, so that sums are exact in any order), and so do the
+   gradients; one exchange serves all tables; errors name the table; memory may run out anywhere.
+   On threads as cmocka tests; with the argument "mpi" on the ranks that mpirun gave. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -19,7 +19,8 @@
 
 enum { MOST = 12, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
 
-/* Rows x columns, placed as letters say, one per mesh dim: R, r (rows), c (columns); or at a rank. */
+/* Rows x columns, placed as letters say, one per mesh dim: R, r (rows), c (columns); or at a
+   rank. */
 typedef struct want {
     int rows, cols;
     const char *place; /* for one mesh dim and two; NULL: a table on one rank */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tables.c - the placing of tables: never more memory than allowed, at most 1.05 times the time
-   of the best of all choices on small cases, and an error that says how much is missing. */
+/* test_tables.c - the placing of tables: never more memory than allowed, at most 1.05 times the
+   time of the best of all choices on small cases, and an error that says how much is missing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

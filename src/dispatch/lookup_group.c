@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookup_group.c - lookups in several tables at once, and their gradients. Every table on the mesh of
-   its ids is planned as the single op would be; those whose rows travel share one trade (run/deal.h),
-   together with the tables that live on one rank, which single ops cannot use. The others run as
-   they are. */
+/* lookup_group.c - lookups in several tables at once, and their gradients. Every table on the
+   mesh of its ids is planned as the single op would be; those whose rows travel share one trade
+   (run/deal.h), together with the tables that live on one rank, which single ops cannot use. The
+   others run as they are. */
 #include "dispatch/lookup_group.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookup_group.h - the call of an op that a table of a group makes. typed_embedding.c knows the order
-   of attributes. */
+/* lookup_group.h - the call of an op that a table of a group makes. typed_embedding.c knows the
+   order of attributes. */
 #ifndef TSR_DISPATCH_LOOKUP_GROUP_H
 #define TSR_DISPATCH_LOOKUP_GROUP_H
 

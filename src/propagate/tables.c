@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables.c - where the tables of a group of lookups should live. A model of what each way costs every
-   rank per batch, and a search: greedy, largest tables first, each time the choice after which the
-   busiest rank is least busy, room being kept for the smallest form of those to come; then single
-   tables and pairs are moved as long as that helps. tests/test_tables.c compares it with trying
-   everything: at most 1.05 times the best on small cases. */
+/* tables.c - where the tables of a group of lookups should live. A model of what each way costs
+   every rank per batch, and a search: greedy, largest tables first, each time the choice after
+   which the busiest rank is least busy, room being kept for the smallest form of those to come;
+   then single tables and pairs are moved as long as that helps. tests/test_tables.c compares it
+   with trying everything: at most 1.05 times the best on small cases. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -26,10 +26,10 @@ typedef struct tables {
 
 /* ---- what a way costs ---- */
 
-/* p ranks, B results of L ids, D columns of e bytes, V rows. By rows an owner that is hit sends one
-   row: p (1 - (1 - 1/p)^L) owners per bag; a plain lookup each different row once,
-   V (1 - (1 - 1/V)^n) of n ids. By columns all ranks get all ids and each sends its columns of the
-   results. A table on one rank gets all ids and sends all results; it is the sender that is busy.
+/* p ranks, B results of L ids, D columns of e bytes, V rows. By rows an owner that is hit sends
+   one row: p (1 - (1 - 1/p)^L) owners per bag; a plain lookup each different row once, V (1 - (1
+   - 1/V)^n) of n ids. By columns all ranks get all ids and each sends its columns of the results.
+   A table on one rank gets all ids and sends all results; it is the sender that is busy.
    Gradients go the same way back; those of replicated tables are all-reduced. */
 static tsr_table_load load_of(const tables *t, const tsr_table_facts *f, int choice, int rank)
 {

@@ -64,14 +64,16 @@ extern const tsr_deal_kind tsr__deal_lookup, tsr__deal_lookup_backward;
 extern const tsr_deal_kind tsr__deal_bag, tsr__deal_bag_max, tsr__deal_bag_max_offsets;
 extern const tsr_deal_kind tsr__deal_bag_backward, tsr__deal_bag_max_backward;
 
-/* A thing for every item of one of the deal's lists; its number among those that go, or come back. */
+/* A thing for every item of one of the deal's lists; its number among those that go, or come
+   back. */
 int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back);
 /* [member] the number of its first item in a list. */
 tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out);
 /* The gradient of the table, to be filled from these rows. */
 tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows);
 
-/* Run them all, with one exchange of lengths, one there and one back. Collective over their mesh. */
+/* Run them all, with one exchange of lengths, one there and one back. Collective over their mesh.
+   */
 tsr_status tsr__run_together(const tsr_part *parts, int n, tsr_error *err);
 
 #endif

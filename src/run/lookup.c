@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookup.c - lookups in a table that others own, as deals (deal.h): different ids travel to the owners
-   of their rows, the rows come back. And the gradient: ids and rows of gradients travel to the owners,
-   which add them in the order of the whole, so that the result does not depend on how many ranks there
-   are. Bags are bag_lookup.c. */
+/* lookup.c - lookups in a table that others own, as deals (deal.h): different ids travel to the
+   owners of their rows, the rows come back. And the gradient: ids and rows of gradients travel to
+   the owners, which add them in the order of the whole, so that the result does not depend on how
+   many ranks there are. Bags are bag_lookup.c. */
 #include <string.h>
 
 #include "run/deal.h"
@@ -21,8 +21,8 @@ static tsr_ids ids_that_came(const tsr_deal *d)
 
 /* ---- rows for ids ---- */
 
-/* The rows that are wanted, each once, ascending and so by owner, become the items; position is which
-   of them each id wants, -1 if none. */
+/* The rows that are wanted, each once, ascending and so by owner, become the items; position is
+   which of them each id wants, -1 if none. */
 static tsr_status lookup_count(tsr_deal *d, tsr_error *err)
 {
     tsr_ids *ids = &d->own.ids;

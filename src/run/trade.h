@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trade.h - every rank of a group sends every other one some lists, each of its own length: first all
-   ranks say how long the lists are, then things go by the lists' items, there and back, any number of
-   them in one message. For ops whose data decides what moves. */
+/* trade.h - every rank of a group sends every other one some lists, each of its own length: first
+   all ranks say how long the lists are, then things go by the lists' items, there and back, any
+   number of them in one message. For ops whose data decides what moves. */
 #ifndef TSR_RUN_TRADE_H
 #define TSR_RUN_TRADE_H
 
