@@ -48,6 +48,7 @@ int cli_explain(const cli_args *args);
 int cli_verify(const cli_args *args);
 int cli_validate(const cli_args *args);
 int cli_run(const cli_args *args);
+int cli_tables(const cli_args *args);
 int cli_calibrate(const cli_args *args);
 int cli_bench(const cli_args *args);
 

@@ -76,6 +76,19 @@ static const cli_command commands[] = {
                 "  tessera validate matmul softmax\n",
      .options = {JSON},
      .run = cli_validate},
+    {.name = "tables",
+     .synopsis = "FILE|\"NAME:ROWSxCOLUMNS:DTYPE:LOOKUPS:LENGTH[:POOLING] ...\" mesh=RANKS\n"
+                 "       [memory=BYTES] [train=true] [cost=COST] [--json]",
+     .help = "where the tables of a group of lookups should live, within memory",
+     .details =
+         "  tessera tables \"user:5000000x64:f32:4096:1 item:200000x64:f32:4096:20\" "
+         "mesh=4 memory=1GiB\n"
+         "  tessera tables tables.txt mesh=8 memory=16GiB train=true\n\n"
+         "LOOKUPS are results per batch over all ranks, LENGTH the mean ids of each, POOLING "
+         "sum (when\nnot given), mean, max or none. A file has the same words; # begins a "
+         "comment.\n",
+     .options = {JSON},
+     .run = cli_tables},
     {.name = "calibrate",
      .synopsis = "[mesh=MESH] [world=WORLD] [--out FILE] [--json]",
      .help = "measure latency and bandwidth of this machine for the cost model",

@@ -42,10 +42,10 @@ TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim);
 /* x[start:stop:step] along dim; negative numbers count from the end. */
 TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 
-/* ---- lookups in tables ------------------------------------------------------------------------ */
+/* ---- lookups in tables ----------------------------------------------------------------------- */
 
-/* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names it
-   and its place. NULL options are the defaults. */
+/* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names
+   it and its place. NULL options are the defaults. */
 typedef struct tsr_embedding_opts {
     const int64_t
         *padding_idx;        /* a row that lookups leave out; negative: from the end; NULL: none */
@@ -84,6 +84,84 @@ TSR_API tsr_tensor *tsr_bag_mean_backward(tsr_tensor *grad, tsr_tensor *ids, tsr
 TSR_API tsr_tensor *tsr_bag_max_backward(tsr_tensor *grad, tsr_tensor *index, int64_t rows);
 TSR_API tsr_tensor *tsr_bag_weights_backward(tsr_tensor *grad, tsr_tensor *table, tsr_tensor *ids,
                                              tsr_tensor *offsets, const tsr_embedding_opts *opts);
+
+/* ---- several tables at once ------------------------------------------------------------------ */
+
+typedef enum tsr_pooling {
+    TSR_POOL_NONE = 0, /* a row for every id */
+    TSR_POOL_SUM = 1,
+    TSR_POOL_MEAN = 2,
+    TSR_POOL_MAX = 3
+} tsr_pooling;
+
+/* A table and the ids to look up in it, as for the single functions above. The ids of all tables
+   are on one mesh. A table is on that mesh too, or it lives on one of its ranks: on a mesh of one
+   rank (tsr_mesh_part). */
+typedef struct tsr_table_use {
+    tsr_tensor *table, *ids;
+    tsr_tensor *offsets, *weights; /* of bags, may be NULL */
+    tsr_pooling pooling;
+    tsr_embedding_opts opts;
+    tsr_tensor *
+        *index; /* max: where the lookup leaves the winning rows (may be NULL) and the gradient
+                           finds them */
+} tsr_table_use;
+
+/* out[i] is what the single function gives for uses[i]; where rows have to travel, the ids of all
+   tables go in one message to each rank and the rows of all tables come back in one. The result
+   for a table on one rank is sharded as its ids are by dim 0, and by bags where there are
+   offsets. An error names the table by its number, from 0. Collective over the mesh of the ids.
+   */
+TSR_API tsr_status tsr_lookup_group(const tsr_table_use *uses, int n, tsr_tensor **out);
+/* From gradients of the results to those of the tables, which end where the tables are. */
+TSR_API tsr_status tsr_lookup_group_backward(const tsr_table_use *uses, tsr_tensor *const *grads,
+                                             int n, tsr_tensor **table_grads);
+
+/* Where tables should live: in whole on every rank, by rows, by columns, or on one rank. */
+typedef enum tsr_table_way {
+    TSR_TABLE_REPLICATE = 0,
+    TSR_TABLE_ROWS = 1,
+    TSR_TABLE_COLUMNS = 2,
+    TSR_TABLE_ONE_RANK = 3
+} tsr_table_way;
+enum { TSR_TABLE_WAYS = 4 };
+
+typedef struct tsr_table_facts {
+    int64_t rows, columns;
+    tsr_dtype dtype;
+    int64_t lookups; /* results per batch, of all ranks: bags, or ids without pooling */
+    double length;   /* mean ids of a bag; 1 without pooling */
+    tsr_pooling pooling;
+} tsr_table_facts;
+
+typedef struct tsr_tables_opts {
+    int ranks;            /* along the mesh dim that batch and tables are sharded by */
+    int64_t memory;       /* bytes for tables per rank; 0: no limit */
+    bool training;        /* gradients too: their memory, and the way back */
+    const tsr_cost *cost; /* NULL: the default */
+} tsr_tables_opts;
+
+/* What a table, or all of them, cost a rank per batch. */
+typedef struct tsr_table_load {
+    int64_t memory; /* bytes that stay there */
+    double bytes;   /* received or sent, whichever is more */
+    double seconds; /* looking up and exchanging */
+} tsr_table_load;
+
+typedef struct tsr_table_choice {
+    tsr_table_way way;
+    int rank;                             /* of TSR_TABLE_ONE_RANK, else -1 */
+    tsr_table_load load;                  /* of the rank that this table costs most */
+    tsr_table_load could[TSR_TABLE_WAYS]; /* the same for each way */
+} tsr_table_choice;
+
+/* Choose for each table so that the busiest rank takes little time and no rank holds more than
+   the memory: largest tables first, then single tables and pairs are moved as long as that helps.
+   Ids are taken as uniform. loads (may be NULL) gets the totals of every rank, fixed costs
+   included. An error says how many bytes are missing. Pure. */
+TSR_API tsr_status tsr_tables_plan(const tsr_table_facts *tables, int n,
+                                   const tsr_tables_opts *opts, tsr_table_choice *choices,
+                                   tsr_table_load *loads, tsr_error *err);
 
 #ifdef __cplusplus
 }

@@ -313,4 +313,35 @@ bad 'no inputs' 'takes inputs a,b,bias?, but 0 were given' explain 'matmul mesh=
 bad '13 inputs' 'more than 12 inputs' explain "cat$(printf ' f32[2]%.0s' $(seq 13)) mesh=2"
 bad 'dtype and shape left to a file' 'expected an input like' explain 'neg @[R] mesh=2'
 
+# ---- tables ----
+
+three='user:5000000x64:f32:4096:1 item:200000x64:f32:4096:20 tiny:10x16:f32:4096:1:none'
+run 0 tables "$three" mesh=4 memory=400MiB
+has 'tables' 'memory/rank' 'replicated does not fit' 'tiny      640 B  replicated        640 B' \
+    'rank     memory  exchanged'
+json 'tables json' 'len(o["results"]) == 3 and len(o["ranks"]) == 4 and
+    all(r["memory"] <= 400 << 20 for r in o["ranks"]) and
+    o["results"][0]["choice"] in ("by rows", "by columns") and
+    set(o["results"][0]["could"]) == {"replicated", "by rows", "by columns", "one rank"}' \
+    tables "$three" mesh=4 memory=400MiB train=false
+printf '# name\n%s # no limit\n' "$three" >"$dir/tables.txt"
+json 'tables of a file' 'all(r["choice"] == "replicated" for r in o["results"]) and
+    o["ranks"][1]["bytes"] == 0' tables "$dir/tables.txt" mesh=2
+json 'training moves gradients' 'o["training"] and o["results"][0]["choice"] != "replicated"' \
+    tables "$three" mesh=2 train=true cost=latency=1e-6,bandwidth=1e9
+run 1 tables "$three" mesh=4 memory=100MiB
+grep -q '332800160 bytes per rank, 227942560 more than the 104857600' "$dir/err" ||
+    fail 'tables that do not fit'
+ok 'tables that do not fit'
+bad 'tables without a mesh' 'mesh= is missing' tables "$three"
+bad 'tables of several mesh dims' 'along one mesh dim' tables "$three" mesh=2x2
+bad 'no tables' 'no tables' tables mesh=2
+bad 'a word that is no table' 'neither a table nor a file' tables nothing mesh=2
+bad 'a table without a length' 'is not NAME:ROWSxCOLUMNS' tables a:5x4:f32:3 mesh=2
+bad 'a table of no type' 'there is no dtype "f31"' tables a:5x4:f31:3:1 mesh=2
+bad 'a table of no pooling' 'not "most"' tables a:5x4:f32:3:1:most mesh=2
+bad 'a negative table' 'table 0 of -5 rows' tables a:-5x4:f32:3:1 mesh=2
+bad 'memory that is none' 'is not a number of bytes' tables a:5x4:f32:3:1 mesh=2 memory=lots
+bad 'a setting that is none' 'unknown setting "mash=2"' tables a:5x4:f32:3:1 mash=2
+
 echo "$n checks passed"

@@ -56,7 +56,8 @@ static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan **ou
     TSR_TRY(make_key(ctx, call, &key));
     TSR_TRY(tsr__propagate(&ctx->heap, &ctx->plan_cache, &key, &ctx->counters, out, &ctx->error));
     if ((*out)->why.code != TSR_OK)
-        st = tsr__fail(&ctx->error, (*out)->why.code, "%s", (*out)->why.text);
+        st = tsr__fail(&ctx->error, (*out)->why.code, "%s%s", call->part ? call->part : "",
+                       (*out)->why.text);
 done:
     return st;
 }
@@ -157,8 +158,8 @@ done:
     return st;
 }
 
-static tsr_status run_kernel(tsr_ctx *ctx, const tsr_plan *plan, tsr_tensor *const *in,
-                             tsr_tensor *const *out)
+static tsr_status run_kernel(tsr_ctx *ctx, const char *part, const tsr_plan *plan,
+                             tsr_tensor *const *in, tsr_tensor *const *out)
 {
     tsr_kernel_call *call = &((prepared *)plan->local)->call;
     tsr_buffer *before = NULL;
@@ -179,7 +180,8 @@ static tsr_status run_kernel(tsr_ctx *ctx, const tsr_plan *plan, tsr_tensor *con
     plan->schema.op->kernel(call);
     if (trouble.code != TSR_OK) { /* others need not see it */
         tsr_error named = {0};
-        st = tsr__fail(&named, trouble.code, "%s: %s", plan->schema.op->name, trouble.text);
+        st = tsr__fail(&named, trouble.code, "%s%s: %s", part ? part : "", plan->schema.op->name,
+                       trouble.text);
         tsr__fail(&ctx->error, st, "%s", named.text);
         ctx->world->ops->poison(ctx->world, &named);
     }
@@ -205,12 +207,20 @@ static tsr_status run_itself(tsr_ctx *ctx, const tsr_op *op, const tsr_run_call 
     return tsr__fail(&ctx->error, st, "%s", trouble.text);
 }
 
-/* The kernel, or the op's own run. Without data (sim, outside the mesh) costs are counted. */
-static tsr_status compute(tsr_mesh *mesh, const tsr_op_call *call, const tsr_plan *plan,
-                          tsr_tensor *const *in, tsr_tensor *const *out)
+bool tsr__dispatch_travels(const tsr_opened *o)
 {
-    const tsr_op *op = plan->schema.op;
+    const tsr_op *op = o->plan->schema.op;
+
+    return op->run && (!op->kernel || o->plan->strategy.comm.bytes > 0);
+}
+
+/* The kernel, or the op's own run. Without data (sim, outside the mesh) costs are counted. */
+tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
+                                 tsr_tensor *const *out)
+{
+    const tsr_plan *plan = o->plan;
     const tsr_price *comm = &plan->strategy.comm;
+    tsr_mesh *mesh = o->mesh;
     tsr_ctx *ctx = mesh->ctx;
     double begin = tsr__statistics_clock(ctx);
     tsr_status st = TSR_OK;
@@ -220,11 +230,11 @@ static tsr_status compute(tsr_mesh *mesh, const tsr_op_call *call, const tsr_pla
         ctx->counters.bytes_in += (int64_t)comm->bytes;
         ctx->counters.bytes_out += (int64_t)comm->bytes;
     } else if (mesh->index >= 0) {
-        tsr_run_call run = {.mesh = mesh, .schema = &plan->schema, .in = in, .out = out};
-        if (op->run && (!op->kernel || comm->bytes > 0))
-            st = run_itself(ctx, op, &run);
+        tsr_run_call run = {.mesh = mesh, .schema = &plan->schema, .in = o->in, .out = out};
+        if (tsr__dispatch_travels(o))
+            st = run_itself(ctx, plan->schema.op, &run);
         else
-            st = run_kernel(ctx, plan, in, out);
+            st = run_kernel(ctx, call->part, plan, o->in, out);
     }
     call->entry->counters.calls++;
     call->entry->counters.predicted += comm->seconds;
@@ -291,27 +301,35 @@ done:
 
 /* ---- the call ---- */
 
+tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
+                              tsr_tensor **out)
+{
+    tsr_status st;
+
+    TSR_TRY(find_plan(ctx, call, &o->plan));
+    o->mesh = call->in[0]->mesh;
+    for (int k = 0; k < call->n_in; k++)
+        o->in[k] = call->in[k];
+    if (!o->plan->all_stay)
+        TSR_TRY(bring_inputs(ctx, call, o->plan, o->in));
+    TSR_TRY(make_outputs(o->mesh, o->plan, o->in, out));
+done:
+    return st;
+}
+
 tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
-    tsr_tensor *in[TSR_MAX_IN];
-    tsr_mesh *mesh;
-    tsr_plan *plan;
+    tsr_opened o;
     tsr_status st;
 
     if (call->entry->op->compose)
         return run_composed(ctx, call, out);
-    TSR_TRY(find_plan(ctx, call, &plan));
-    mesh = call->in[0]->mesh;
-    for (int k = 0; k < call->n_in; k++)
-        in[k] = call->in[k];
-    if (!plan->all_stay)
-        TSR_TRY(bring_inputs(ctx, call, plan, in));
-    TSR_TRY(make_outputs(mesh, plan, in, out));
-    TSR_TRY(compute(mesh, call, plan, in, out));
+    TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
+    TSR_TRY(tsr__dispatch_compute(call, &o, out));
     if (call->want)
-        TSR_TRY(tsr__redistribute(out[0], mesh, call->want, &out[0]));
-    if (plan->schema.op->inplace)
-        TSR_TRY(overwrite(ctx, call, plan, out));
+        TSR_TRY(tsr__redistribute(out[0], o.mesh, call->want, &out[0]));
+    if (o.plan->schema.op->inplace)
+        TSR_TRY(overwrite(ctx, call, o.plan, out));
 done:
     return st;
 }
@@ -328,7 +346,7 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
                           "%s: only a kernel whose inputs stay and that ran before can be repeated",
                           call->entry->op->name));
     for (int64_t i = 0; i < n; i++)
-        TSR_TRY(run_kernel(ctx, plan, call->in, &out));
+        TSR_TRY(run_kernel(ctx, NULL, plan, call->in, &out));
 done:
     return st;
 }

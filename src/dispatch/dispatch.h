@@ -13,11 +13,26 @@ typedef struct tsr_op_call {
     tsr_tensor *const *in; /* absent optional inputs are NULL */
     const tsr_attr *attrs; /* all that the row has, in its order */
     const tsr_spec *want;  /* what the first output shall be; NULL: anything */
+    const char *part;      /* of what it is a part, for messages: "table 2: "; NULL: none */
 } tsr_op_call;
+
+/* A call whose inputs are where they are needed and whose outputs are made. */
+typedef struct tsr_opened {
+    tsr_plan *plan;
+    tsr_mesh *mesh;
+    tsr_tensor *in[TSR_MAX_IN];
+} tsr_opened;
 
 /* Run it; out gets as many tensors as the op has outputs, NULL for those switched off. Collective
    over the mesh of the inputs. */
 tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out);
+/* Its two halves, for those who run several calls together: all but computing, and that. An op
+   `travels` if it would move data itself. */
+tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
+                              tsr_tensor **out);
+bool tsr__dispatch_travels(const tsr_opened *o);
+tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
+                                 tsr_tensor *const *out);
 /* The same for typed functions: `name` is a literal; attrs NULL: the defaults. The first output, on
    failure the error tensor; the others in rest (may be NULL), by their numbers. */
 tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_embedding.c - the lookups of tessera_ops.h: options become attributes, in the order of the
    rows (op/embedding.c). */
-#include "dispatch/dispatch.h"
+#include "dispatch/lookup_group.h"
 #include "tessera_ops.h"
 
 static const tsr_embedding_opts USUAL = {0};
@@ -49,23 +49,20 @@ tsr_tensor *tsr_embedding_renorm(tsr_tensor *table, tsr_tensor *ids, double max_
         (const tsr_attr[]){{.n = 1, .f = max_norm}, {.n = 1, .f = p == 0 ? 2 : p}}, NULL);
 }
 
-/* Attributes of bags. */
-typedef struct bag_attrs {
-    tsr_attr value[4];
-} bag_attrs;
-
-static bag_attrs bag(const tsr_embedding_opts *opts)
+static tsr_bag_attrs bag(const tsr_embedding_opts *opts)
 {
     const tsr_embedding_opts *o = opts ? opts : &USUAL;
 
-    return (bag_attrs){{padding(o), yes(o->include_last), yes(o->zero_out_of_range), yes(o->last)}};
+    return (tsr_bag_attrs){
+        {padding(o), yes(o->include_last), yes(o->zero_out_of_range), yes(o->last)}};
 }
 
-static bag_attrs bag_backward(int64_t rows, const tsr_embedding_opts *opts)
+static tsr_bag_attrs bag_backward(int64_t rows, const tsr_embedding_opts *opts)
 {
     const tsr_embedding_opts *o = opts ? opts : &USUAL;
 
-    return (bag_attrs){{number(rows), padding(o), yes(o->include_last), yes(o->zero_out_of_range)}};
+    return (tsr_bag_attrs){
+        {number(rows), padding(o), yes(o->include_last), yes(o->zero_out_of_range)}};
 }
 
 tsr_tensor *tsr_bag_sum(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
@@ -119,4 +116,44 @@ tsr_tensor *tsr_bag_weights_backward(tsr_tensor *grad, tsr_tensor *table, tsr_te
 {
     return tsr__dispatch_typed("bag_weights_backward", (tsr_tensor *[]){grad, table, ids, offsets},
                                4, bag(opts).value, NULL);
+}
+
+/* ---- calls of a group ---- */
+
+tsr_use_call tsr__use_forward(const tsr_table_use *use)
+{
+    static const char *const names[] = {"embedding", "bag_sum", "bag_mean", "bag_max"};
+    const tsr_embedding_opts *o = &use->opts;
+    tsr_use_call call = {.op = tsr__op_find(names[use->pooling]),
+                         .n_in = use->pooling == TSR_POOL_NONE  ? 2
+                                 : use->pooling == TSR_POOL_SUM ? 4
+                                                                : 3,
+                         .in = {use->table, use->ids, use->offsets, use->weights}};
+
+    call.attrs = bag(o);
+    if (use->pooling == TSR_POOL_NONE)
+        call.attrs = (tsr_bag_attrs){{padding(o), yes(o->keep_padding), yes(o->zero_out_of_range)}};
+    return call;
+}
+
+tsr_use_call tsr__use_backward(const tsr_table_use *use, tsr_tensor *grad)
+{
+    static const char *const names[] = {"embedding_backward", "bag_sum_backward",
+                                        "bag_mean_backward", "bag_max_backward"};
+    const tsr_embedding_opts *o = &use->opts;
+    int64_t rows = use->table->form->spec.shape.size[0];
+    tsr_use_call call = tsr__use_forward(use);
+
+    call.op = tsr__op_find(names[use->pooling]);
+    call.in[0] = grad;
+    call.attrs = bag_backward(rows, o);
+    if (use->pooling == TSR_POOL_NONE)
+        call.attrs = (tsr_bag_attrs){
+            {number(rows), padding(o), yes(o->scale_grad_by_freq), yes(o->zero_out_of_range)}};
+    if (use->pooling == TSR_POOL_MAX) {
+        call.n_in = 2;
+        call.in[1] = use->index ? *use->index : NULL;
+        call.attrs = (tsr_bag_attrs){{number(rows), {.n = -1}}};
+    }
+    return call;
 }

@@ -2,7 +2,7 @@
 /* embedding.c - lookups in a table, bags of them, and their gradients. Tables shard by rows or by
    columns, ids by any of their dims. By rows there are two ways: ids that all ranks have are masked
    and the sums are partial; ids that are sharded like the output travel to the owners of their rows
-   and the rows come back (run/lookup.c), which costs what comm says. */
+   and the rows come back (run/deal.h), which costs what comm says. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -639,7 +639,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_embedding_backward,
      .scratch = tsr__scratch_embedding_backward,
      .localise = backward_localise,
-     .run = tsr__run_lookup_backward,
+     .run = tsr__run_lookup,
      .in_field = true,
      .cases = lookup_backward_cases},
     {.name = "bag_sum",
@@ -652,7 +652,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_bag_sum,
      .scratch = tsr__scratch_bag,
      .localise = lookup_localise,
-     .run = tsr__run_bag,
+     .run = tsr__run_lookup,
      .in_field = true,
      .cases = bag_sum_cases},
     {.name = "bag_mean",
@@ -665,7 +665,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_bag_mean,
      .scratch = tsr__scratch_bag,
      .localise = lookup_localise,
-     .run = tsr__run_bag,
+     .run = tsr__run_lookup,
      .in_field = true,
      .cases = bag_cases},
     {.name = "bag_max",
@@ -679,7 +679,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_bag_max,
      .scratch = tsr__scratch_bag,
      .localise = lookup_localise,
-     .run = tsr__run_bag,
+     .run = tsr__run_lookup,
      .cases = bag_cases},
     {.name = "bag_sum_backward",
      .inputs = "grad,ids,offsets?,weights?",
@@ -691,7 +691,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_bag_sum_backward,
      .scratch = tsr__scratch_bag_backward,
      .localise = backward_localise,
-     .run = tsr__run_bag_backward,
+     .run = tsr__run_lookup,
      .in_field = true,
      .cases = bag_sum_backward_cases},
     {.name = "bag_mean_backward",
@@ -704,7 +704,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_bag_mean_backward,
      .scratch = tsr__scratch_bag_backward,
      .localise = backward_localise,
-     .run = tsr__run_bag_backward,
+     .run = tsr__run_lookup,
      .in_field = true,
      .cases = bag_mean_backward_cases},
     {.name = "bag_max_backward",
@@ -717,7 +717,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_bag_max_backward,
      .scratch = tsr__scratch_bag_max_backward,
      .localise = backward_localise,
-     .run = tsr__run_bag_max_backward,
+     .run = tsr__run_lookup,
      .in_field = true,
      .cases = bag_max_backward_cases},
     {.name = "embedding_renorm",

@@ -7,12 +7,8 @@
 #include "kernel/kernels.h"
 #include "op/op.h"
 
-/* Runs of ops that move data themselves, in src/run/. */
+/* The run of all lookups, bags and their gradients, src/run/deals.c. */
 tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
-tsr_status tsr__run_lookup_backward(const tsr_run_call *call, tsr_error *err);
-tsr_status tsr__run_bag(const tsr_run_call *call, tsr_error *err);
-tsr_status tsr__run_bag_backward(const tsr_run_call *call, tsr_error *err);
-tsr_status tsr__run_bag_max_backward(const tsr_run_call *call, tsr_error *err);
 
 /* op/embedding.c: the mesh dims along which rows of the table travel in a strategy. */
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);

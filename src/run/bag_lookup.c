@@ -1,312 +1,212 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bag_lookup.c - bags of a table sharded by rows, for bags that are sharded too. The ids of a bag
-   travel to the owners of their rows; each owner that is hit pools what it has, and one row comes
-   back. For gradients the row of a bag travels once to each owner that is hit. Lookups of single ids
-   are lookup.c. */
+/* bag_lookup.c - bags of a table that others own, as deals (deal.h). The ids of a bag travel to the
+   owners of their rows; each owner that is hit pools what it has, and one row comes back. For
+   gradients the row of a bag travels once to each owner that is hit. Lookups of single ids are
+   lookup.c. */
 #include <string.h>
 
 #include "op/families.h"
-#include "op/schema.h"
-#include "run/held.h"
-#include "run/owners.h"
-#include "run/trade.h"
+#include "run/deal.h"
 
-/* Everything of one call. Items of the first trade are bags that hit an owner, of the second their
-   ids. */
-typedef struct bag_trade {
-    const tsr_run_call *call;
-    tsr_ctx *ctx;
-    tsr_held held;
-    tsr_trade bags, ids;
-    tsr_owners owners;
-    unsigned mdims;    /* along which things travel */
-    tsr_bags own;      /* the bags of this rank, of `length` ids each */
-    int64_t *bag;      /* [bags.n_sent] which bag of ours */
-    int64_t *position; /* [ids.n_sent] which id of ours */
-    const void *weights;
-    /* what came: */
-    int64_t *begin; /* [bags.n_got + 1] */
-    tsr_ids asked;
-    void *asked_weights;
-} bag_trade;
-
-/* The winner of an empty bag is -1. */
-static bool may_be_outside(const tsr_schema *s)
-{
-    return s->op->kernel == tsr__kernel_bag_max_backward ||
-           tsr_schema_attr(s, "zero_out_of_range")->i[0];
-}
-
-static tsr_status open_trade(bag_trade *t, const tsr_run_call *call, const tsr_spec *table,
-                             tsr_error *err)
-{
-    const tsr_schema *s = call->schema;
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-    tsr_status st;
-
-    memset(t, 0, sizeof *t);
-    t->call = call;
-    t->ctx = t->held.ctx = t->bags.ctx = t->ids.ctx = call->mesh->ctx;
-    tsr__run_specs(call, in, out);
-    t->mdims = tsr__lookup_mdims(s, in, out);
-    TSR_TRY(tsr__owners_open(call->mesh, table, t->mdims, &t->owners));
-    TSR_TRY(tsr__trade_open(&t->bags, call->mesh, t->mdims, s->op->name));
-    TSR_TRY(tsr__trade_open(&t->ids, call->mesh, t->mdims, s->op->name));
-    TSR_TRY(tsr__ids_open(call->in[1], table->shape.size[0], tsr_schema_attr(s, "padding_idx"),
-                          may_be_outside(s), s->op->name, &t->own.ids, err));
-    if (call->in[1]->form->local.ndim == 2) {
-        t->own.n_bags = call->in[1]->form->local.size[0];
-        t->own.length = call->in[1]->form->local.size[1];
-    }
-    if (s->n_in > 3 && call->in[3])
-        t->weights = tsr__tensor_data(call->in[3]);
-done:
-    return st;
-}
-
-static void close_trade(bag_trade *t)
-{
-    tsr__held_release(&t->held);
-    tsr__trade_close(&t->bags);
-    tsr__trade_close(&t->ids);
-    tsr__owners_close(t->ctx, &t->owners);
-}
+/* Items of the first list are bags that hit an owner, of the second their ids. */
+enum { BAGS = 0, IDS = 1 };
+/* What goes: lengths of bags and ids, and what the kind adds. */
+enum { LENGTHS = 0, ROWS_OF_IDS = 1, MORE = 2 };
 
 /* ---- what goes to whom ---- */
 
-/* Count ids and bags for each owner; owner[i] is that of id i, -1 if it has none. */
-static tsr_status find_owners(bag_trade *t, int **owner)
+/* Count ids and bags for each owner. */
+static tsr_status bag_count(tsr_deal *d, tsr_error *err)
 {
-    const tsr_ids *ids = &t->own.ids;
+    const tsr_ids *ids = &d->own.ids;
     int64_t *last, *rows;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&t->held, (size_t)ids->n * sizeof **owner, owner));
-    TSR_TRY(tsr__hold(&t->held, (size_t)ids->n * 8, &rows));
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->owners.n * 8, &last));
-    for (int i = 0; i < t->owners.n; i++)
+    (void)err;
+    TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * sizeof *d->owner, &d->owner));
+    TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * 8, &rows));
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * 8, &last));
+    for (int i = 0; i < d->trade->group->n; i++)
         last[i] = -1;
     tsr__ids_rows(ids, 0, ids->n, rows);
-    for (int64_t i = 0; i < ids->n; i++) {
-        int o = rows[i] < 0 ? -1 : tsr__owner_of(&t->owners, rows[i]);
-        int64_t bag = i / t->own.length;
-        (*owner)[i] = o;
-        if (o < 0)
-            continue;
-        t->ids.sent[o]++;
-        if (last[o] != bag) {
-            t->bags.sent[o]++;
-            last[o] = bag;
+    for (int64_t b = 0; b < d->own.n_bags; b++)
+        for (int64_t i = tsr__bag_begin(&d->own, b); i < tsr__bag_begin(&d->own, b + 1); i++) {
+            int o = d->owner[i] = rows[i] < 0 ? -1 : tsr__owner_of(&d->owners, rows[i]);
+            if (o < 0)
+                continue;
+            d->sent[IDS][o]++;
+            d->sent[BAGS][o] += last[o] != b;
+            last[o] = b;
         }
-    }
-    TSR_TRY(tsr__trade_agree(&t->bags));
-    TSR_TRY(tsr__trade_agree(&t->ids));
+    tsr__deal_add(d, BAGS, sizeof(int64_t), false);
+    tsr__deal_add(d, IDS, sizeof(int64_t), false);
+    if (d->weights)
+        tsr__deal_add(d, IDS, tsr_dtype_size(d->dtype), false);
 done:
     return st;
 }
 
-/* First item of each owner. */
-static void first_items(const tsr_trade *trade, int64_t *first)
+/* Bags' lengths, ids and weights. item and position say which of ours they are. */
+static tsr_status bag_ask(tsr_deal *d)
 {
-    int64_t n = 0;
-
-    for (int i = 0; i < trade->group->n; i++) {
-        first[i] = n;
-        n += trade->sent[i];
-    }
-}
-
-/* Send bags' lengths, ids and weights; what came stands in begin, asked and asked_weights. */
-static tsr_status send_bags(bag_trade *t, tsr_dtype dtype)
-{
-    const size_t size = tsr_dtype_size(dtype);
-    int64_t *length, *ids, *lengths, *asked, *at, *at_bag, *last;
-    char *weights = NULL;
-    int *owner;
+    const size_t size = tsr_dtype_size(d->dtype);
+    int64_t *length = d->lot[LENGTHS].out, *ids = d->lot[ROWS_OF_IDS].out, *at, *at_bag, *last;
+    char *weights = d->lot[MORE].out;
     tsr_status st;
 
-    TSR_TRY(find_owners(t, &owner));
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->bags.n_sent * 8, &t->bag));
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->bags.n_sent * 8, &length));
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->ids.n_sent * 8, &t->position));
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->ids.n_sent * 8, &ids));
-    TSR_TRY(tsr__hold(&t->held, (size_t)(3 * t->owners.n) * 8, &at));
-    if (t->weights)
-        TSR_TRY(tsr__hold(&t->held, (size_t)t->ids.n_sent * size, &weights));
-    at_bag = at + t->owners.n;
-    last = at_bag + t->owners.n;
-    first_items(&t->ids, at);
-    first_items(&t->bags, at_bag);
-    for (int i = 0; i < t->owners.n; i++)
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[BAGS] * 8, &d->item));
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[IDS] * 8, &d->position));
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * 8, &last));
+    TSR_TRY(tsr__deal_first_items(d, IDS, &at));
+    TSR_TRY(tsr__deal_first_items(d, BAGS, &at_bag));
+    for (int i = 0; i < d->trade->group->n; i++)
         last[i] = -1;
-    for (int64_t i = 0; i < t->own.ids.n; i++) {
-        int o = owner[i];
-        int64_t bag = i / t->own.length, to;
-        if (o < 0)
-            continue;
-        to = at[o]++;
-        if (last[o] != bag) {
-            last[o] = bag;
-            t->bag[at_bag[o]] = bag;
-            length[at_bag[o]++] = 0;
+    for (int64_t b = 0; b < d->own.n_bags; b++)
+        for (int64_t i = tsr__bag_begin(&d->own, b); i < tsr__bag_begin(&d->own, b + 1); i++) {
+            int o = d->owner[i];
+            int64_t to;
+            if (o < 0)
+                continue;
+            to = at[o]++;
+            if (last[o] != b) {
+                last[o] = b;
+                d->item[at_bag[o]] = b;
+                length[at_bag[o]++] = 0;
+            }
+            length[at_bag[o] - 1]++;
+            d->position[to] = i;
+            ids[to] = tsr__ids_at(&d->own.ids, i);
+            if (d->weights)
+                memcpy(weights + (size_t)to * size, d->weights + (size_t)i * size, size);
         }
-        length[at_bag[o] - 1]++;
-        t->position[to] = i;
-        ids[to] = tsr__ids_at(&t->own.ids, i);
-        if (weights)
-            memcpy(weights + (size_t)to * size, (const char *)t->weights + (size_t)i * size, size);
-    }
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->bags.n_got * 8, &lengths));
-    TSR_TRY(tsr__hold(&t->held, (size_t)(t->bags.n_got + 1) * 8, &t->begin));
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->ids.n_got * 8, &asked));
-    TSR_TRY(tsr__trade_send(&t->bags, TSR_I64, 1, length, lengths));
-    TSR_TRY(tsr__trade_send(&t->ids, TSR_I64, 1, ids, asked));
-    if (weights) {
-        TSR_TRY(tsr__hold(&t->held, (size_t)t->ids.n_got * size, &t->asked_weights));
-        TSR_TRY(tsr__trade_send(&t->ids, dtype, 1, weights, t->asked_weights));
-    }
-    t->begin[0] = 0;
-    for (int64_t i = 0; i < t->bags.n_got; i++)
-        t->begin[i + 1] = t->begin[i] + lengths[i];
-    t->asked = (tsr_ids){.dtype = TSR_I64,
-                         .data = asked,
-                         .n = t->ids.n_got,
-                         .vocab = t->own.ids.vocab,
-                         .row_first = t->owners.begin[2 * t->bags.group->me],
-                         .n_rows = t->owners.begin[2 * t->bags.group->me + 1] -
-                                   t->owners.begin[2 * t->bags.group->me],
-                         .padding = -1};
+done:
+    return st;
+}
+
+/* What came, as bags. */
+static tsr_status bags_that_came(tsr_deal *d, tsr_bags *out)
+{
+    const int64_t *length = d->lot[LENGTHS].in, n = d->n_got[BAGS];
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * 8, &d->begin));
+    d->begin[0] = 0;
+    for (int64_t i = 0; i < n; i++)
+        d->begin[i + 1] = d->begin[i] + length[i];
+    *out = (tsr_bags){.ids = {.dtype = TSR_I64,
+                              .data = d->lot[ROWS_OF_IDS].in,
+                              .n = d->n_got[IDS],
+                              .vocab = d->own.ids.vocab,
+                              .row_first = d->owners.first,
+                              .n_rows = d->owners.rows,
+                              .padding = -1},
+                      .n_bags = n,
+                      .begin = d->begin};
 done:
     return st;
 }
 
 /* ---- sums and means ---- */
 
-/* Add the rows that came back: those of a bag in the order of their owners. */
-static tsr_status add_rows(bag_trade *t, tsr_bag_pool *pool, const void *rows)
+static tsr_status sum_count(tsr_deal *d, tsr_error *err)
 {
-    int64_t *begin, *index, n = t->bags.n_sent;
+    tsr__deal_add(d, BAGS, d->row, true);
+    return bag_count(d, err);
+}
+
+/* Pool this rank's rows of the bags that came. */
+static tsr_status pool_rows(tsr_deal *d, int64_t *position)
+{
+    tsr_bag_pool pool = {.dtype = d->dtype,
+                         .dim = d->dim,
+                         .table = tsr__tensor_data(d->call->in[0]),
+                         .weights = d->weights ? d->lot[MORE].in : NULL,
+                         .out = d->back[0].out,
+                         .position = position};
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&t->held, (size_t)(t->own.n_bags + 2) * 8, &begin));
-    TSR_TRY(tsr__hold(&t->held, (size_t)n * 8, &index));
-    memset(begin, 0, (size_t)(t->own.n_bags + 2) * 8);
-    for (int64_t i = 0; i < n; i++)
-        begin[t->bag[i] + 2]++;
-    for (int64_t b = 2; b < t->own.n_bags + 2; b++)
-        begin[b] += begin[b - 1];
-    for (int64_t i = 0; i < n; i++)
-        index[begin[t->bag[i] + 1]++] = i;
-    pool->bags = (tsr_bags){
-        .ids = {.dtype = TSR_I64, .data = index, .n = n, .vocab = n, .n_rows = n, .padding = -1},
-        .n_bags = t->own.n_bags,
-        .begin = begin};
-    pool->table = rows;
-    pool->weights = NULL;
-    pool->out = tsr__tensor_data(t->call->out[0]);
-    TSR_TRY(tsr__hold(&t->held, tsr__bag_bytes(&pool->bags), &pool->scratch));
-    tsr__bag_sum(pool);
+    TSR_TRY(bags_that_came(d, &pool.bags));
+    TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
+    pool.last = tsr_schema_attr(d->call->schema, "last")->i[0];
+    (position ? tsr__bag_max : tsr__bag_sum)(&pool);
 done:
     return st;
 }
 
-static tsr_status divide(bag_trade *t, tsr_dtype dtype, int64_t dim)
+static tsr_status sum_answer(tsr_deal *d)
+{
+    return pool_rows(d, NULL);
+}
+
+static tsr_status divide(tsr_deal *d)
 {
     int64_t *counts;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->own.n_bags * 8, &counts));
-    tsr__bag_counts(&t->own, counts);
-    tsr__bag_divide(dtype, dim, t->own.n_bags, counts, TSR_VARIANT_AUTO,
-                    tsr__tensor_data(t->call->out[0]));
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->own.n_bags * 8, &counts));
+    tsr__bag_counts(&d->own, counts);
+    tsr__bag_divide(d->dtype, d->dim, d->own.n_bags, counts, TSR_VARIANT_AUTO,
+                    tsr__tensor_data(d->call->out[0]));
 done:
     return st;
 }
+
+/* Add the rows that came back: those of a bag in the order of their owners. */
+static tsr_status sum_finish(tsr_deal *d)
+{
+    int64_t *begin, *index, n = d->n_sent[BAGS];
+    tsr_bag_pool pool = {.dtype = d->dtype,
+                         .dim = d->dim,
+                         .table = d->back[0].in,
+                         .out = tsr__tensor_data(d->call->out[0])};
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)(d->own.n_bags + 2) * 8, &begin));
+    TSR_TRY(tsr__hold(&d->held, (size_t)n * 8, &index));
+    memset(begin, 0, (size_t)(d->own.n_bags + 2) * 8);
+    for (int64_t i = 0; i < n; i++)
+        begin[d->item[i] + 2]++;
+    for (int64_t b = 2; b < d->own.n_bags + 2; b++)
+        begin[b] += begin[b - 1];
+    for (int64_t i = 0; i < n; i++)
+        index[begin[d->item[i] + 1]++] = i;
+    pool.bags = (tsr_bags){
+        .ids = {.dtype = TSR_I64, .data = index, .n = n, .vocab = n, .n_rows = n, .padding = -1},
+        .n_bags = d->own.n_bags,
+        .begin = begin};
+    TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
+    tsr__bag_sum(&pool);
+    if (d->call->schema->op->kernel == tsr__kernel_bag_mean)
+        TSR_TRY(divide(d));
+done:
+    return st;
+}
+
+const tsr_deal_kind tsr__deal_bag = {
+    .n_lists = 2, .count = sum_count, .ask = bag_ask, .answer = sum_answer, .finish = sum_finish};
 
 /* ---- the largest ---- */
 
-/* Compare the rows that came back, each with the positions of its elements among the ids that went
-   to that owner. */
-static tsr_status merge_rows(bag_trade *t, const tsr_bag_pool *pool, const char *rows,
-                             int64_t *position)
+static tsr_status max_count(tsr_deal *d, tsr_error *err)
 {
-    const int64_t dim = pool->dim, n = t->own.n_bags * dim;
-    const size_t row = (size_t)dim * tsr_dtype_size(pool->dtype);
-    char *out = tsr__tensor_data(t->call->out[0]);
-    int64_t *winner, item = 0, first = 0;
-    tsr_status st;
-
-    TSR_TRY(tsr__hold(&t->held, (size_t)n * 8, &winner));
-    memset(out, 0, (size_t)t->own.n_bags * row);
-    for (int64_t i = 0; i < n; i++)
-        winner[i] = -1;
-    for (int o = 0; o < t->owners.n; o++) {
-        for (int64_t i = 0; i < t->bags.sent[o]; i++, item++) {
-            int64_t *at = position + item * dim;
-            for (int64_t k = 0; k < dim; k++)
-                at[k] = at[k] < 0 ? -1 : t->position[first + at[k]];
-            tsr__bag_max_merge(pool->dtype, dim, pool->last, rows + (size_t)item * row, at,
-                               out + (size_t)t->bag[item] * row, winner + t->bag[item] * dim);
-        }
-        first += t->ids.sent[o];
-    }
-    if (t->call->out[1])
-        tsr__bag_winners(&t->own.ids, n, winner, TSR_I64, tsr__tensor_data(t->call->out[1]));
-done:
-    return st;
+    tsr__deal_add(d, BAGS, d->row, true);
+    tsr__deal_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), true);
+    return bag_count(d, err);
 }
 
 /* Positions are counted among all that came; each asker counts from its own first id. */
-static void count_from_asker(const bag_trade *t, int64_t dim, int64_t *position)
+static tsr_status max_answer(tsr_deal *d)
 {
-    int64_t item = 0, first = 0;
-
-    for (int o = 0; o < t->owners.n; o++) {
-        for (int64_t i = 0; i < t->bags.got[o] * dim; i++, item++)
-            position[item] -= position[item] < 0 ? 0 : first;
-        first += t->ids.got[o];
-    }
-}
-
-/* ---- runs ---- */
-
-static tsr_status run_by_rows(const tsr_run_call *call, tsr_error *err)
-{
-    const tsr_form *table = call->in[0]->form;
-    const tsr_dtype dtype = table->spec.dtype;
-    const int64_t dim = table->local.size[1];
-    const size_t row = (size_t)dim * tsr_dtype_size(dtype);
-    bool max = call->schema->n_out > 1;
-    tsr_bag_pool pool = {.dtype = dtype, .dim = dim, .table = tsr__tensor_data(call->in[0])};
-    int64_t *position = NULL;
-    void *back;
-    bag_trade t;
+    int64_t *position = d->back[1].out, item = 0, first = 0;
     tsr_status st;
 
-    TSR_TRY(open_trade(&t, call, &table->spec, err));
-    TSR_TRY(send_bags(&t, dtype));
-    pool.bags = (tsr_bags){.ids = t.asked, .n_bags = t.bags.n_got, .begin = t.begin};
-    pool.weights = t.asked_weights;
-    pool.last = tsr_schema_attr(call->schema, "last")->i[0];
-    TSR_TRY(tsr__hold(&t.held, tsr__bag_bytes(&pool.bags), &pool.scratch));
-    TSR_TRY(tsr__hold(&t.held, (size_t)t.bags.n_got * row, &pool.out));
-    TSR_TRY(tsr__hold(&t.held, (size_t)t.bags.n_sent * row, &back));
-    if (max)
-        TSR_TRY(tsr__hold(&t.held, (size_t)(t.bags.n_got * dim) * 8, &pool.position));
-    (max ? tsr__bag_max : tsr__bag_sum)(&pool);
-    TSR_TRY(tsr__trade_return(&t.bags, dtype, dim, pool.out, back));
-    if (max) {
-        count_from_asker(&t, dim, pool.position);
-        TSR_TRY(tsr__hold(&t.held, (size_t)(t.bags.n_sent * dim) * 8, &position));
-        TSR_TRY(tsr__trade_return(&t.bags, TSR_I64, dim, pool.position, position));
-        TSR_TRY(merge_rows(&t, &pool, back, position));
-    } else {
-        TSR_TRY(add_rows(&t, &pool, back));
-        if (call->schema->op->kernel == tsr__kernel_bag_mean)
-            TSR_TRY(divide(&t, dtype, dim));
+    TSR_TRY(pool_rows(d, position));
+    for (int o = 0; o < d->trade->group->n; o++) {
+        for (int64_t i = 0; i < d->got[BAGS][o] * d->dim; i++, item++)
+            position[item] -= position[item] < 0 ? 0 : first;
+        first += d->got[IDS][o];
     }
 done:
-    close_trade(&t);
     return st;
 }
 
@@ -322,151 +222,247 @@ static tsr_status find_bags(const tsr_run_call *call, int64_t n_ids, int64_t *be
     return st == TSR_OK ? st : tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text);
 }
 
-/* The largest of bags by offsets, which all ranks have: each finds its rows' winners of all bags,
-   then every rank compares those of its bags. */
-static tsr_status run_by_bags(const tsr_run_call *call, tsr_error *err)
+/* Nothing has won yet: zeros from nowhere. */
+static tsr_status begin_contest(tsr_deal *d, int64_t n_bags, int64_t **winner)
 {
-    const tsr_form *table = call->in[0]->form, *out = call->out[0]->form;
-    const tsr_dtype dtype = table->spec.dtype;
-    const int64_t dim = table->local.size[1], n_bags = out->spec.shape.size[0];
-    const int64_t own = out->local.size[0];
-    const size_t row = (size_t)dim * tsr_dtype_size(dtype);
-    tsr_bag_pool pool = {.dtype = dtype, .dim = dim, .table = tsr__tensor_data(call->in[0])};
-    tsr_owners bags = {0};
-    int64_t *begin, *position, *winner;
-    char *rows;
-    bag_trade t;
     tsr_status st;
 
-    TSR_TRY(open_trade(&t, call, &table->spec, err));
-    TSR_TRY(tsr__hold(&t.held, (size_t)(n_bags + 1) * 8, &begin));
-    TSR_TRY(find_bags(call, t.own.ids.n, begin, err));
-    pool.bags = (tsr_bags){.ids = t.own.ids, .n_bags = n_bags, .begin = begin};
-    pool.bags.ids.row_first = t.owners.begin[2 * t.bags.group->me];
-    pool.bags.ids.n_rows = table->local.size[0];
-    pool.last = tsr_schema_attr(call->schema, "last")->i[0];
-    TSR_TRY(tsr__hold(&t.held, tsr__bag_bytes(&pool.bags), &pool.scratch));
-    TSR_TRY(tsr__hold(&t.held, (size_t)n_bags * row, &pool.out));
-    TSR_TRY(tsr__hold(&t.held, (size_t)(n_bags * dim) * 8, &pool.position));
-    tsr__bag_max(&pool);
-    TSR_TRY(tsr__owners_open(call->mesh, &out->spec, t.mdims, &bags));
-    for (int i = 0; i < bags.n; i++)
-        t.bags.sent[i] = bags.begin[2 * i + 1] - bags.begin[2 * i];
-    TSR_TRY(tsr__trade_agree(&t.bags));
-    TSR_TRY(tsr__hold(&t.held, (size_t)t.bags.n_got * row, &rows));
-    TSR_TRY(tsr__hold(&t.held, (size_t)(t.bags.n_got * dim) * 8, &position));
-    TSR_TRY(tsr__hold(&t.held, (size_t)(own * dim) * 8, &winner));
-    TSR_TRY(tsr__trade_send(&t.bags, dtype, dim, pool.out, rows));
-    TSR_TRY(tsr__trade_send(&t.bags, TSR_I64, dim, pool.position, position));
-    memset(tsr__tensor_data(call->out[0]), 0, (size_t)own * row);
-    for (int64_t i = 0; i < own * dim; i++)
-        winner[i] = -1;
-    for (int i = 0; i < bags.n; i++)
-        tsr__bag_max_merge(dtype, own * dim, pool.last, rows + (size_t)(i * own) * row,
-                           position + i * own * dim, tsr__tensor_data(call->out[0]), winner);
-    if (call->out[1])
-        tsr__bag_winners(&t.own.ids, own * dim, winner, TSR_I64, tsr__tensor_data(call->out[1]));
+    TSR_TRY(tsr__hold(&d->held, (size_t)(n_bags * d->dim) * 8, winner));
+    if (n_bags > 0)
+        memset(tsr__tensor_data(d->call->out[0]), 0, (size_t)n_bags * d->row);
+    for (int64_t i = 0; i < n_bags * d->dim; i++)
+        (*winner)[i] = -1;
 done:
-    tsr__owners_close(t.ctx, &bags);
-    close_trade(&t);
     return st;
 }
 
-tsr_status tsr__run_bag(const tsr_run_call *call, tsr_error *err)
+static void name_winners(tsr_deal *d, int64_t n, const int64_t *winner)
 {
-    return (tsr__schema_has(call->schema, 2) ? run_by_bags : run_by_rows)(call, err);
+    if (d->call->out[1])
+        tsr__bag_winners(&d->own.ids, n, winner, TSR_I64, tsr__tensor_data(d->call->out[1]));
 }
+
+/* Compare the rows that came back, each with the positions of its elements among the ids that went
+   to that owner. */
+static tsr_status max_finish(tsr_deal *d)
+{
+    bool last = tsr_schema_attr(d->call->schema, "last")->i[0];
+    const char *rows = d->back[0].in;
+    char *out = tsr__tensor_data(d->call->out[0]);
+    int64_t *position = d->back[1].in, *winner, item = 0, first = 0;
+    tsr_status st;
+
+    TSR_TRY(begin_contest(d, d->own.n_bags, &winner));
+    for (int o = 0; o < d->trade->group->n; o++) {
+        for (int64_t i = 0; i < d->sent[BAGS][o]; i++, item++) {
+            int64_t *at = position + item * d->dim, bag = d->item[item];
+            for (int64_t k = 0; k < d->dim; k++)
+                at[k] = at[k] < 0 ? -1 : d->position[first + at[k]];
+            tsr__bag_max_merge(d->dtype, d->dim, last, rows + (size_t)item * d->row, at,
+                               out + (size_t)bag * d->row, winner + bag * d->dim);
+        }
+        first += d->sent[IDS][o];
+    }
+    name_winners(d, d->own.n_bags * d->dim, winner);
+done:
+    return st;
+}
+
+const tsr_deal_kind tsr__deal_bag_max = {
+    .n_lists = 2, .count = max_count, .ask = bag_ask, .answer = max_answer, .finish = max_finish};
+
+/* ---- the largest of bags by offsets, which all ranks have: each finds its rows' winners of all
+   bags, then every rank compares those of its bags ---- */
+
+static tsr_status contest_count(tsr_deal *d, tsr_error *err)
+{
+    const tsr_run_call *call = d->call;
+    const tsr_form *out = call->out[0]->form;
+    const int64_t n_bags = out->spec.shape.size[0];
+    int64_t *begin;
+    tsr_owners bags = {0};
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)(n_bags + 1) * 8, &begin));
+    TSR_TRY(find_bags(call, d->own.ids.n, begin, err));
+    d->own.n_bags = n_bags;
+    d->own.begin = begin;
+    TSR_TRY(tsr__owners_open(call->mesh, &out->spec, d->mdims, d->among, &bags));
+    for (int i = 0; i < bags.n; i++)
+        d->sent[BAGS][bags.member[i]] = bags.begin[2 * i + 1] - bags.begin[2 * i];
+    tsr__deal_add(d, BAGS, d->row, false);
+    tsr__deal_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), false);
+done:
+    tsr__owners_close(d->ctx, &bags);
+    return st;
+}
+
+static tsr_status contest_ask(tsr_deal *d)
+{
+    tsr_bag_pool pool = {.dtype = d->dtype,
+                         .dim = d->dim,
+                         .bags = d->own,
+                         .table = tsr__tensor_data(d->call->in[0]),
+                         .out = d->lot[0].out,
+                         .position = d->lot[1].out};
+    tsr_status st;
+
+    pool.bags.ids.row_first = d->owners.first;
+    pool.bags.ids.n_rows = d->owners.rows;
+    pool.last = tsr_schema_attr(d->call->schema, "last")->i[0];
+    TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
+    tsr__bag_max(&pool);
+done:
+    return st;
+}
+
+static tsr_status contest_finish(tsr_deal *d)
+{
+    const int64_t bags = d->call->out[0]->form->local.size[0], n = bags * d->dim;
+    bool last = tsr_schema_attr(d->call->schema, "last")->i[0];
+    const char *rows = d->lot[0].in;
+    const int64_t *position = d->lot[1].in;
+    int64_t *winner;
+    tsr_status st;
+
+    TSR_TRY(begin_contest(d, bags, &winner));
+    for (int i = 0; i < d->owners.n; i++)
+        tsr__bag_max_merge(d->dtype, n, last, rows + (size_t)(i * bags) * d->row, position + i * n,
+                           tsr__tensor_data(d->call->out[0]), winner);
+    name_winners(d, n, winner);
+done:
+    return st;
+}
+
+const tsr_deal_kind tsr__deal_bag_max_offsets = {
+    .n_lists = 1, .count = contest_count, .ask = contest_ask, .finish = contest_finish};
+
+/* ---- gradients ---- */
 
 /* Rows of bags to the owners that they hit. */
-static tsr_status send_rows(bag_trade *t, tsr_dtype dtype, int64_t width, const void *rows,
-                            void *got)
+static void copy_rows(const tsr_deal *d, tsr_lot *lot, const void *rows)
 {
-    const size_t row = (size_t)width * tsr_dtype_size(dtype);
-    char *sent;
+    for (int64_t i = 0; i < d->n_sent[BAGS]; i++)
+        memcpy((char *)lot->out + (size_t)i * lot->width,
+               (const char *)rows + (size_t)d->item[i] * lot->width, lot->width);
+}
+
+static bool is_mean(const tsr_deal *d)
+{
+    return d->call->schema->op->kernel == tsr__kernel_bag_mean_backward;
+}
+
+/* The last lots that go: rows of bags, then, of means, their counts. */
+static tsr_status grad_count(tsr_deal *d, tsr_error *err)
+{
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&t->held, (size_t)t->bags.n_sent * row, &sent));
-    for (int64_t i = 0; i < t->bags.n_sent; i++)
-        memcpy(sent + (size_t)i * row, (const char *)rows + (size_t)t->bag[i] * row, row);
-    TSR_TRY(tsr__trade_send(&t->bags, dtype, width, sent, got));
+    TSR_TRY(bag_count(d, err));
+    tsr__deal_add(d, BAGS, d->row, false);
+    if (is_mean(d))
+        tsr__deal_add(d, BAGS, sizeof(int64_t), false);
 done:
     return st;
 }
 
-static tsr_table_grad grad_of(const tsr_run_call *call, const void *rows)
+static tsr_status grad_ask(tsr_deal *d)
 {
-    const tsr_form *out = call->out[0]->form;
+    tsr_lot *rows = &d->lot[d->n_lots - 1 - is_mean(d)];
+    int64_t *counts;
+    tsr_status st;
 
-    return (tsr_table_grad){.dtype = out->spec.dtype,
-                            .dim = out->local.size[1],
-                            .n_rows = out->local.size[0],
-                            .grad_out = rows,
-                            .out = tsr__tensor_data(call->out[0])};
+    TSR_TRY(bag_ask(d));
+    copy_rows(d, rows, tsr__tensor_data(d->call->in[0]));
+    if (is_mean(d)) {
+        TSR_TRY(tsr__hold(&d->held, (size_t)d->own.n_bags * 8, &counts));
+        tsr__bag_counts(&d->own, counts);
+        copy_rows(d, rows + 1, counts);
+    }
+done:
+    return st;
 }
 
-tsr_status tsr__run_bag_backward(const tsr_run_call *call, tsr_error *err)
+static tsr_status grad_finish(tsr_deal *d)
 {
-    const tsr_form *grad = call->in[0]->form;
-    const int64_t dim = grad->local.size[1];
-    const tsr_dtype dtype = grad->spec.dtype;
-    bool mean = call->schema->op->kernel == tsr__kernel_bag_mean_backward;
-    int64_t *counts = NULL, *got_counts = NULL;
-    void *rows, *scratch;
-    tsr_table_grad fill;
+    const tsr_lot *rows = &d->lot[d->n_lots - 1 - is_mean(d)];
+    tsr_table_grad fill = tsr__deal_grad(d, rows->in);
     tsr_scatter scatter;
     tsr_bags bags;
-    bag_trade t;
+    void *scratch;
     tsr_status st;
 
-    TSR_TRY(open_trade(&t, call, &call->out[0]->form->spec, err));
-    TSR_TRY(send_bags(&t, dtype));
-    TSR_TRY(tsr__hold(&t.held, (size_t)(t.bags.n_got * dim) * tsr_dtype_size(dtype), &rows));
-    TSR_TRY(send_rows(&t, dtype, dim, tsr__tensor_data(call->in[0]), rows));
-    if (mean) {
-        TSR_TRY(tsr__hold(&t.held, (size_t)t.own.n_bags * 8, &counts));
-        TSR_TRY(tsr__hold(&t.held, (size_t)t.bags.n_got * 8, &got_counts));
-        tsr__bag_counts(&t.own, counts);
-        TSR_TRY(send_rows(&t, TSR_I64, 1, counts, got_counts));
-    }
-    bags = (tsr_bags){.ids = t.asked, .n_bags = t.bags.n_got, .begin = t.begin};
-    TSR_TRY(tsr__hold(&t.held, tsr__scatter_bytes(t.asked.n), &scratch));
-    tsr__bag_scatter(&bags, dtype, t.asked_weights, got_counts, scratch, &scatter);
-    fill = grad_of(call, rows);
+    TSR_TRY(bags_that_came(d, &bags));
+    TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(bags.ids.n), &scratch));
+    tsr__bag_scatter(&bags, d->dtype, d->weights ? d->lot[MORE].in : NULL,
+                     is_mean(d) ? rows[1].in : NULL, scratch, &scatter);
     tsr__scatter_dense(&scatter, &fill);
 done:
-    close_trade(&t);
     return st;
 }
+
+const tsr_deal_kind tsr__deal_bag_backward = {
+    .backward = true, .n_lists = 2, .count = grad_count, .ask = grad_ask, .finish = grad_finish};
 
 /* An element of the gradient belongs to the row that won: a bag's row travels, with its winners, to
    all owners of them. */
-tsr_status tsr__run_bag_max_backward(const tsr_run_call *call, tsr_error *err)
+static tsr_status winners_count(tsr_deal *d, tsr_error *err)
 {
-    const int64_t dim = call->in[0]->form->local.size[1];
-    const tsr_dtype dtype = call->in[0]->form->spec.dtype;
-    int64_t *winners, *got;
-    void *rows, *scratch;
-    tsr_table_grad fill;
-    tsr_scatter scatter;
-    bag_trade t;
     tsr_status st;
 
-    TSR_TRY(open_trade(&t, call, &call->out[0]->form->spec, err));
-    TSR_TRY(send_bags(&t, dtype)); /* winners are the ids of a bag; the ids sent are not used */
-    TSR_TRY(tsr__hold(&t.held, (size_t)(t.own.n_bags * dim) * 8, &winners));
-    TSR_TRY(tsr__hold(&t.held, (size_t)(t.bags.n_got * dim) * 8, &got));
-    TSR_TRY(tsr__hold(&t.held, (size_t)(t.bags.n_got * dim) * tsr_dtype_size(dtype), &rows));
-    for (int64_t i = 0; i < t.own.n_bags * dim; i++)
-        winners[i] = tsr__ids_at(&t.own.ids, i);
-    TSR_TRY(send_rows(&t, TSR_I64, dim, winners, got));
-    TSR_TRY(send_rows(&t, dtype, dim, tsr__tensor_data(call->in[0]), rows));
-    t.asked.data = got;
-    t.asked.n = t.bags.n_got * dim;
-    TSR_TRY(tsr__hold(&t.held, tsr__scatter_bytes(t.asked.n), &scratch));
-    tsr__bag_max_scatter(&t.asked, scratch, &scatter);
-    fill = grad_of(call, rows);
-    tsr__scatter_dense(&scatter, &fill);
+    TSR_TRY(bag_count(d, err));
+    d->n_lots = 0; /* winners are the ids of a bag; how many each owner has is of no interest */
+    tsr__deal_add(d, BAGS, d->row, false);
+    tsr__deal_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), false);
 done:
-    close_trade(&t);
     return st;
 }
+
+static tsr_status winners_ask(tsr_deal *d)
+{
+    const int64_t dim = d->dim;
+    int64_t *at, *last, *winner = d->lot[1].out;
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[BAGS] * 8, &d->item));
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * 8, &last));
+    TSR_TRY(tsr__deal_first_items(d, BAGS, &at));
+    for (int i = 0; i < d->trade->group->n; i++)
+        last[i] = -1;
+    for (int64_t i = 0; i < d->own.n_bags * dim; i++) {
+        int o = d->owner[i];
+        if (o >= 0 && last[o] != i / dim)
+            d->item[at[o]++] = last[o] = i / dim;
+    }
+    copy_rows(d, &d->lot[0], tsr__tensor_data(d->call->in[0]));
+    for (int64_t i = 0; i < d->n_sent[BAGS] * dim; i++)
+        winner[i] = tsr__ids_at(&d->own.ids, d->item[i / dim] * dim + i % dim);
+done:
+    return st;
+}
+
+static tsr_status winners_finish(tsr_deal *d)
+{
+    tsr_table_grad fill = tsr__deal_grad(d, d->lot[0].in);
+    tsr_ids winners = {.dtype = TSR_I64,
+                       .data = d->lot[1].in,
+                       .n = d->n_got[BAGS] * d->dim,
+                       .vocab = d->own.ids.vocab,
+                       .row_first = d->owners.first,
+                       .n_rows = d->owners.rows,
+                       .padding = -1};
+    tsr_scatter scatter;
+    void *scratch;
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(winners.n), &scratch));
+    tsr__bag_max_scatter(&winners, scratch, &scatter);
+    tsr__scatter_dense(&scatter, &fill);
+done:
+    return st;
+}
+
+const tsr_deal_kind tsr__deal_bag_max_backward = {.backward = true,
+                                                  .n_lists = 2,
+                                                  .count = winners_count,
+                                                  .ask = winners_ask,
+                                                  .finish = winners_finish};

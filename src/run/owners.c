@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owners.c - rows of a table and their owners (owners.h). Called by runs that look up by all-to-all. */
+/* owners.c - rows of a table and their owners (owners.h). Called by runs that look up by
+   all-to-all. */
 #include "run/owners.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "layout/runs.h"
 
@@ -22,29 +24,49 @@ static void rows_at(const tsr_spec *table, const int *coord, int64_t *begin, int
     }
 }
 
-tsr_status tsr__owners_open(tsr_mesh *mesh, const tsr_spec *table, unsigned mdims, tsr_owners *out)
+static tsr_status make_owners(tsr_ctx *ctx, int n, tsr_owners *out)
 {
-    tsr_ctx *ctx = mesh->ctx;
-    tsr_owners owners = {.n = 1};
-    int coord[TSR_MAX_MESH];
     tsr_status st;
 
-    for (int m = 0; m < mesh->shape.ndim; m++) {
-        coord[m] = mesh->coord[m];
-        owners.n *= mdims >> m & 1 ? mesh->shape.size[m] : 1;
+    memset(out, 0, sizeof *out);
+    out->n = n;
+    TSR_TRY(tsr__alloc(&ctx->heap, 2 * (int64_t)n, sizeof *out->begin, &out->begin, &ctx->error));
+    TSR_TRY(tsr__alloc(&ctx->heap, n, sizeof *out->member, &out->member, &ctx->error));
+done:
+    return st;
+}
+
+tsr_status tsr__owners_open(tsr_mesh *mesh, const tsr_spec *table, unsigned mdims, unsigned among,
+                            tsr_owners *out)
+{
+    tsr_mesh_shape along = tsr__mesh_through(&mesh->shape, mdims, mesh->coord);
+    int64_t end;
+    tsr_status st;
+
+    TSR_TRY(make_owners(mesh->ctx, tsr__mesh_size(&along), out));
+    for (int i = 0; i < out->n; i++) {
+        int coord[TSR_MAX_MESH];
+        tsr__mesh_coords(&mesh->shape, tsr__mesh_find(&mesh->shape, tsr__mesh_rank_of(&along, i)),
+                         coord);
+        rows_at(table, coord, &out->begin[2 * i], &out->begin[2 * i + 1]);
+        for (int m = 0; m < mesh->shape.ndim; m++)
+            if (among >> m & 1)
+                out->member[i] = out->member[i] * mesh->shape.size[m] + coord[m];
     }
-    TSR_TRY(tsr__alloc(&ctx->heap, 2 * (int64_t)owners.n, sizeof *owners.begin, &owners.begin,
-                       &ctx->error));
-    for (int i = 0; i < owners.n; i++) {
-        int rest = i;
-        for (int m = mesh->shape.ndim - 1; m >= 0; m--)
-            if (mdims >> m & 1) {
-                coord[m] = rest % mesh->shape.size[m];
-                rest /= mesh->shape.size[m];
-            }
-        rows_at(table, coord, &owners.begin[2 * i], &owners.begin[2 * i + 1]);
-    }
-    *out = owners;
+    rows_at(table, mesh->coord, &out->first, &end);
+    out->rows = end - out->first;
+done:
+    return st;
+}
+
+tsr_status tsr__owners_open_home(tsr_mesh *mesh, int64_t rows, int index, tsr_owners *out)
+{
+    tsr_status st;
+
+    TSR_TRY(make_owners(mesh->ctx, 1, out));
+    out->begin[1] = rows;
+    out->member[0] = index;
+    out->rows = mesh->index == index ? rows : 0;
 done:
     return st;
 }
@@ -52,6 +74,7 @@ done:
 void tsr__owners_close(tsr_ctx *ctx, tsr_owners *owners)
 {
     tsr__free(&ctx->heap, owners->begin);
+    tsr__free(&ctx->heap, owners->member);
 }
 
 int tsr__owner_of(const tsr_owners *owners, int64_t row)
@@ -65,7 +88,8 @@ int tsr__owner_of(const tsr_owners *owners, int64_t row)
         else
             high = middle - 1;
     }
-    return row >= owners->begin[2 * low] && row < owners->begin[2 * low + 1] ? low : -1;
+    return row >= owners->begin[2 * low] && row < owners->begin[2 * low + 1] ? owners->member[low]
+                                                                             : -1;
 }
 
 tsr_status tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding, bool zero,

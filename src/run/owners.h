@@ -8,15 +8,21 @@
 #include "tensor/tensor.h"
 #include "tessera_ext.h"
 
+/* Ranks are known by their index in a group, that along the mesh dims `among`. */
 typedef struct tsr_owners {
     int n;
-    int64_t *begin; /* [n + 1 .. 2 n]: rows of member i are begin[2 i] .. begin[2 i + 1] - 1 */
+    int64_t *begin;      /* [2 n]: rows of owner i are begin[2 i] .. begin[2 i + 1] - 1 */
+    int *member;         /* [n] who it is in the group, ascending */
+    int64_t first, rows; /* of this rank; 0 rows if it owns none */
 } tsr_owners;
 
-/* Rows of `table` (dim 0) held by each rank along mdims, in the order of their group; ascending. */
-tsr_status tsr__owners_open(tsr_mesh *mesh, const tsr_spec *table, unsigned mdims, tsr_owners *out);
+/* Rows of `table` (dim 0) held by each rank along mdims, a part of `among`; ascending. */
+tsr_status tsr__owners_open(tsr_mesh *mesh, const tsr_spec *table, unsigned mdims, unsigned among,
+                            tsr_owners *out);
+/* The rank at an index of the mesh has all of them. `among` are all mesh dims. */
+tsr_status tsr__owners_open_home(tsr_mesh *mesh, int64_t rows, int index, tsr_owners *out);
 void tsr__owners_close(tsr_ctx *ctx, tsr_owners *owners);
-/* The member that owns a row, -1 if none of them does. */
+/* The owner of a row as a member of the group, -1 if none of them is it. */
 int tsr__owner_of(const tsr_owners *owners, int64_t row);
 
 /* The ids of a tensor, all rows of the table being here. An error if one is out of range, unless

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trade.c - lists of different lengths between all pairs of a group (trade.h). Each exchange is one
-   call of the world; what a rank keeps for itself is copied by it too. */
+   call of the world; what a rank keeps for itself is copied by it too. Lots lie one after the other
+   in one room, so a message to a rank is as many pieces of memory, and nothing is packed. */
 #include "run/trade.h"
 
 #include <stdio.h>
@@ -8,23 +9,25 @@
 
 #include "base/hash.h"
 
-tsr_status tsr__trade_open(tsr_trade *t, tsr_mesh *mesh, unsigned mdims, const char *what)
+enum { ALIGN = 64 };
+
+tsr_status tsr__trade_open(tsr_trade *t, tsr_mesh *mesh, unsigned mdims, int n_lists,
+                           const char *what)
 {
     tsr_ctx *ctx = mesh->ctx;
+    int64_t n;
     tsr_status st;
 
     memset(t, 0, sizeof *t);
     t->ctx = ctx;
     t->what = what;
+    t->n_lists = n_lists;
     for (const char *p = what; *p; p++)
         t->fingerprint = tsr__hash_mix(t->fingerprint, (uint8_t)*p);
     TSR_TRY(tsr__mesh_group(mesh, mdims, &t->group));
-    TSR_TRY(
-        tsr__alloc(&ctx->heap, 2 * (int64_t)t->group->n, sizeof *t->sent, &t->sent, &ctx->error));
-    t->got = t->sent + t->group->n;
-    TSR_TRY(tsr__alloc(&ctx->heap, 2 * (int64_t)t->group->n, sizeof *t->msg, &t->msg, &ctx->error));
-    TSR_TRY(
-        tsr__alloc(&ctx->heap, 2 * (int64_t)t->group->n, sizeof *t->piece, &t->piece, &ctx->error));
+    n = (int64_t)n_lists * t->group->n;
+    TSR_TRY(tsr__alloc(&ctx->heap, 2 * n, sizeof *t->sent, &t->sent, &ctx->error));
+    t->got = t->sent + n;
 done:
     return st;
 }
@@ -32,67 +35,131 @@ done:
 void tsr__trade_close(tsr_trade *t)
 {
     tsr__free(&t->ctx->heap, t->sent);
-    tsr__free(&t->ctx->heap, t->msg);
-    tsr__free(&t->ctx->heap, t->piece);
+    while (t->n_rooms > 0)
+        tsr__pool_put(&t->ctx->pool, t->room[--t->n_rooms]);
 }
 
-/* One message for each rank: count[i] times width elements, one rank's after the other's. */
-static void fill(tsr_trade *t, int at, size_t size, const int64_t *count, int64_t width)
+int64_t tsr__trade_count(const tsr_trade *t, const int64_t *count)
 {
-    int64_t offset = 0, bytes = (int64_t)size;
+    int64_t n = 0;
 
-    for (int i = 0; i < t->group->n; i++) {
-        int64_t n = count ? count[i] * width : width;
-        t->piece[at + i] =
-            (tsr_piece){.offset = offset * bytes, .n = 1, .count = {n}, .stride = {bytes}};
-        t->msg[at + i] = (tsr_msg){.peer = i, .n_pieces = n > 0, .piece = &t->piece[at + i]};
-        offset += n;
+    for (int i = 0; i < t->group->n; i++)
+        n += count[i];
+    return n;
+}
+
+/* One message to, or from, each rank, of `most` pieces at most. */
+typedef struct letters {
+    tsr_msg *msg;
+    tsr_piece *piece;
+} letters;
+
+static void add_piece(letters *l, int peer, const tsr_piece *piece)
+{
+    l->piece[l->msg[peer].n_pieces++] = *piece;
+}
+
+static void write_counts(const tsr_trade *t, letters *l, int peer)
+{
+    add_piece(l, peer,
+              &(tsr_piece){.offset = (int64_t)sizeof *t->sent * peer,
+                           .n = 1,
+                           .count = {t->n_lists},
+                           .stride = {(int64_t)sizeof *t->sent * t->group->n}});
+}
+
+static void write_lots(const tsr_trade *t, tsr_lot *const *lots, int n, bool in, letters *l,
+                       int peer, const char *base)
+{
+    for (int k = 0; k < n; k++) {
+        const int64_t *count =
+            (in != lots[k]->back ? t->got : t->sent) + (int64_t)lots[k]->list * t->group->n;
+        int64_t before = 0, bytes = count[peer] * (int64_t)lots[k]->width;
+        for (int i = 0; i < peer; i++)
+            before += count[i];
+        if (bytes > 0)
+            add_piece(l, peer,
+                      &(tsr_piece){.offset = (const char *)(in ? lots[k]->in : lots[k]->out) -
+                                             base + before * (int64_t)lots[k]->width,
+                                   .n = 1,
+                                   .count = {bytes},
+                                   .stride = {1}});
     }
 }
 
-static tsr_status exchange(tsr_trade *t, tsr_dtype dtype, int64_t width, const int64_t *out_count,
-                           const int64_t *in_count, const void *out, void *in)
+/* One call: lots from and to `base`, or without lots the counts. */
+static tsr_status exchange(tsr_trade *t, tsr_lot *const *lots, int n, const void *out, void *in)
 {
+    const int ranks = t->group->n, most = n > 0 ? n : 1;
     tsr_call call = {.group = t->group,
-                     .dtype = dtype,
+                     .dtype = n > 0 ? TSR_U8 : TSR_I64,
                      .send_base = out,
                      .recv_base = in,
-                     .n_send = t->group->n,
-                     .n_recv = t->group->n,
-                     .send = t->msg,
-                     .recv = t->msg + t->group->n,
+                     .n_send = ranks,
+                     .n_recv = ranks,
                      .divisor = 1};
+    tsr_msg *msg = NULL;
+    tsr_piece *piece = NULL;
+    tsr_status st;
 
-    t->fingerprint = tsr__hash_mix(t->fingerprint, (uint64_t)dtype);
+    TSR_TRY(tsr__alloc(&t->ctx->heap, 2 * (int64_t)ranks, sizeof *msg, &msg, &t->ctx->error));
+    TSR_TRY(tsr__alloc(&t->ctx->heap, 2 * (int64_t)ranks * most, sizeof *piece, &piece,
+                       &t->ctx->error));
+    for (int i = 0; i < 2 * ranks; i++) {
+        letters l = {.msg = msg + (i < ranks ? 0 : ranks), .piece = piece + (int64_t)i * most};
+        msg[i] = (tsr_msg){.peer = i % ranks, .piece = l.piece};
+        if (n > 0)
+            write_lots(t, lots, n, i >= ranks, &l, i % ranks, i < ranks ? out : in);
+        else
+            write_counts(t, &l, i % ranks);
+    }
+    call.send = msg;
+    call.recv = msg + ranks;
+    t->fingerprint = tsr__hash_mix(t->fingerprint, (uint64_t)n);
     call.fingerprint = tsr__hash_final(t->fingerprint);
-    snprintf(call.what, sizeof call.what, "%s, an exchange of %s", t->what, tsr_dtype_name(dtype));
-    fill(t, 0, tsr_dtype_size(dtype), out_count, width);
-    fill(t, t->group->n, tsr_dtype_size(dtype), in_count, width);
-    return tsr__call(&call);
+    snprintf(call.what, sizeof call.what, "%s, an exchange of %s", t->what,
+             n > 0 ? "rows" : "lengths");
+    TSR_TRY(tsr__call(&call));
+done:
+    tsr__free(&t->ctx->heap, msg);
+    tsr__free(&t->ctx->heap, piece);
+    return st;
 }
 
 tsr_status tsr__trade_agree(tsr_trade *t)
 {
+    return exchange(t, NULL, 0, t->sent, t->got);
+}
+
+tsr_status tsr__trade_room(tsr_trade *t, tsr_lot *const *lots, int n)
+{
+    size_t bytes = 0;
     tsr_status st;
 
-    TSR_TRY(exchange(t, TSR_I64, 1, NULL, NULL, t->sent, t->got));
-    t->n_sent = t->n_got = 0;
-    for (int i = 0; i < t->group->n; i++) {
-        t->n_sent += t->sent[i];
-        t->n_got += t->got[i];
+    for (int pass = 0; pass < 2; pass++) {
+        size_t at = 0;
+        if (pass == 1) {
+            TSR_TRY(tsr__pool_get(&t->ctx->pool, bytes, &t->room[t->n_rooms], &t->ctx->error));
+            t->n_rooms++;
+        }
+        for (int k = 0; k < 2 * n; k++) {
+            tsr_lot *lot = lots[k / 2];
+            const int64_t *count =
+                (lot->back == (k % 2 == 0) ? t->got : t->sent) + (int64_t)lot->list * t->group->n;
+            if (pass == 1)
+                *(k % 2 ? &lot->in : &lot->out) = (char *)t->room[t->n_rooms - 1] + at;
+            at += (size_t)tsr__trade_count(t, count) * lot->width;
+            at = (at + ALIGN - 1) / ALIGN * ALIGN;
+        }
+        bytes = at;
     }
 done:
     return st;
 }
 
-tsr_status tsr__trade_send(tsr_trade *t, tsr_dtype dtype, int64_t width, const void *sent,
-                           void *got)
+tsr_status tsr__trade_exchange(tsr_trade *t, tsr_lot *const *lots, int n)
 {
-    return exchange(t, dtype, width, t->sent, t->got, sent, got);
-}
+    void *room = t->room[t->n_rooms - 1];
 
-tsr_status tsr__trade_return(tsr_trade *t, tsr_dtype dtype, int64_t width, const void *got,
-                             void *back)
-{
-    return exchange(t, dtype, width, t->got, t->sent, got, back);
+    return exchange(t, lots, n, room, room);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trade.h - every rank of a group sends every other one a list of its own length: first how long the
-   lists are, then things by the list's items, there and back. For ops whose data decides what
-   moves. Collective over the group, each of them. */
+/* trade.h - every rank of a group sends every other one some lists, each of its own length: first
+   all ranks say how long the lists are, then things go by the lists' items, there and back, any
+   number of them in one message. For ops whose data decides what moves. */
 #ifndef TSR_RUN_TRADE_H
 #define TSR_RUN_TRADE_H
 
@@ -10,24 +10,32 @@
 typedef struct tsr_trade {
     tsr_ctx *ctx;
     tsr_group *group;
-    const char *what;      /* for messages: "embedding" */
-    uint64_t fingerprint;  /* of the call, equal on all ranks */
-    int64_t *sent, *got;   /* [group] items that go to, and come from, each rank */
-    int64_t n_sent, n_got; /* in all */
-    struct tsr_msg *msg;   /* room for one call */
-    struct tsr_piece *piece;
+    const char *what;     /* for messages: "embedding" */
+    uint64_t fingerprint; /* of the call, equal on all ranks */
+    int n_lists;
+    int64_t *sent, *got; /* [list][group] items that go to, and come from, each rank */
+    int n_rooms;
+    void *room[2]; /* what goes there, and back */
 } tsr_trade;
 
-/* The ranks that a rank of the mesh reaches along these mesh dims; sent[] is all 0. */
-tsr_status tsr__trade_open(tsr_trade *t, tsr_mesh *mesh, unsigned mdims, const char *what);
-/* All ranks know what they send; now also what they get. */
+/* One thing for every item of a list, in the order of ranks and items. */
+typedef struct tsr_lot {
+    int list;
+    size_t width; /* bytes of one; the two ends of a list agree */
+    bool back;    /* from where the items went to where they came from */
+    void *out, *in;
+} tsr_lot;
+
+/* The ranks that a rank of the mesh reaches along these mesh dims; sent[] is all 0. Local. */
+tsr_status tsr__trade_open(tsr_trade *t, tsr_mesh *mesh, unsigned mdims, int n_lists,
+                           const char *what);
+/* All ranks know what they send; now also what they get. Collective over the group. */
 tsr_status tsr__trade_agree(tsr_trade *t);
-/* `width` elements for every item, in the order of ranks and items. */
-tsr_status tsr__trade_send(tsr_trade *t, tsr_dtype dtype, int64_t width, const void *sent,
-                           void *got);
-/* What was got goes back: `back` has the order in which items were sent. */
-tsr_status tsr__trade_return(tsr_trade *t, tsr_dtype dtype, int64_t width, const void *got,
-                             void *back);
+int64_t tsr__trade_count(const tsr_trade *t, const int64_t *count); /* of a list, over ranks */
+/* Memory for lots, which stays until the trade is closed; at most twice. Local. */
+tsr_status tsr__trade_room(tsr_trade *t, tsr_lot *const *lots, int n);
+/* What stands in `out` goes to `in`; all lots in one exchange. Collective over the group. */
+tsr_status tsr__trade_exchange(tsr_trade *t, tsr_lot *const *lots, int n);
 void tsr__trade_close(tsr_trade *t);
 
 #endif

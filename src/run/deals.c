@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deals.c - runs the parts of tables in one trade (deal.h), for single ops and for groups of
+   lookups: lengths once, ids once, rows once, however many tables there are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "op/families.h"
+#include "op/schema.h"
+#include "run/deal.h"
+
+/* ---- one deal ---- */
+
+static const tsr_deal_kind *kind_of(const tsr_part *part)
+{
+    const tsr_schema *s = part->call->schema;
+    tsr_kernel kernel = s->op->kernel;
+
+    if (kernel == tsr__kernel_embedding)
+        return &tsr__deal_lookup;
+    if (kernel == tsr__kernel_embedding_backward)
+        return &tsr__deal_lookup_backward;
+    if (kernel == tsr__kernel_bag_max_backward)
+        return &tsr__deal_bag_max_backward;
+    if (kernel == tsr__kernel_bag_sum_backward || kernel == tsr__kernel_bag_mean_backward)
+        return &tsr__deal_bag_backward;
+    if (kernel != tsr__kernel_bag_max)
+        return &tsr__deal_bag;
+    return tsr__schema_has(s, 2) && !part->home ? &tsr__deal_bag_max_offsets : &tsr__deal_bag_max;
+}
+
+static void begin_deal(tsr_deal *d, const tsr_part *part)
+{
+    const tsr_run_call *call = part->call;
+    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
+
+    d->kind = kind_of(part);
+    d->part = *part;
+    d->call = call;
+    d->ctx = d->held.ctx = call->mesh->ctx;
+    d->table = d->kind->backward ? &call->out[0]->form->spec : &call->in[0]->form->spec;
+    tsr__run_specs(call, in, out);
+    d->mdims =
+        part->home ? (1u << call->mesh->shape.ndim) - 1 : tsr__lookup_mdims(call->schema, in, out);
+}
+
+static void end_deal(tsr_deal *d)
+{
+    if (!d->ctx)
+        return;
+    tsr__held_release(&d->held);
+    tsr__owners_close(d->ctx, &d->owners);
+}
+
+/* Of bags by offsets, which all ranks have, those that are this rank's. */
+static tsr_status cut_bags(tsr_deal *d, const tsr_spec *rows, tsr_error *err)
+{
+    const tsr_run_call *call = d->call;
+    const tsr_form *offsets = call->in[2]->form;
+    bool last = tsr_schema_attr(call->schema, "include_last")->i[0];
+    int64_t *begin, n = rows->shape.size[0], first;
+    tsr_owners bags = {0};
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * sizeof *begin, &begin));
+    TSR_TRY(tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
+                             offsets->local.size[0], last, d->own.ids.n, begin, err));
+    TSR_TRY(tsr__owners_open(call->mesh, rows, 0, 0, &bags));
+    begin += bags.first;
+    first = begin[0];
+    for (int64_t b = 0; b <= bags.rows; b++)
+        begin[b] -= first;
+    d->own.begin = begin;
+    d->own.n_bags = bags.rows;
+    d->own.ids.n = begin[bags.rows];
+    d->own.ids.data =
+        (const char *)d->own.ids.data + (size_t)first * tsr_dtype_size(d->own.ids.dtype);
+    if (d->weights)
+        d->weights += (size_t)first * tsr_dtype_size(d->dtype);
+done:
+    tsr__owners_close(d->ctx, &bags);
+    return st;
+}
+
+/* Of equal parts of a gradient, just one rank's counts. */
+static bool is_copy(const tsr_deal *d, const tsr_spec *ids)
+{
+    bool copy = false;
+
+    for (int m = 0; m < ids->mesh.ndim; m++)
+        copy = copy || (ids->place[m].kind == TSR_REPLICATE && d->call->mesh->coord[m] > 0);
+    return copy;
+}
+
+/* The ids of this rank, checked. The winner of an empty bag is -1. */
+static tsr_status open_ids(tsr_deal *d, tsr_error *err)
+{
+    const tsr_run_call *call = d->call;
+    const tsr_schema *s = call->schema;
+    const tsr_form *ids = call->in[1]->form;
+    tsr_tensor *rows = d->kind->backward ? call->in[0] : call->out[0];
+    bool outside =
+        d->kind == &tsr__deal_bag_max_backward || tsr_schema_attr(s, "zero_out_of_range")->i[0];
+    tsr_status st;
+
+    d->dtype = rows->form->spec.dtype;
+    d->dim = rows->form->local.size[rows->form->local.ndim - 1];
+    d->row = (size_t)d->dim * tsr_dtype_size(d->dtype);
+    TSR_TRY(tsr__ids_open(call->in[1], d->table->shape.size[0], tsr_schema_attr(s, "padding_idx"),
+                          outside, s->op->name, &d->own.ids, err));
+    if (s->n_in > 3 && call->in[3])
+        d->weights = tsr__tensor_data(call->in[3]);
+    if (ids->local.ndim == 2) {
+        d->own.n_bags = ids->local.size[0];
+        d->own.length = ids->local.size[1];
+    }
+    if (!d->part.home)
+        return st;
+    if (tsr__schema_has(s, 2) && s->n_in > 2) {
+        TSR_TRY(cut_bags(d, &rows->form->spec, err));
+    } else if (d->kind->backward && is_copy(d, &ids->spec)) {
+        d->own.ids.n = 0;
+        d->own.n_bags = 0;
+    }
+done:
+    return st;
+}
+
+static tsr_status open_deal(tsr_deal *d, unsigned among, tsr_trade *trade, tsr_error *err)
+{
+    const int64_t n = trade->group->n;
+    tsr_status st;
+
+    d->trade = trade;
+    d->among = among;
+    for (int i = 0; i < d->kind->n_lists; i++) {
+        d->sent[i] = trade->sent + (d->first_list + i) * n;
+        d->got[i] = trade->got + (d->first_list + i) * n;
+    }
+    if (d->part.home)
+        TSR_TRY(
+            tsr__owners_open_home(d->call->mesh, d->table->shape.size[0], d->part.at, &d->owners));
+    else
+        TSR_TRY(tsr__owners_open(d->call->mesh, d->table, d->mdims, among, &d->owners));
+    TSR_TRY(open_ids(d, err));
+    TSR_TRY(d->kind->count(d, err));
+done:
+    return st;
+}
+
+int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back)
+{
+    *(back ? &d->back[d->n_back] : &d->lot[d->n_lots]) =
+        (tsr_lot){.list = d->first_list + list, .width = width, .back = back};
+    return back ? d->n_back++ : d->n_lots++;
+}
+
+tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out)
+{
+    int64_t n = 0;
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * sizeof **out, out));
+    for (int i = 0; i < d->trade->group->n; i++) {
+        (*out)[i] = n;
+        n += d->sent[list][i];
+    }
+done:
+    return st;
+}
+
+tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows)
+{
+    return (tsr_table_grad){.dtype = d->dtype,
+                            .dim = d->dim,
+                            .n_rows = d->owners.rows,
+                            .grad_out = rows,
+                            .out = tsr__tensor_data(d->call->out[0])};
+}
+
+/* ---- all of them ---- */
+
+typedef struct deals {
+    tsr_deal *deal;
+    int n;
+    tsr_trade trade;
+    tsr_lot **lots; /* of the exchange at hand */
+    int n_lots;
+} deals;
+
+static tsr_status open_deals(deals *all, const tsr_part *parts, tsr_error *err)
+{
+    tsr_mesh *mesh = parts[0].call->mesh;
+    const char *what = all->n > 1 ? "lookup_group" : parts[0].call->schema->op->name;
+    unsigned among = 0;
+    int n_lists = 0;
+    tsr_status st;
+
+    for (int i = 0; i < all->n; i++) {
+        tsr_deal *d = &all->deal[i];
+        begin_deal(d, &parts[i]);
+        d->first_list = n_lists;
+        n_lists += d->kind->n_lists;
+        among |= d->mdims;
+    }
+    TSR_TRY(tsr__trade_open(&all->trade, mesh, among, n_lists, what));
+    for (int i = 0; i < all->n; i++) {
+        tsr_error one = {0};
+        st = open_deal(&all->deal[i], among, &all->trade, &one);
+        if (one.code != TSR_OK && parts[i].table >= 0)
+            tsr__fail(err, st, "table %d: %s", parts[i].table, one.text);
+        else if (one.code != TSR_OK)
+            tsr__fail(err, st, "%s", one.text);
+        TSR_TRY(st);
+    }
+    TSR_TRY(tsr__trade_agree(&all->trade));
+    for (int i = 0; i < all->n; i++)
+        for (int k = 0; k < all->deal[i].kind->n_lists; k++) {
+            tsr_deal *d = &all->deal[i];
+            d->n_sent[k] = tsr__trade_count(&all->trade, d->sent[k]);
+            d->n_got[k] = tsr__trade_count(&all->trade, d->got[k]);
+        }
+done:
+    return st;
+}
+
+/* Room for what goes, or comes back, of all deals; each fills its own; one exchange. */
+static tsr_status exchange(deals *all, bool back)
+{
+    tsr_status st = TSR_OK;
+
+    all->n_lots = 0;
+    for (int i = 0; i < all->n; i++) {
+        tsr_deal *d = &all->deal[i];
+        for (int k = 0; k < (back ? d->n_back : d->n_lots); k++)
+            all->lots[all->n_lots++] = back ? &d->back[k] : &d->lot[k];
+    }
+    if (all->n_lots == 0)
+        return TSR_OK;
+    TSR_TRY(tsr__trade_room(&all->trade, all->lots, all->n_lots));
+    for (int i = 0; i < all->n; i++) {
+        tsr_deal *d = &all->deal[i];
+        if (!back)
+            TSR_TRY(d->kind->ask(d));
+        else if (d->kind->answer)
+            TSR_TRY(d->kind->answer(d));
+    }
+    TSR_TRY(tsr__trade_exchange(&all->trade, all->lots, all->n_lots));
+done:
+    return st;
+}
+
+tsr_status tsr__run_together(const tsr_part *parts, int n, tsr_error *err)
+{
+    tsr_ctx *ctx = parts[0].call->mesh->ctx;
+    deals all = {.n = n, .trade = {.ctx = ctx}};
+    tsr_status st;
+
+    TSR_TRY(tsr__alloc(&ctx->heap, n, sizeof *all.deal, &all.deal, &ctx->error));
+    TSR_TRY(tsr__alloc(&ctx->heap, (int64_t)n * TSR_DEAL_LOTS, sizeof *all.lots, &all.lots,
+                       &ctx->error));
+    TSR_TRY(open_deals(&all, parts, err));
+    TSR_TRY(exchange(&all, false));
+    TSR_TRY(exchange(&all, true));
+    for (int i = 0; i < n; i++)
+        TSR_TRY(all.deal[i].kind->finish(&all.deal[i]));
+done:
+    for (int i = 0; all.deal && i < n; i++)
+        end_deal(&all.deal[i]);
+    tsr__trade_close(&all.trade);
+    tsr__free(&ctx->heap, all.lots);
+    tsr__free(&ctx->heap, all.deal);
+    return st;
+}
+
+tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err)
+{
+    return tsr__run_together(&(tsr_part){.call = call, .table = -1}, 1, err);
+}

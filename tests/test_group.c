@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_group.c - lookups in several tables at once equal those of the single functions, bit by
+   bit (values are small whole numbers, so that sums are exact in any order), and so do the
+   gradients; one exchange serves all tables; errors name the table; memory may run out anywhere.
+   On threads as cmocka tests; with the argument "mpi" on the ranks that mpirun gave. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tensor/tensor.h"
+#include "tessera_ext.h"
+#include "tessera_ops.h"
+
+enum { MOST = 12, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
+
+/* Rows x columns, placed as letters say, one per mesh dim: R, r (rows), c (columns); or at a
+   rank. */
+typedef struct want {
+    int rows, cols;
+    const char *place; /* for one mesh dim and two; NULL: a table on one rank */
+    int at;
+    tsr_pooling pooling;
+    bool offsets, weights, padding;
+} want;
+
+static const want wants[MOST] = {
+    {300, 4, "rr", 0, TSR_POOL_SUM, false, false, false},
+    {101, 3, "rR", 0, TSR_POOL_NONE, false, false, true},
+    {50, 5, "cr", 0, TSR_POOL_MEAN, false, false, false},
+    {77, 5, "rc", 0, TSR_POOL_MAX, false, false, true},
+    {60, 4, "RR", 0, TSR_POOL_SUM, false, true, false},
+    {40, 3, NULL, 1, TSR_POOL_SUM, false, true, true},
+    {41, 2, NULL, 0, TSR_POOL_NONE, false, false, false},
+    {42, 3, NULL, 1, TSR_POOL_MAX, false, false, false},
+    {43, 3, NULL, 0, TSR_POOL_MEAN, true, false, false},
+    {2, 4, "rr", 0, TSR_POOL_SUM, false, false, false}, /* fewer rows than ranks */
+    {64, 4, "rr", 0, TSR_POOL_MAX, true, false, false},
+    {64, 3, "rR", 0, TSR_POOL_SUM, true, true, false},
+};
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: rank %d: %s (%s)\n", __FILE__, __LINE__, tsr_mesh_rank(mesh),  \
+                    #condition, tsr_mesh_message(mesh));                                           \
+            return TSR_ERR_MISMATCH;                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* ---- inputs ---- */
+
+static tsr_tensor *fill(tsr_mesh *mesh, const char *spec, int64_t n, unsigned seed, int range)
+{
+    static const int64_t offsets[BAGS] = {0, 4, 4, 12, 16};
+    bool ints = spec[0] == 'i';
+    double values[ELEMENTS];
+    float *f = (float *)values;
+    int64_t *i64 = (int64_t *)values;
+
+    for (int64_t i = 0; i < n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        int v = range ? (int)(seed >> 8) % range : (int)offsets[i % BAGS];
+        if (ints)
+            i64[i] = v;
+        else
+            f[i] = (float)(v - range / 2);
+    }
+    return tsr_from_host(mesh, spec, values);
+}
+
+/* "[S(0),R]" from letters */
+static const char *places(tsr_mesh *mesh, const char *letters, char buf[64])
+{
+    int n = tsr_mesh_shape_of(mesh)->ndim;
+
+    snprintf(buf, 64, "[");
+    for (int m = 0; m < n; m++)
+        snprintf(buf + strlen(buf), 64 - strlen(buf), "%s%s", m ? "," : "",
+                 letters[m] == 'R'   ? "R"
+                 : letters[m] == 'r' ? "S(0)"
+                                     : "S(1)");
+    snprintf(buf + strlen(buf), 64 - strlen(buf), "]");
+    return buf;
+}
+
+typedef struct problem {
+    tsr_table_use use[MOST], alone[MOST]; /* alone: tables of one rank are replicated */
+    tsr_tensor *index[MOST], *index_alone[MOST];
+    tsr_mesh *home[MOST];
+} problem;
+
+static const int64_t PADDING = -2;
+
+static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
+{
+    char spec[128], buf[64];
+
+    memset(p, 0, sizeof *p);
+    for (int t = 0; t < MOST; t++) {
+        const want *w = &wants[t];
+        tsr_table_use *u = &p->use[t];
+        int n = BAGS * LENGTH;
+
+        snprintf(spec, sizeof spec, "f32[%d,%d]@%s", w->rows, w->cols,
+                 places(mesh, w->place ? w->place : "RR", buf));
+        p->alone[t].table = fill(mesh, spec, (int64_t)w->rows * w->cols, 7u + (unsigned)t, 16);
+        u->table = p->alone[t].table;
+        if (!w->place) {
+            CHECK(tsr_mesh_part(mesh, "1", w->at, &p->home[t]) == TSR_OK);
+            snprintf(spec, sizeof spec, "f32[%d,%d]", w->rows, w->cols);
+            u->table = fill(p->home[t], spec, (int64_t)w->rows * w->cols, 7u + (unsigned)t, 16);
+        }
+        places(mesh, w->offsets ? "RR" : batch, buf);
+        if (w->offsets)
+            snprintf(spec, sizeof spec, "i64[%d]@%s", n, buf);
+        else
+            snprintf(spec, sizeof spec, "i64[%d,%d]@%s", BAGS, LENGTH, buf);
+        u->ids = fill(mesh, spec, n, 31u + (unsigned)t, w->rows);
+        spec[0] = 'f', spec[1] = '3', spec[2] = '2';
+        if (w->weights)
+            u->weights = fill(mesh, spec, n, 91u + (unsigned)t, 8);
+        snprintf(spec, sizeof spec, "i64[%d]", BAGS);
+        if (w->offsets)
+            u->offsets = fill(mesh, spec, BAGS, 0, 0);
+        u->pooling = w->pooling;
+        u->opts.padding_idx = w->padding ? &PADDING : NULL;
+        tsr_tensor *table = p->alone[t].table;
+        p->alone[t] = *u;
+        p->alone[t].table = table;
+        u->index = &p->index[t];
+        p->alone[t].index = &p->index_alone[t];
+    }
+    CHECK(tsr_mesh_status(mesh) == TSR_OK);
+    return TSR_OK;
+}
+
+static void drop(problem *p)
+{
+    for (int t = 0; t < MOST; t++)
+        if (p->home[t])
+            tsr_mesh_unref(p->home[t]);
+}
+
+/* ---- single functions ---- */
+
+static tsr_tensor *forward(const tsr_table_use *u)
+{
+    switch (u->pooling) {
+    case TSR_POOL_SUM: return tsr_bag_sum(u->table, u->ids, u->offsets, u->weights, &u->opts);
+    case TSR_POOL_MEAN: return tsr_bag_mean(u->table, u->ids, u->offsets, &u->opts);
+    case TSR_POOL_MAX: return tsr_bag_max(u->table, u->ids, u->offsets, &u->opts, u->index);
+    default: return tsr_embedding(u->table, u->ids, &u->opts);
+    }
+}
+
+static tsr_tensor *backward(const tsr_table_use *u, tsr_tensor *grad)
+{
+    int64_t rows = tsr_tensor_spec(u->table)->shape.size[0];
+
+    switch (u->pooling) {
+    case TSR_POOL_SUM:
+        return tsr_bag_sum_backward(grad, u->ids, u->offsets, u->weights, rows, &u->opts);
+    case TSR_POOL_MEAN: return tsr_bag_mean_backward(grad, u->ids, u->offsets, rows, &u->opts);
+    case TSR_POOL_MAX: return tsr_bag_max_backward(grad, *u->index, rows);
+    default: return tsr_embedding_backward(grad, u->ids, rows, &u->opts);
+    }
+}
+
+/* Equal bits; a tensor on one rank is looked at there. */
+static tsr_status compare(tsr_mesh *mesh, int t, tsr_tensor *a, tsr_tensor *b)
+{
+    static const char *const names[] = {"none", "sum", "mean", "max"};
+    size_t bytes = (size_t)tsr_shape_count(&tsr_tensor_spec(a)->shape) *
+                   tsr_dtype_size(tsr_tensor_spec(a)->dtype);
+    char x[8 * ELEMENTS], y[8 * ELEMENTS];
+
+    CHECK(tsr_shape_count(&tsr_tensor_spec(a)->shape) ==
+          tsr_shape_count(&tsr_tensor_spec(b)->shape));
+    CHECK(tsr_to_host(b, y, bytes) == TSR_OK);
+    if (!tsr_mesh_is_member(a->mesh))
+        return TSR_OK;
+    CHECK(tsr_to_host(a, x, bytes) == TSR_OK);
+    if (memcmp(x, y, bytes) != 0)
+        fprintf(stderr, "table %d (%s) differs\n", t, names[wants[t].pooling]);
+    CHECK(memcmp(x, y, bytes) == 0);
+    return TSR_OK;
+}
+
+/* ---- jobs ---- */
+
+static tsr_status compare_all(tsr_mesh *mesh, const char *batch)
+{
+    tsr_tensor *out[MOST], *grads[MOST], *table_grads[MOST];
+    char spec[128];
+    problem p;
+    tsr_status st = make(mesh, batch, &p);
+
+    if (st != TSR_OK)
+        return st;
+    CHECK(tsr_lookup_group(p.use, MOST, out) == TSR_OK);
+    for (int t = 0; t < MOST && st == TSR_OK; t++) {
+        tsr_tensor *one = forward(&p.alone[t]);
+        st = compare(mesh, t, out[t], one);
+        if (st == TSR_OK && wants[t].pooling == TSR_POOL_MAX)
+            st = compare(mesh, t, p.index[t], p.index_alone[t]);
+        tsr_spec_text(tsr_tensor_spec(one), spec, sizeof spec);
+        if (strstr(spec, "P("))
+            tsr_spec_text(tsr_tensor_spec(out[t]), spec, sizeof spec);
+        if (strchr(spec, '@') && strstr(spec, "P("))
+            *strchr(spec, '@') = 0;
+        grads[t] = fill(mesh, spec, tsr_shape_count(&tsr_tensor_spec(one)->shape), 55, 8);
+    }
+    if (st == TSR_OK)
+        CHECK(tsr_lookup_group_backward(p.use, grads, MOST, table_grads) == TSR_OK);
+    for (int t = 0; t < MOST && st == TSR_OK; t++) {
+        CHECK(tsr_spec_equal(tsr_tensor_spec(table_grads[t]), tsr_tensor_spec(p.use[t].table)));
+        st = compare(mesh, t, table_grads[t], backward(&p.alone[t], grads[t]));
+    }
+    drop(&p);
+    return st;
+}
+
+static tsr_status equal_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const batches[] = {"rr", "rR", "RR"};
+    tsr_status st = TSR_OK;
+    (void)arg;
+
+    for (int i = 0; i < 3 && st == TSR_OK; i++)
+        st = compare_all(mesh, batches[i]);
+    return st;
+}
+
+/* Three exchanges for all tables that travel, if nothing has to be brought anywhere first. */
+static tsr_status few_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *out[MOST];
+    tsr_table_use use[MOST];
+    int n = 0;
+    int64_t calls;
+    problem p;
+    tsr_status st = make(mesh, "rr", &p);
+    (void)arg;
+
+    if (st != TSR_OK)
+        return st;
+    for (int t = 0; t < MOST; t++)
+        if (!wants[t].offsets &&
+            (!wants[t].place || (wants[t].rows >= 64 && !strchr(wants[t].place, 'c'))))
+            use[n++] = p.use[t];
+    calls = mesh->ctx->world->calls;
+    CHECK(n == 5 && tsr_lookup_group(use, n, out) == TSR_OK);
+    CHECK(mesh->ctx->world->calls - calls == 3);
+    drop(&p);
+    return st;
+}
+
+static atomic_int told;
+
+static tsr_status wrong_job(tsr_mesh *mesh, void *arg)
+{
+    int64_t ids[BAGS * LENGTH] = {0};
+    tsr_tensor *out[MOST];
+    char spec[64], buf[64];
+    int t = *(int *)arg;
+    problem p;
+    tsr_status st = make(mesh, "rr", &p);
+
+    if (st != TSR_OK)
+        return st;
+    ids[6] = wants[t].rows;
+    snprintf(spec, sizeof spec, "i64[%d,%d]@%s", BAGS, LENGTH, places(mesh, "rr", buf));
+    p.use[t].ids = tsr_from_host(mesh, spec, ids);
+    st = tsr_lookup_group(p.use, MOST, out);
+    if (st == TSR_OK)
+        st = tsr_barrier(mesh);
+    snprintf(spec, sizeof spec, "table %d: ", t);
+    if (st != TSR_OK && strstr(tsr_mesh_message(mesh), spec) &&
+        strstr(tsr_mesh_message(mesh), "at [1,2] is not in 0 to"))
+        atomic_fetch_add(&told, 1);
+    else
+        fprintf(stderr, "table %d: %d, %s\n", t, (int)st, tsr_mesh_message(mesh));
+    drop(&p);
+    return st;
+}
+
+typedef struct shortage {
+    int64_t n;
+    atomic_bool hit;
+} shortage;
+
+static tsr_status short_job(tsr_mesh *mesh, void *arg)
+{
+    shortage *s = arg;
+    tsr_tensor *out[MOST];
+    problem p;
+    tsr_status st = make(mesh, "rr", &p);
+    int64_t before = tsr_allocations(mesh);
+
+    if (st != TSR_OK)
+        return st;
+    if (tsr_mesh_rank(mesh) == 1)
+        tsr_fault_alloc(mesh, s->n);
+    st = tsr_lookup_group(p.use, MOST, out);
+    if (st == TSR_OK)
+        st = tsr_barrier(mesh);
+    if (tsr_mesh_rank(mesh) == 1)
+        atomic_store(&s->hit, tsr_allocations(mesh) - before >= s->n);
+    drop(&p);
+    return st;
+}
+
+/* ---- tests ---- */
+
+static tsr_status run_on(const char *mesh, tsr_job job, void *arg, tsr_error *err)
+{
+    tsr_run_opts opts = {.mesh = mesh,
+                         .world = TSR_WORLD_THREAD,
+                         .timeout_ms = 20000,
+                         .cost = "latency=1e-9,bandwidth=1e8"};
+
+    return tsr_run(&opts, job, arg, err);
+}
+
+static void equals_single_calls(void **state)
+{
+    static const char *const meshes[] = {"2", "3", "2x2", "6"};
+    (void)state;
+
+    for (int i = 0; i < 4; i++) {
+        tsr_error err = {0};
+        if (run_on(meshes[i], equal_job, NULL, &err) != TSR_OK)
+            fail_msg("mesh %s: %s", meshes[i], err.text);
+    }
+}
+
+static void one_exchange(void **state)
+{
+    static const char *const meshes[] = {"2", "3", "2x2"};
+    (void)state;
+
+    for (int i = 0; i < 3; i++) {
+        tsr_error err = {0};
+        if (run_on(meshes[i], few_job, NULL, &err) != TSR_OK)
+            fail_msg("mesh %s: %s", meshes[i], err.text);
+    }
+}
+
+static void bad_ids(void **state)
+{
+    (void)state;
+
+    for (int t = 0; t < MOST; t++) {
+        if (wants[t].offsets)
+            continue;
+        atomic_store(&told, 0);
+        assert_int_not_equal(run_on("3", wrong_job, &t, NULL), TSR_OK);
+        assert_int_equal(atomic_load(&told), 3);
+    }
+}
+
+static void every_allocation(void **state)
+{
+    bool more = true;
+    (void)state;
+
+    for (int64_t n = 1; more; n += 1 + n / 8) {
+        shortage s = {.n = n};
+        tsr_error err = {0};
+        tsr_status st = run_on("2", short_job, &s, &err);
+        more = s.hit;
+        if (st != (more ? TSR_ERR_MEMORY : TSR_OK))
+            fail_msg("allocation %lld: status %d: %s", (long long)n, (int)st, err.text);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_single_calls),
+        cmocka_unit_test(one_exchange),
+        cmocka_unit_test(bad_ids),
+        cmocka_unit_test(every_allocation),
+    };
+
+    if (argc > 1 && strcmp(argv[1], "mpi") == 0)
+        return tsr_main(1, argv, NULL, equal_job, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
