@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_kernels.c - tessera kernels: the kernels that are known by SKU, and which variant of each this
-   processor gets. */
+/* cmd_kernels.c - tessera kernels: the kernels that are known by SKU, and which variant of each
+   this processor gets. */
 #include "cli.h"
 
 #include <string.h>

@@ -239,7 +239,7 @@ TSR_API tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost,
 TSR_API tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap, int *n,
                                 tsr_error *err);
 
-/* ---- kernels by SKU --------------------------------------------------------------------------- */
+/* ---- kernels by SKU -------------------------------------------------------------------------- */
 
 /* The embedding family. Values are a contract and more may come: they are never renumbered. */
 typedef uint16_t tsr_embedding_kind;

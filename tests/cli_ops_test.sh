@@ -52,7 +52,7 @@ mpi_checks() {
 # ---- ops and help ----
 
 run 0 ops
-has 'ops' 'matmul       a,b,bias?  -' '...mk,...kn,n->...mn' 'dims:ints,keepdim:bool=false' \
+has 'ops' 'matmul  ' 'a,b,bias?' '...mk,...kn,n->...mn' 'dims:ints,keepdim:bool=false' \
     'by function' 'normalised exponential along dim'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops

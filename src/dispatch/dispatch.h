@@ -30,6 +30,8 @@ void tsr__dispatch_cache_free(tsr_ctx *ctx);
 
 /* statistics.c: a strict context refuses hidden redistribution */
 tsr_status tsr__strict_check(const tsr_ctx *ctx, const tsr_plan *plan, tsr_error *err);
+tsr_status tsr__strict_move(const char *op, int k, const tsr_spec *from, const tsr_spec *to,
+                            const tsr_cost *cost, tsr_error *err);
 double tsr__statistics_clock(const tsr_ctx *ctx); /* seconds; 0 unless statistics are on */
 void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh);
 

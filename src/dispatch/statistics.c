@@ -24,30 +24,38 @@ void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes)
     mesh->ctx->scope->budget = bytes;
 }
 
+tsr_status tsr__strict_move(const char *op, int k, const tsr_spec *from, const tsr_spec *to,
+                            const tsr_cost *cost, tsr_error *err)
+{
+    char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
+    tsr_redist *redist = NULL;
+    tsr_heap heap = {0};
+    int64_t bytes;
+    tsr_status st;
+
+    TSR_TRY(tsr__plan_make(&heap, from, to, cost, 0, TSR_RIVAL_BEST, &redist, err));
+    bytes = tsr_redist_info_of(redist).bytes;
+    tsr_redist_free(redist);
+    if (bytes > 0)
+        st = tsr__fail(err, TSR_ERR_LIMIT,
+                       "%s: strict mode forbids to move input %d, %s, to %s, which brings a "
+                       "rank %" PRId64 " bytes",
+                       op, k, tsr_spec_text(from, a, sizeof a),
+                       tsr_placements_text(to, b, sizeof b), bytes);
+done:
+    return st;
+}
+
 /* What would be moved is said of the first input that is. */
 tsr_status tsr__strict_check(const tsr_ctx *ctx, const tsr_plan *plan, tsr_error *err)
 {
     const tsr_schema *s = &plan->schema;
-    tsr_heap heap = {0};
     tsr_status st = TSR_OK;
 
-    for (int k = 0; ctx->strict && k < s->n_in; k++) {
-        char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
-        tsr_redist *redist = NULL;
-        int64_t bytes;
-        if (plan->stays[k])
-            continue;
-        TSR_TRY(tsr__plan_make(&heap, &s->in[k], &plan->strategy.in[k], &plan->cost, 0,
-                               TSR_RIVAL_BEST, &redist, err));
-        bytes = tsr_redist_info_of(redist).bytes;
-        tsr_redist_free(redist);
-        if (bytes > 0)
-            return tsr__fail(err, TSR_ERR_LIMIT,
-                             "%s: strict mode forbids to move input %d, %s, to %s, which brings a "
-                             "rank %" PRId64 " bytes",
-                             s->op->name, k, tsr_spec_text(&s->in[k], from, sizeof from),
-                             tsr_placements_text(&plan->strategy.in[k], to, sizeof to), bytes);
-    }
+    for (int k = 0; ctx->strict && k < s->n_in; k++)
+        if (!plan->stays[k])
+            TSR_TRY(tsr__strict_move(s->op->name, k, &s->in[k], &plan->strategy.in[k], &plan->cost,
+                                     err));
 done:
     return st;
 }

@@ -134,6 +134,21 @@ void tsr__scatter_touched(const tsr_scatter *scatter, const tsr_table_grad *call
    table and variant are used. */
 void tsr__bag_weights_backward(const tsr_bag_pool *call, const void *grad_out, void *out);
 
+/* ---- update of the table --------------------------------------------------------------------- */
+
+typedef struct tsr_rows_update {
+    tsr_dtype dtype; /* a float */
+    int64_t dim, n;
+    const int64_t *rows; /* [n] of the whole table, each once */
+    int64_t row_first;   /* the table's first row here */
+    const void *values;  /* [n, dim] */
+    double scale;
+    void *table;
+} tsr_rows_update;
+
+/* table[row] += scale * value, in f64 for f64, else in f32. */
+void tsr__embedding_add(const tsr_rows_update *call);
+
 /* ---- max_norm -------------------------------------------------------------------------------- */
 
 typedef struct tsr_renorm {

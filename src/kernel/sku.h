@@ -9,7 +9,8 @@
 
 enum { TSR__EMBEDDING_KINDS = 8, TSR__CATEGORIES = 1, TSR__VARIANTS = 5 };
 
-/* Is there such a kernel (the prime field included, where an op is linear)? AUTO names none. Pure. */
+/* Is there such a kernel (the prime field included, where an op is linear)? AUTO names none.
+   Pure. */
 bool tsr__sku_exists(const tsr_kernel_sku *sku);
 
 #endif

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bag_lookup.c - bags of a table sharded by rows, for bags that are sharded too. The ids of a bag
    travel to the owners of their rows; each owner that is hit pools what it has, and one row comes
-   back. For gradients the row of a bag travels once to each owner that is hit. Lookups of single ids
-   are lookup.c. */
+   back. For gradients, dense or as touched rows, the row of a bag travels once to each owner that is
+   hit. Lookups of single ids are lookup.c. */
 #include <string.h>
 
 #include "op/families.h"
 #include "op/schema.h"
 #include "run/held.h"
 #include "run/owners.h"
+#include "run/touched.h"
 #include "run/trade.h"
 
 /* Everything of one call. Items of the first trade are bags that hit an owner, of the second their
    ids. */
 typedef struct bag_trade {
     const tsr_run_call *call;
+    tsr_error *err;
     tsr_ctx *ctx;
     tsr_held held;
     tsr_trade bags, ids;
@@ -46,6 +48,7 @@ static tsr_status open_trade(bag_trade *t, const tsr_run_call *call, const tsr_s
 
     memset(t, 0, sizeof *t);
     t->call = call;
+    t->err = err;
     t->ctx = t->held.ctx = t->bags.ctx = t->ids.ctx = call->mesh->ctx;
     tsr__run_specs(call, in, out);
     t->mdims = tsr__lookup_mdims(s, in, out);
@@ -395,38 +398,98 @@ static tsr_table_grad grad_of(const tsr_run_call *call, const void *rows)
                             .out = tsr__tensor_data(call->out[0])};
 }
 
-tsr_status tsr__run_bag_backward(const tsr_run_call *call, tsr_error *err)
+/* Terms of this rank's rows, from bags of its own: nothing travels. */
+static tsr_status find_terms(bag_trade *t, bool mean, tsr_scatter *scatter)
 {
-    const tsr_form *grad = call->in[0]->form;
-    const int64_t dim = grad->local.size[1];
-    const tsr_dtype dtype = grad->spec.dtype;
-    bool mean = call->schema->op->kernel == tsr__kernel_bag_mean_backward;
+    const tsr_run_call *call = t->call;
+    const tsr_form *offsets = call->in[2] ? call->in[2]->form : NULL;
+    int64_t *begin, *counts = NULL;
+    tsr_bags bags = t->own;
+    void *scratch;
+    tsr_status st;
+
+    if (offsets) {
+        bags.n_bags = call->in[0]->form->local.size[0];
+        TSR_TRY(tsr__hold(&t->held, (size_t)(bags.n_bags + 1) * 8, &begin));
+        TSR_TRY(tsr__bag_offsets(
+            offsets->spec.dtype, tsr__tensor_data(call->in[2]), offsets->local.size[0],
+            tsr_schema_attr(call->schema, "include_last")->i[0], bags.ids.n, begin, t->err));
+        bags.begin = begin;
+    }
+    if (mean) {
+        TSR_TRY(tsr__hold(&t->held, (size_t)bags.n_bags * 8, &counts));
+        tsr__bag_counts(&bags, counts);
+    }
+    bags.ids.row_first = t->owners.begin[2 * t->bags.group->me];
+    bags.ids.n_rows = call->out[0]->form->local.size[0];
+    TSR_TRY(tsr__hold(&t->held, tsr__scatter_bytes(bags.ids.n), &scratch));
+    tsr__bag_scatter(&bags, call->in[0]->form->spec.dtype, t->weights, counts, scratch, scatter);
+done:
+    return st;
+}
+
+/* The same for bags of all ranks: ids and rows of gradients travel to the owners. */
+static tsr_status gather_terms(bag_trade *t, bool mean, tsr_scatter *scatter, const void **got)
+{
+    const tsr_run_call *call = t->call;
+    const int64_t dim = call->in[0]->form->local.size[1];
+    const tsr_dtype dtype = call->in[0]->form->spec.dtype;
     int64_t *counts = NULL, *got_counts = NULL;
     void *rows, *scratch;
+    tsr_bags bags;
+    tsr_status st;
+
+    TSR_TRY(send_bags(t, dtype));
+    TSR_TRY(tsr__hold(&t->held, (size_t)(t->bags.n_got * dim) * tsr_dtype_size(dtype), &rows));
+    TSR_TRY(send_rows(t, dtype, dim, tsr__tensor_data(call->in[0]), rows));
+    if (mean) {
+        TSR_TRY(tsr__hold(&t->held, (size_t)t->own.n_bags * 8, &counts));
+        TSR_TRY(tsr__hold(&t->held, (size_t)t->bags.n_got * 8, &got_counts));
+        tsr__bag_counts(&t->own, counts);
+        TSR_TRY(send_rows(t, TSR_I64, 1, counts, got_counts));
+    }
+    bags = (tsr_bags){.ids = t->asked, .n_bags = t->bags.n_got, .begin = t->begin};
+    TSR_TRY(tsr__hold(&t->held, tsr__scatter_bytes(t->asked.n), &scratch));
+    tsr__bag_scatter(&bags, dtype, t->asked_weights, got_counts, scratch, scatter);
+    *got = rows;
+done:
+    return st;
+}
+
+/* The gradient of this rank's rows: all of them, or those that were touched. */
+static tsr_status run_backward(const tsr_run_call *call, tsr_touched *touched, tsr_error *err)
+{
+    bool mean = call->schema->op->kernel == tsr__kernel_bag_mean_backward;
+    const void *rows = tsr__tensor_data(call->in[0]);
     tsr_table_grad fill;
     tsr_scatter scatter;
-    tsr_bags bags;
     bag_trade t;
     tsr_status st;
 
     TSR_TRY(open_trade(&t, call, &call->out[0]->form->spec, err));
-    TSR_TRY(send_bags(&t, dtype));
-    TSR_TRY(tsr__hold(&t.held, (size_t)(t.bags.n_got * dim) * tsr_dtype_size(dtype), &rows));
-    TSR_TRY(send_rows(&t, dtype, dim, tsr__tensor_data(call->in[0]), rows));
-    if (mean) {
-        TSR_TRY(tsr__hold(&t.held, (size_t)t.own.n_bags * 8, &counts));
-        TSR_TRY(tsr__hold(&t.held, (size_t)t.bags.n_got * 8, &got_counts));
-        tsr__bag_counts(&t.own, counts);
-        TSR_TRY(send_rows(&t, TSR_I64, 1, counts, got_counts));
-    }
-    bags = (tsr_bags){.ids = t.asked, .n_bags = t.bags.n_got, .begin = t.begin};
-    TSR_TRY(tsr__hold(&t.held, tsr__scatter_bytes(t.asked.n), &scratch));
-    tsr__bag_scatter(&bags, dtype, t.asked_weights, got_counts, scratch, &scatter);
+    if (t.owners.n > 1)
+        TSR_TRY(gather_terms(&t, mean, &scatter, &rows));
+    else
+        TSR_TRY(find_terms(&t, mean, &scatter));
     fill = grad_of(call, rows);
-    tsr__scatter_dense(&scatter, &fill);
+    if (touched)
+        TSR_TRY(tsr__touched_fill(&scatter, &fill, t.owners.begin[2 * t.bags.group->me], call,
+                                  touched));
+    else
+        tsr__scatter_dense(&scatter, &fill);
 done:
     close_trade(&t);
     return st;
+}
+
+tsr_status tsr__run_bag_backward(const tsr_run_call *call, tsr_error *err)
+{
+    return run_backward(call, NULL, err);
+}
+
+tsr_status tsr__run_bag_touched(const tsr_run_call *call, tsr_touched *out, tsr_error *err)
+{
+    return run_backward(call, out, err);
 }
 
 /* An element of the gradient belongs to the row that won: a bag's row travels, with its winners, to

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookup.c - lookups in a table sharded by rows, for ids that are sharded too: different ids travel
-   to the owners of their rows, the rows come back. And the gradient: ids and rows of gradients
-   travel to the owners, which add them in the order of the whole, so that the result does not depend
-   on how many ranks there are. Bags are bag_lookup.c. */
+   to the owners of their rows, the rows come back. And the gradient, dense or as touched rows: ids
+   and rows of gradients travel to the owners, which add them in the order of the whole, so that the
+   result does not depend on how many ranks there are. Bags are bag_lookup.c. */
 #include <string.h>
 
 #include "op/families.h"
 #include "run/held.h"
 #include "run/owners.h"
+#include "run/touched.h"
 #include "run/trade.h"
 
 /* Everything of one call. */
@@ -53,8 +54,8 @@ static void close_lookup(lookup *l)
 
 /* ---- rows for ids ---- */
 
-/* The rows that are wanted, each once, ascending and so by owner; which of them each id wants, -1 if
-   none. */
+/* The rows that are wanted, each once, ascending and so by owner; which of them each id wants, -1
+   if none. */
 static tsr_status find_wanted(lookup *l, int64_t **rows, int64_t **wants)
 {
     tsr_scatter s;
@@ -164,60 +165,80 @@ done:
     return st;
 }
 
-static tsr_status add_terms(lookup *l, const int64_t *ids, const void *rows)
+/* Ids and gradients that concern this rank's rows: those of all ranks, in the order of the whole.
+   Where nothing travels they are here. */
+static tsr_status gather_terms(lookup *l, tsr_ids *ids, const void **rows)
 {
-    const tsr_form *out = l->call->out[0]->form;
-    tsr_ids own = {.dtype = TSR_I64,
-                   .data = ids,
-                   .n = l->trade.n_got,
-                   .vocab = out->spec.shape.size[0],
-                   .row_first = l->owners.begin[2 * l->trade.group->me],
-                   .n_rows = out->local.size[0],
-                   .padding = -1};
-    tsr_table_grad grad = {.dtype = out->spec.dtype,
-                           .dim = out->local.size[1],
-                           .n_rows = own.n_rows,
-                           .grad_out = rows,
-                           .freq_dtype = TSR_I64,
-                           .out = tsr__tensor_data(l->call->out[0])};
+    const tsr_form *grad = l->call->in[0]->form, *table = l->call->out[0]->form;
+    const int64_t dim = grad->local.size[grad->local.ndim - 1];
+    const size_t row_bytes = (size_t)dim * tsr_dtype_size(grad->spec.dtype);
+    int64_t *sent_ids, *got_ids;
+    char *sent, *got;
+    tsr_status st = TSR_OK;
+
+    *ids = l->ids;
+    ids->row_first = l->owners.begin[2 * l->trade.group->me];
+    ids->n_rows = table->local.size[0];
+    *rows = tsr__tensor_data(l->call->in[0]);
+    if (l->owners.n == 1)
+        return st;
+    TSR_TRY(sort_terms(l, *rows, row_bytes, &sent_ids, &sent));
+    TSR_TRY(tsr__trade_agree(&l->trade));
+    TSR_TRY(tsr__hold(&l->held, (size_t)l->trade.n_got * 8, &got_ids));
+    TSR_TRY(tsr__hold(&l->held, (size_t)l->trade.n_got * row_bytes, &got));
+    TSR_TRY(tsr__trade_send(&l->trade, TSR_I64, 1, sent_ids, got_ids));
+    TSR_TRY(tsr__trade_send(&l->trade, grad->spec.dtype, dim, sent, got));
+    ids->dtype = TSR_I64;
+    ids->data = got_ids;
+    ids->n = l->trade.n_got;
+    ids->padding = -1;
+    *rows = got;
+done:
+    return st;
+}
+
+/* The gradient of this rank's rows: all of them, or those that were touched. */
+static tsr_status run_backward(const tsr_run_call *call, tsr_touched *touched, tsr_error *err)
+{
+    const tsr_form *table = call->out[0]->form;
+    tsr_table_grad grad = {.dtype = table->spec.dtype,
+                           .dim = table->local.size[1],
+                           .n_rows = table->local.size[0],
+                           .freq_dtype = TSR_I64};
+    tsr_ids ids;
     tsr_scatter s;
     void *scratch;
     int64_t *counts;
+    lookup l;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&l->held, tsr__scatter_bytes(own.n), &scratch));
-    if (tsr_schema_attr(l->call->schema, "scale_grad_by_freq")->i[0]) {
-        TSR_TRY(tsr__hold(&l->held, (size_t)own.n_rows * 8, &counts));
-        memset(counts, 0, (size_t)own.n_rows * 8);
-        tsr__embedding_count(&own, TSR_I64, counts);
+    TSR_TRY(open_lookup(&l, call, &table->spec, err));
+    TSR_TRY(gather_terms(&l, &ids, &grad.grad_out));
+    TSR_TRY(tsr__hold(&l.held, tsr__scatter_bytes(ids.n), &scratch));
+    tsr__embedding_scatter(&ids, scratch, &s);
+    if (tsr_schema_attr(call->schema, "scale_grad_by_freq")->i[0]) {
+        TSR_TRY(tsr__hold(&l.held, (size_t)grad.n_rows * 8, &counts));
+        for (int64_t i = 0; i < s.n_touched; i++) /* only these are read */
+            counts[s.row[i]] = s.begin[i + 1] - s.begin[i];
         grad.freq = counts;
     }
-    tsr__embedding_scatter(&own, scratch, &s);
-    tsr__scatter_dense(&s, &grad);
+    if (touched) {
+        TSR_TRY(tsr__touched_fill(&s, &grad, ids.row_first, call, touched));
+    } else {
+        grad.out = tsr__tensor_data(call->out[0]);
+        tsr__scatter_dense(&s, &grad);
+    }
 done:
+    close_lookup(&l);
     return st;
 }
 
 tsr_status tsr__run_lookup_backward(const tsr_run_call *call, tsr_error *err)
 {
-    const tsr_form *grad = call->in[0]->form;
-    const int64_t dim = grad->local.size[grad->local.ndim - 1];
-    size_t row_bytes = (size_t)dim * tsr_dtype_size(grad->spec.dtype);
-    int64_t *ids, *got_ids;
-    char *rows;
-    void *got;
-    lookup l;
-    tsr_status st;
+    return run_backward(call, NULL, err);
+}
 
-    TSR_TRY(open_lookup(&l, call, &call->out[0]->form->spec, err));
-    TSR_TRY(sort_terms(&l, tsr__tensor_data(call->in[0]), row_bytes, &ids, &rows));
-    TSR_TRY(tsr__trade_agree(&l.trade));
-    TSR_TRY(tsr__hold(&l.held, (size_t)l.trade.n_got * 8, &got_ids));
-    TSR_TRY(tsr__hold(&l.held, (size_t)l.trade.n_got * row_bytes, &got));
-    TSR_TRY(tsr__trade_send(&l.trade, TSR_I64, 1, ids, got_ids));
-    TSR_TRY(tsr__trade_send(&l.trade, grad->spec.dtype, dim, rows, got));
-    TSR_TRY(add_terms(&l, got_ids, got));
-done:
-    close_lookup(&l);
-    return st;
+tsr_status tsr__run_lookup_touched(const tsr_run_call *call, tsr_touched *out, tsr_error *err)
+{
+    return run_backward(call, out, err);
 }
