@@ -87,8 +87,8 @@ TSR_API tsr_tensor *tsr_bag_weights_backward(tsr_tensor *grad, tsr_tensor *table
 
 /* ---- gradients as touched rows --------------------------------------------------------------- */
 
-/* The rows of a table's gradient that ids named, of the rows that this rank holds: what an optimizer
-   needs that updates only those. The caller's: tsr_touched_free. Zero is empty. */
+/* The rows of a table's gradient that ids named, of the rows that this rank holds: what an
+   optimizer needs that updates only those. The caller's: tsr_touched_free. Zero is empty. */
 typedef struct tsr_touched {
     tsr_spec table;  /* whose gradient it is: rows are where that table's are */
     int64_t n;       /* rows; each rank has its own number */
@@ -120,7 +120,7 @@ TSR_API tsr_status tsr_bag_mean_backward_touched(tsr_tensor *grad, tsr_tensor *i
 /* Local. */
 TSR_API void tsr_touched_free(tsr_touched *touched);
 /* table[row] += scale * value, in the table, which has the placements that the rows were made for.
-   Computed in f64 for f64, else in f32, and rounded once more to store. Moves nothing. Local. */
+   Computed in f64 for f64, else in f32. Moves nothing. Local. */
 TSR_API tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double scale);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bag_lookup.c - bags of a table sharded by rows, for bags that are sharded too. The ids of a bag
    travel to the owners of their rows; each owner that is hit pools what it has, and one row comes
-   back. For gradients, dense or as touched rows, the row of a bag travels once to each owner that is
-   hit. Lookups of single ids are lookup.c. */
+   back. For gradients, dense or as touched rows, the row of a bag travels once to each owner that
+   is hit. Lookups of single ids are lookup.c. */
 #include <string.h>
 
 #include "op/families.h"

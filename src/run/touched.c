@@ -88,7 +88,7 @@ tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double sc
         return TSR_ERR_ARG;
     ctx = table->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, table, "rows_add"));
-    if (table->mesh->index < 0 || touched->n == 0)
+    if (table->mesh->index < 0 || !touched->mesh) /* zero is empty */
         return TSR_OK;
     TSR_TRY(tsr__owners_open(table->mesh, &table->form->spec, 0, &here));
     TSR_TRY(check_rows(table, touched, here.begin[0], &ctx->error));

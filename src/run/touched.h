@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* touched.h - gradients of tables as touched rows. A call here is one of the op that gives the dense
-   gradient, with the table in place of its output: its spec is read, not its values. */
+/* touched.h - gradients of tables as touched rows. A call here is one of the op that gives the
+   dense gradient, with the table in place of its output: its spec is read, not its values. */
 #ifndef TSR_RUN_TOUCHED_H
 #define TSR_RUN_TOUCHED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trade.h - every rank of a group sends every other one a list of its own length: first how long the
-   lists are, then things by the list's items, there and back. For ops whose data decides what
+/* trade.h - every rank of a group sends every other one a list of its own length: first how long
+   the lists are, then things by the list's items, there and back. For ops whose data decides what
    moves. Collective over the group, each of them. */
 #ifndef TSR_RUN_TRADE_H
 #define TSR_RUN_TRADE_H
