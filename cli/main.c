@@ -90,14 +90,15 @@ static const cli_command commands[] = {
      .run = cli_calibrate},
     {.name = "bench",
      .synopsis =
-         "redistribute|plan|propagate|dispatch|world [--size LIST] [--ranks LIST] [world=WORLD]\n"
-         "                     [mesh=MESH] [--json]",
-     .help = "time redistributions, planning, strategies of ops, or barriers and small all-reduces",
+         "redistribute|plan|propagate|dispatch|embedding|world [--size LIST] [--ranks LIST]\n"
+         "                     [world=WORLD] [mesh=MESH] [--json]",
+     .help = "time redistributions, planning, ops and lookups, or barriers and small all-reduces",
      .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
                 "  tessera bench plan\n"
                 "  tessera bench propagate mesh=2x2\n"
+                "  tessera bench embedding --size 256000000 --ranks 2\n"
                 "  mpirun -n 4 tessera bench world\n",
-     .options = {{"size", "LIST", "bytes of the whole tensor, 4MiB,64MiB when not given"},
+     .options = {{"size", "LIST", "bytes of the whole tensor or table, 4MiB,64MiB when not given"},
                  {"ranks", "LIST", "numbers of ranks, 2,4 when not given"},
                  JSON},
      .run = cli_bench},
