@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_naive.c - naive lookups, bags and gradients (bench_naive.h): one thread, plain loops, as the
-   compiler leaves them. */
+/* bench_naive.c - naive lookups, bags and gradients (bench_naive.h): one thread, plain loops, as
+   the compiler leaves them. */
 #include "bench_naive.h"
 
 #include <string.h>

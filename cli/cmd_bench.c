@@ -90,8 +90,8 @@ static const benchmark benchmarks[] = {
       {"speed-up", "speedup", NUMBER},
       {"goal", "goal_speedup", NUMBER},
       {"met", "goal", TEXT}},
-     "65,536 uniform ids, or 3,276 bags of 20; other ids every time. A table of 1,000,000 rows, or\n"
-     "--size bytes of f32. memcpy: of as many bytes as are read or written at least, in turns.\n"
+     "65,536 uniform ids, or 3,276 bags of 20; other ids every time. A table of 1,000,000 rows,\n"
+     "or --size bytes of f32. memcpy: of as many bytes as are read or written at least, in turns.\n"
      "received: by the rank that gets most. -> R, -> S(0): the output is brought there.\n"
      "to 1 rank: time divided by that on one rank. peer: its time on such a machine, for dense\n"
      "gradients also beside touched rows."},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_bench_embedding.c - tessera bench embedding: lookups, bags and their gradients in a table of a
-   million rows. On one rank beside a loop that anyone would write first and memcpy of as many bytes,
-   in turns with them; on thread ranks beside the time on one, with the bytes that a rank gets. The
-   naive loops are bench_naive.c. */
+/* cmd_bench_embedding.c - tessera bench embedding: lookups, bags and their gradients in a table of
+   a million rows. On one rank beside a loop that anyone would write first and memcpy of as many
+   bytes, in turns with them; on thread ranks beside the time on one, with the bytes that a rank
+   gets. The naive loops are bench_naive.c. */
 #include "bench_naive.h"
 #include "cmd_bench.h"
 #include "measure.h"
@@ -63,7 +63,7 @@ typedef struct size {
     tsr_dtype dtype;
 } size;
 
-/* What one rank works on. Ids change from turn to turn, as those of the last one are in the cache. */
+/* What one rank works on. Ids change from turn to turn: those of the last one are in the cache. */
 typedef struct subject {
     tsr_mesh *mesh;
     size size;
