@@ -187,6 +187,25 @@ static tsr_status make_ids(subject *s, const char *place)
     return ids ? tsr_mesh_status(s->mesh) : TSR_ERR_MEMORY;
 }
 
+/* Numbers from 0.5 to 1: of equal ones the largest is found too easily. */
+static void fill_table(tsr_tensor *table, tsr_dtype dtype)
+{
+    uint32_t x = 2463534242u;
+    tsr_local part;
+    int64_t n;
+
+    if (tsr_local_view(table, &part) != TSR_OK)
+        return;
+    n = tsr_shape_count(&part.shape);
+    for (int64_t i = 0; i < n; i++) {
+        x = x * 1664525u + 1013904223u;
+        if (dtype == TSR_F32)
+            ((uint32_t *)part.data)[i] = 0x3f000000u | x >> 9;
+        else
+            ((uint16_t *)part.data)[i] = (uint16_t)(0x3f00u | x >> 25);
+    }
+}
+
 /* A table, ids, and gradients where the ids are; of a table by columns, by columns too. */
 static tsr_status prepare(subject *s, const char *table, const char *place)
 {
@@ -194,7 +213,8 @@ static tsr_status prepare(subject *s, const char *table, const char *place)
     char text[TSR_TEXT_LEN];
     const size *z = &s->size;
 
-    s->table = tsr_full(s->mesh, spec_text(text, z->dtype, z->rows, z->columns, table), 0.25);
+    s->table = tsr_zeros(s->mesh, spec_text(text, z->dtype, z->rows, z->columns, table));
+    fill_table(s->table, z->dtype);
     s->grad = tsr_full(s->mesh, spec_text(text, z->dtype, IDS, z->columns, grad), 0.5);
     s->bag_grad = tsr_full(s->mesh, spec_text(text, z->dtype, BAGS, z->columns, grad), 0.5);
     return make_ids(s, place);
