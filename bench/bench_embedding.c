@@ -21,7 +21,7 @@ typedef struct job {
     tsr_dtype dtype;
     int64_t dim;
     tsr_bags bags;
-    tsr_variant variant;
+    tsr_kernel_variant variant;
     char *table, *grad, *out, *scratch;
     int64_t *position, *winners;
 } job;
@@ -260,7 +260,8 @@ int main(int argc, char **argv)
 {
     static const tsr_dtype dtypes[] = {TSR_F32, TSR_BF16};
     const size_t most = (size_t)VOCAB * 128 * sizeof(float);
-    const tsr_variant variant = argc > 1 ? (tsr_variant)atoi(argv[1]) : TSR_VARIANT_AUTO;
+    const tsr_kernel_variant variant =
+        argc > 1 ? (tsr_kernel_variant)atoi(argv[1]) : TSR_VARIANT_AUTO;
     int64_t *id = memory(REPEATS * IDS * sizeof *id);
     job j = {.variant = variant,
              .bags = {.ids = {TSR_I64, id, IDS, VOCAB, 0, VOCAB, -1},
@@ -281,7 +282,7 @@ int main(int argc, char **argv)
     zero_time = least_time(&j) / (256.0 * MIB);
     printf("memcpy %.1f GB/s (read + written), reading %.1f GB/s, zeroing %.1f GB/s; %s\n",
            1e-9 / copy_time, 1e-9 / read_time, 1e-9 / zero_time,
-           tsr__variant_name(tsr__variant_best(variant)));
+           tsr_kernel_variant_name(tsr_kernel_variant_best(variant)));
     for (int k = 0; k < 8; k++) {
         char name[64];
 

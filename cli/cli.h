@@ -43,6 +43,7 @@ struct cli_args {
 
 int cli_info(const cli_args *args);
 int cli_ops(const cli_args *args);
+int cli_kernels(const cli_args *args);
 int cli_draw(const cli_args *args);
 int cli_explain(const cli_args *args);
 int cli_verify(const cli_args *args);

@@ -14,7 +14,7 @@ typedef struct column {
     enum { TEXT, COUNT, BYTES, SECONDS, NUMBER } kind;
 } column;
 
-enum { MAX_COLUMNS = 9 };
+enum { MAX_COLUMNS = 13 };
 
 typedef struct benchmark {
     const char *name;
@@ -74,6 +74,27 @@ static const benchmark benchmarks[] = {
       {"met", "goal", TEXT}},
      "f32[8,8] on one rank, with the plan in the cache and the output from the pool. dispatch is\n"
      "the call without its kernel, which is measured in turns with it on an output that is there."},
+    {"embedding",
+     false,
+     bench_embedding,
+     {{"ranks", "ranks", COUNT},
+      {"columns", "columns", COUNT},
+      {"dtype", "dtype", TEXT},
+      {"what", "case", TEXT},
+      {"time", "seconds", SECONDS},
+      {"memcpy", "copy_seconds", SECONDS},
+      {"naive", "naive_seconds", SECONDS},
+      {"received", "bytes_in", BYTES},
+      {"to 1 rank", "ratio", NUMBER},
+      {"peer", "peer_seconds", SECONDS},
+      {"speed-up", "speedup", NUMBER},
+      {"goal", "goal_speedup", NUMBER},
+      {"met", "goal", TEXT}},
+     "65,536 uniform ids, or 3,276 bags of 20; other ids every time. A table of 1,000,000 rows,\n"
+     "or --size bytes of f32. memcpy: of as many bytes as are read or written at least, in turns.\n"
+     "received: by the rank that gets most. -> R, -> S(0): the output is brought there.\n"
+     "to 1 rank: time divided by that on one rank. peer: its time on such a machine, for dense\n"
+     "gradients also beside touched rows."},
     {"world",
      true,
      bench_latency,
@@ -118,6 +139,7 @@ static bool read_ask(const cli_args *args, bench_ask *ask)
                    &ask->n_sizes) ||
         !read_list("ranks", ranks ? ranks : "2,4", 2, 64, counts, &ask->n_ranks))
         return false;
+    ask->sizes_given = size != NULL;
     for (int i = 0; i < ask->n_ranks; i++)
         ask->ranks[i] = (int)counts[i];
     if (ask->world != TSR_WORLD_MPI || !mpi)
@@ -151,7 +173,7 @@ static const benchmark *read_name(const char *text, const char **rest)
     if (near && n)
         cli_bad("bench: unknown benchmark \"%s\"; did you mean %s?", name, near);
     else
-        cli_bad("bench: which one: redistribute, plan, propagate, dispatch or world?");
+        cli_bad("bench: which one: redistribute, plan, propagate, dispatch, embedding or world?");
     return NULL;
 }
 

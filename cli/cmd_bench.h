@@ -13,6 +13,7 @@ typedef struct bench_ask {
     int n_sizes, n_ranks;
     int64_t size[BENCH_MAX]; /* bytes of the whole tensor */
     int ranks[BENCH_MAX];
+    bool sizes_given; /* else they are a guess */
     const char *mesh; /* propagate: this one only; NULL: several */
     json_t *results;
 } bench_ask;
@@ -21,6 +22,7 @@ typedef struct bench_ask {
 int bench_redistribute(const bench_ask *ask, int ranks);
 int bench_propagate(const bench_ask *ask, int ranks);
 int bench_dispatch(const bench_ask *ask, int ranks);
+int bench_embedding(const bench_ask *ask, int ranks);
 int bench_plan(const bench_ask *ask, int ranks);
 int bench_latency(const bench_ask *ask, int ranks);
 

@@ -23,6 +23,11 @@ static const cli_command commands[] = {
      .help = "the ops, or all of some: inputs, attributes, how they shard",
      .options = {JSON},
      .run = cli_ops},
+    {.name = "kernels",
+     .synopsis = "[--json]",
+     .help = "the kernels by SKU, and which variant this processor gets",
+     .options = {JSON},
+     .run = cli_kernels},
     {.name = "draw",
      .synopsis = "\"TENSOR mesh=MESH\" [--svg FILE] [--color WHEN] [--json]",
      .help = "which rank holds which elements, as a picture and a table",
@@ -98,15 +103,16 @@ static const cli_command commands[] = {
      .run = cli_calibrate},
     {.name = "bench",
      .synopsis =
-         "redistribute|plan|propagate|dispatch|world [--size LIST] [--ranks LIST] [world=WORLD]\n"
-         "                     [mesh=MESH] [--json]",
-     .help = "time redistributions, planning, strategies of ops, calls, or barriers",
+         "redistribute|plan|propagate|dispatch|embedding|world [--size LIST] [--ranks LIST]\n"
+         "                     [world=WORLD] [mesh=MESH] [--json]",
+     .help = "time redistributions, planning, strategies of ops, calls, lookups, or barriers",
      .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
                 "  tessera bench plan\n"
                 "  tessera bench propagate mesh=2x2     without the cache\n"
                 "  tessera bench dispatch               what a call costs beyond its kernel\n"
+                "  tessera bench embedding --size 256000000 --ranks 2\n"
                 "  mpirun -n 4 tessera bench world\n",
-     .options = {{"size", "LIST", "bytes of the whole tensor, 4MiB,64MiB when not given"},
+     .options = {{"size", "LIST", "bytes of the whole tensor or table, 4MiB,64MiB when not given"},
                  {"ranks", "LIST", "numbers of ranks, 2,4 when not given"},
                  JSON},
      .run = cli_bench},

@@ -247,6 +247,57 @@ TSR_API tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost,
 TSR_API tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap, int *n,
                                 tsr_error *err);
 
+/* ---- kernels by SKU -------------------------------------------------------------------------- */
+
+/* The embedding family. Values are a contract and more may come: they are never renumbered. */
+typedef uint16_t tsr_embedding_kind;
+enum {
+    TSR_EMBEDDING = 0,
+    TSR_EMBEDDING_BACKWARD = 1,
+    TSR_EMBEDDING_BAG_SUM = 2,
+    TSR_EMBEDDING_BAG_MEAN = 3,
+    TSR_EMBEDDING_BAG_SUM_BACKWARD = 4,
+    TSR_EMBEDDING_BAG_MEAN_BACKWARD = 5,
+    TSR_EMBEDDING_BAG_MAX = 6,
+    TSR_EMBEDDING_BAG_MAX_BACKWARD = 7
+};
+
+typedef uint16_t tsr_kernel_category;
+enum { TSR_CATEGORY_EMBEDDING = 0 };
+
+/* How a kernel is written. AUTO is the best one that the processor runs. */
+typedef uint16_t tsr_kernel_variant;
+enum {
+    TSR_VARIANT_AUTO = 0,
+    TSR_VARIANT_REFERENCE = 1, /* naive loops, the oracle of the others */
+    TSR_VARIANT_PLAIN = 2,
+    TSR_VARIANT_AVX2 = 3,
+    TSR_VARIANT_AVX512 = 4
+};
+
+/* How a kernel is known. A plain value, the same on all ranks. */
+typedef struct tsr_kernel_sku {
+    tsr_kernel_category category;
+    uint16_t op; /* of the category: tsr_embedding_kind */
+    tsr_dtype dtype, index;
+    tsr_kernel_variant variant;
+} tsr_kernel_sku;
+
+enum { TSR_SKU_TEXT_LEN = 64 }; /* enough for the text form of any SKU */
+
+TSR_API bool tsr_kernel_sku_equal(const tsr_kernel_sku *a, const tsr_kernel_sku *b); /* Pure. */
+TSR_API uint64_t tsr_kernel_sku_hash(const tsr_kernel_sku *sku);                     /* Pure. */
+/* "embedding.bag_sum.f32.i64.avx2"; fills buf and returns it. Pure. */
+TSR_API const char *tsr_kernel_sku_text(const tsr_kernel_sku *sku, char *buf, size_t n);
+/* The kernels that there are, ordered by op, dtype, index and variant; AUTO names none. Pure. */
+TSR_API int tsr_kernel_count(void);
+TSR_API tsr_kernel_sku tsr_kernel_at(int i); /* 0 <= i < count */
+TSR_API const char *tsr_kernel_op_name(tsr_kernel_category category, uint16_t op); /* Pure. */
+TSR_API const char *tsr_kernel_variant_name(tsr_kernel_variant variant);           /* Pure. */
+/* What this processor gets when `wanted` is asked for: that, or the next lesser one that it runs.
+   Local. */
+TSR_API tsr_kernel_variant tsr_kernel_variant_best(tsr_kernel_variant wanted);
+
 /* ---- are the rules of an op right? ---- */
 
 typedef enum tsr_flaw_kind {

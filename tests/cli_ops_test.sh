@@ -60,9 +60,17 @@ json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] =
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
 json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x*"' ops cat
 bad 'ops: an unknown op' 'unknown op "matmult"; did you mean matmul?' ops matmult
+run 0 kernels
+has 'kernels' 'embedding      0  embedding ' 'bag_max_backward    bf16   i32 i64' \
+    'reference plain avx2 avx512' '256 kernels'
+json 'kernels json' 'len(o["results"]) == 256 and
+    sum(r["used"] for r in o["results"]) == 64 and all(r["runs"] for r in o["results"] if r["used"]) and
+    [r["value"] for r in o["results"] if r["sku"] == "embedding.bag_max.f16.i32.plain"] == [6] and
+    all(r["sku"].endswith(o["variant"]) for r in o["results"] if r["used"])' kernels
+bad 'kernels takes no words' 'nothing expected' kernels embedding
 run 0 --help
 has 'help lists ops' '  ops        the ops'
-for command in ops explain verify run; do
+for command in ops kernels explain verify run; do
     run 0 help $command
     mv "$dir/out" "$dir/help"
     run 0 $command --help

@@ -186,17 +186,17 @@ problem absolute(const problem *p)
     return a;
 }
 
-const char *describe(const problem *p, int what, tsr_variant variant, char *buf, size_t n)
+const char *describe(const problem *p, int what, tsr_kernel_variant variant, char *buf, size_t n)
 {
     const tsr_ids *ids = &p->bags.ids;
     const tsr_kernel_sku sku = {TSR_CATEGORY_EMBEDDING, (uint16_t)what, p->dtype, ids->dtype,
                                 variant};
-    char name[TSR__SKU_TEXT];
+    char name[TSR_SKU_TEXT_LEN];
 
     snprintf(buf, n,
              "%s table [%" PRId64 ",%" PRId64 "] rows from %" PRId64 " of %" PRId64 ", %" PRId64
              " ids, padding %" PRId64 "%s, %" PRId64 " bags%s%s%s",
-             tsr__sku_text(&sku, name, sizeof name), ids->n_rows, p->dim, ids->row_first,
+             tsr_kernel_sku_text(&sku, name, sizeof name), ids->n_rows, p->dim, ids->row_first,
              ids->vocab, ids->n, ids->padding, p->keep ? " kept" : "", p->bags.n_bags,
              p->bags.begin ? "" : " of one length", p->weights ? ", weights" : "",
              p->scaled ? ", scaled" : "");
@@ -227,7 +227,7 @@ static tsr_ids winner_ids(const problem *p)
     return ids;
 }
 
-static tsr_table_grad table_grad(const problem *p, int what, tsr_variant variant, void *out)
+static tsr_table_grad table_grad(const problem *p, int what, tsr_kernel_variant variant, void *out)
 {
     return (tsr_table_grad){.dtype = p->dtype,
                             .dim = p->dim,
@@ -240,7 +240,8 @@ static tsr_table_grad table_grad(const problem *p, int what, tsr_variant variant
                             .out = out};
 }
 
-static void run_backward(const problem *p, int what, tsr_variant variant, bool touched, void *out)
+static void run_backward(const problem *p, int what, tsr_kernel_variant variant, bool touched,
+                         void *out)
 {
     const size_t bytes = (size_t)p->dim * tsr_dtype_size(p->dtype);
     const tsr_ids winners = winner_ids(p), *ids = &p->bags.ids;
@@ -286,7 +287,7 @@ static void run_reference_backward(const problem *p, int what, void *out)
         tsr__reference_bag_backward(&p->bags, NULL, p->counts, &call);
 }
 
-void *run(const problem *p, int what, tsr_variant variant, bool touched, int64_t *position)
+void *run(const problem *p, int what, tsr_kernel_variant variant, bool touched, int64_t *position)
 {
     const bool reference = variant == TSR_VARIANT_REFERENCE;
     void *out = memory(out_count(p, what), tsr_dtype_size(p->dtype)),
@@ -342,8 +343,8 @@ static void add_to(tsr_dtype dtype, int64_t n, const void *x, void *sum)
             tsr__put(dtype, sum, i, tsr__get(dtype, sum, i) + tsr__get(dtype, x, i));
 }
 
-void *run_cut(const problem *p, int what, tsr_variant variant, int pieces, const int64_t *cuts,
-              int64_t *position)
+void *run_cut(const problem *p, int what, tsr_kernel_variant variant, int pieces,
+              const int64_t *cuts, int64_t *position)
 {
     const bool gradient = what == TSR_EMBEDDING_BACKWARD ||
                           (what > TSR_EMBEDDING_BAG_MEAN && what != TSR_EMBEDDING_BAG_MAX &&
@@ -385,8 +386,8 @@ static double eps_of(tsr_dtype dtype)
                               : 0x1p-7;
 }
 
-void compare(const problem *p, int what, tsr_variant variant, const void *got, const void *want,
-             double ulps)
+void compare(const problem *p, int what, tsr_kernel_variant variant, const void *got,
+             const void *want, double ulps)
 {
     problem a = absolute(p);
     double *bound = ulps > 0 ? run(&a, what, TSR_VARIANT_REFERENCE, false, NULL) : NULL;

@@ -35,16 +35,16 @@ problem cut(const problem *p, int64_t first, int64_t n);
 void free_cut(problem *p);
 problem absolute(const problem *p); /* in f64, all values positive */
 int64_t out_count(const problem *p, int run);
-const char *describe(const problem *p, int run, tsr_variant variant, char *buf, size_t n);
+const char *describe(const problem *p, int run, tsr_kernel_variant variant, char *buf, size_t n);
 
 /* Run it; the result is new memory of exactly its size. position: of max, or NULL; touched:
    gradients by way of the touched rows. */
-void *run(const problem *p, int run, tsr_variant variant, bool touched, int64_t *position);
+void *run(const problem *p, int run, tsr_kernel_variant variant, bool touched, int64_t *position);
 /* By pieces of the table, put together as ranks would. */
-void *run_cut(const problem *p, int run, tsr_variant variant, int pieces, const int64_t *cuts,
-              int64_t *position);
+void *run_cut(const problem *p, int run, tsr_kernel_variant variant, int pieces,
+              const int64_t *cuts, int64_t *position);
 /* Fails unless equal, or within `ulps` of the sums of the absolute terms. */
-void compare(const problem *p, int run, tsr_variant variant, const void *got, const void *want,
-             double ulps);
+void compare(const problem *p, int run, tsr_kernel_variant variant, const void *got,
+             const void *want, double ulps);
 
 #endif

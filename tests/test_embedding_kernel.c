@@ -17,8 +17,8 @@
 #include "embedding_numeric.h"
 
 static const tsr_dtype dtypes[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16, (tsr_dtype)TSR__FIELD};
-static const tsr_variant variants[] = {TSR_VARIANT_PLAIN, TSR_VARIANT_AVX2, TSR_VARIANT_AVX512,
-                                       TSR_VARIANT_AUTO};
+static const tsr_kernel_variant variants[] = {TSR_VARIANT_PLAIN, TSR_VARIANT_AVX2,
+                                              TSR_VARIANT_AVX512, TSR_VARIANT_AUTO};
 static const char *numeric_path = "tests/data/embedding_numeric.jsonl";
 
 enum { DTYPES = 5, VARIANTS = 4, PROBLEMS = 40 };
@@ -363,11 +363,18 @@ static void test_sku(void **state)
     tsr_kernel_sku a = {TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_SUM, TSR_F32, TSR_I64,
                         TSR_VARIANT_AVX2},
                    b = a;
-    char text[TSR__SKU_TEXT];
-    int64_t n = 0;
+    char text[TSR_SKU_TEXT_LEN];
+    int n = 0;
 
     (void)state;
     assert_int_equal(sizeof(tsr_embedding_kind), 2);
+    assert_int_equal(sizeof(tsr_kernel_variant), 2);
+    assert_int_equal(TSR_CATEGORY_EMBEDDING, 0);
+    assert_int_equal(TSR_VARIANT_AUTO, 0);
+    assert_int_equal(TSR_VARIANT_REFERENCE, 1);
+    assert_int_equal(TSR_VARIANT_PLAIN, 2);
+    assert_int_equal(TSR_VARIANT_AVX2, 3);
+    assert_int_equal(TSR_VARIANT_AVX512, 4);
     assert_int_equal(TSR_EMBEDDING, 0);
     assert_int_equal(TSR_EMBEDDING_BACKWARD, 1);
     assert_int_equal(TSR_EMBEDDING_BAG_SUM, 2);
@@ -376,28 +383,34 @@ static void test_sku(void **state)
     assert_int_equal(TSR_EMBEDDING_BAG_MEAN_BACKWARD, 5);
     assert_int_equal(TSR_EMBEDDING_BAG_MAX, 6);
     assert_int_equal(TSR_EMBEDDING_BAG_MAX_BACKWARD, 7);
-    assert_string_equal(tsr__sku_text(&a, text, sizeof text), "embedding.bag_sum.f32.i64.avx2");
-    assert_true(tsr__sku_equal(&a, &b) && tsr__sku_hash(&a) == tsr__sku_hash(&b));
+    assert_string_equal(tsr_kernel_sku_text(&a, text, sizeof text),
+                        "embedding.bag_sum.f32.i64.avx2");
+    assert_true(tsr_kernel_sku_equal(&a, &b) && tsr_kernel_sku_hash(&a) == tsr_kernel_sku_hash(&b));
     assert_true(tsr__sku_exists(&a));
     b.variant = TSR_VARIANT_PLAIN;
-    assert_false(tsr__sku_equal(&a, &b));
-    assert_true(tsr__sku_hash(&a) != tsr__sku_hash(&b));
+    assert_false(tsr_kernel_sku_equal(&a, &b));
+    assert_true(tsr_kernel_sku_hash(&a) != tsr_kernel_sku_hash(&b));
     b.index = TSR_F32;
     assert_false(tsr__sku_exists(&b));
     b = (tsr_kernel_sku){.op = 1000, .dtype = TSR_I64, .index = TSR_I32};
-    assert_string_equal(tsr__sku_text(&b, text, sizeof text), "embedding.1000.i64.i32.auto");
+    assert_string_equal(tsr_kernel_sku_text(&b, text, sizeof text), "embedding.1000.i64.i32.auto");
     assert_false(tsr__sku_exists(&b));
-    for (; tsr__sku_at(n, &a); n++) {
+    for (; n < tsr_kernel_count(); n++) {
+        a = tsr_kernel_at(n);
         assert_true(tsr__sku_exists(&a));
-        assert_true(n == 0 || !tsr__sku_equal(&a, &b));
+        assert_true(n == 0 || !tsr_kernel_sku_equal(&a, &b));
         b = a;
     }
     assert_int_equal(n, 8 * 4 * 2 * 4);
-    assert_string_equal(tsr__sku_text(&b, text, sizeof text),
+    assert_string_equal(tsr_kernel_op_name(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_MEAN),
+                        "bag_mean");
+    assert_string_equal(tsr_kernel_op_name(TSR_CATEGORY_EMBEDDING, 1000), "unknown");
+    assert_string_equal(tsr_kernel_variant_name(77), "unknown");
+    assert_string_equal(tsr_kernel_sku_text(&b, text, sizeof text),
                         "embedding.bag_max_backward.bf16.i64.avx512");
-    assert_int_equal(tsr__variant_best(TSR_VARIANT_REFERENCE), TSR_VARIANT_REFERENCE);
-    assert_int_equal(tsr__variant_best(TSR_VARIANT_PLAIN), TSR_VARIANT_PLAIN);
-    assert_true(tsr__variant_best(TSR_VARIANT_AUTO) >= TSR_VARIANT_PLAIN);
+    assert_int_equal(tsr_kernel_variant_best(TSR_VARIANT_REFERENCE), TSR_VARIANT_REFERENCE);
+    assert_int_equal(tsr_kernel_variant_best(TSR_VARIANT_PLAIN), TSR_VARIANT_PLAIN);
+    assert_true(tsr_kernel_variant_best(TSR_VARIANT_AUTO) >= TSR_VARIANT_PLAIN);
 }
 
 static void test_numeric(void **state)

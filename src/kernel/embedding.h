@@ -35,7 +35,7 @@ typedef struct tsr_lookup {
     int64_t dim;
     tsr_ids ids;
     bool padding_keep; /* the padding's row is read like others, as PyTorch does */
-    tsr_variant variant;
+    tsr_kernel_variant variant;
     const void *table; /* [n_rows, dim] */
     void *out;         /* [n, dim] */
 } tsr_lookup;
@@ -73,7 +73,7 @@ typedef struct tsr_bag_pool {
     const void *weights;   /* sum: [n] of dtype, or NULL for ones */
     const int64_t *counts; /* mean: [n_bags] divisors; NULL: tsr__bag_counts */
     bool last;             /* max: of equal values the last one wins, not the first */
-    tsr_variant variant;
+    tsr_kernel_variant variant;
     void *scratch;     /* tsr__bag_bytes */
     void *out;         /* [n_bags, dim]; an empty bag gives zeros */
     int64_t *position; /* max: [n_bags, dim] where in the ids the winner stands; -1: empty bag */
@@ -86,7 +86,7 @@ void tsr__bag_max(const tsr_bag_pool *call);  /* a NaN wins */
 
 /* rows[b] /= counts[b] where that is not 0: a mean of sums that were reduced over ranks. */
 void tsr__bag_divide(tsr_dtype dtype, int64_t dim, int64_t n_bags, const int64_t *counts,
-                     tsr_variant variant, void *rows);
+                     tsr_kernel_variant variant, void *rows);
 /* The max of two ranks' results, into the second: any order of merging gives the same. */
 void tsr__bag_max_merge(tsr_dtype dtype, int64_t n, bool last, const void *from,
                         const int64_t *from_position, void *out, int64_t *position);
@@ -123,7 +123,7 @@ typedef struct tsr_table_grad {
     const void *grad_out; /* [.., dim] */
     tsr_dtype freq_dtype;
     const void *freq; /* i32 or i64 [n_rows]: rows are divided by it; NULL: not */
-    tsr_variant variant;
+    tsr_kernel_variant variant;
     void *out; /* dense: [n_rows, dim]; touched: [n_touched, dim] */
 } tsr_table_grad;
 
@@ -133,6 +133,21 @@ void tsr__scatter_touched(const tsr_scatter *scatter, const tsr_table_grad *call
 /* out[i] = grad_out[bag of i] . table[ids[i]], 0 for local row -1. Of `call` dtype, dim, bags,
    table and variant are used. */
 void tsr__bag_weights_backward(const tsr_bag_pool *call, const void *grad_out, void *out);
+
+/* ---- update of the table --------------------------------------------------------------------- */
+
+typedef struct tsr_rows_update {
+    tsr_dtype dtype; /* a float */
+    int64_t dim, n;
+    const int64_t *rows; /* [n] of the whole table, each once */
+    int64_t row_first;   /* the table's first row here */
+    const void *values;  /* [n, dim] */
+    double scale;
+    void *table;
+} tsr_rows_update;
+
+/* table[row] += scale * value, in f64 for f64, else in f32. */
+void tsr__embedding_add(const tsr_rows_update *call);
 
 /* ---- max_norm -------------------------------------------------------------------------------- */
 

@@ -60,15 +60,15 @@ TSR__INLINE void stream_line(char *to, const char *from)
 #include "kernel/embedding_gather.inc.h"
 
 /* Wider vectors than those of avx2 do not copy faster. */
-void tsr__rows_copy(tsr_variant variant, const void *x, size_t bytes, const int64_t *row, int64_t n,
-                    int64_t n_ahead, size_t total, void *out)
+void tsr__rows_copy(tsr_kernel_variant variant, const void *x, size_t bytes, const int64_t *row,
+                    int64_t n, int64_t n_ahead, size_t total, void *out)
 {
     const uintptr_t place = (uintptr_t)out;
     const bool stream =
         (bytes | place) % LINE == 0 && tsr__stream_pays(total, bytes, place | (uintptr_t)bytes);
 
 #ifdef TSR__X86
-    if (tsr__variant_best(variant) > TSR_VARIANT_PLAIN) {
+    if (tsr_kernel_variant_best(variant) > TSR_VARIANT_PLAIN) {
         gather_avx2(x, bytes, row, n, n_ahead, stream, out);
         return;
     }
@@ -195,7 +195,7 @@ void tsr__bag_max(const tsr_bag_pool *call)
 }
 
 void tsr__bag_divide(tsr_dtype dtype, int64_t dim, int64_t n_bags, const int64_t *counts,
-                     tsr_variant variant, void *rows)
+                     tsr_kernel_variant variant, void *rows)
 {
     const tsr_row_parts *parts = tsr__row_parts(dtype, variant);
     const size_t bytes = (size_t)dim * tsr_dtype_size(dtype);

@@ -119,9 +119,9 @@ static const tsr_row_parts avx512[TSR__DTYPES] = {
 };
 #endif
 
-const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_variant variant)
+const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_kernel_variant variant)
 {
-    const tsr_variant best = tsr__variant_best(variant);
+    const tsr_kernel_variant best = tsr_kernel_variant_best(variant);
 
 #ifdef TSR__X86
     if (best == TSR_VARIANT_AVX512)

@@ -64,9 +64,9 @@ typedef struct tsr_row_parts {
 /* out[i] = x[row[i]] for n rows of `bytes` bytes, zeros for negative ones; row[n .. n_ahead) are
    needed next. `total`: bytes of the whole result, which decides whether it goes past the caches:
    then tsr__stream_fence must follow. */
-void tsr__rows_copy(tsr_variant variant, const void *x, size_t bytes, const int64_t *row, int64_t n,
-                    int64_t n_ahead, size_t total, void *out);
+void tsr__rows_copy(tsr_kernel_variant variant, const void *x, size_t bytes, const int64_t *row,
+                    int64_t n, int64_t n_ahead, size_t total, void *out);
 
-const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_variant variant);
+const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_kernel_variant variant);
 
 #endif

@@ -27,13 +27,13 @@ static const char *const VARIANT[TSR__VARIANTS] = {"auto", "reference", "plain",
 static const tsr_dtype DTYPES[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16};
 static const tsr_dtype INDEX[] = {TSR_I32, TSR_I64};
 
-bool tsr__sku_equal(const tsr_kernel_sku *a, const tsr_kernel_sku *b)
+bool tsr_kernel_sku_equal(const tsr_kernel_sku *a, const tsr_kernel_sku *b)
 {
     return a->category == b->category && a->op == b->op && a->dtype == b->dtype &&
            a->index == b->index && a->variant == b->variant;
 }
 
-uint64_t tsr__sku_hash(const tsr_kernel_sku *sku)
+uint64_t tsr_kernel_sku_hash(const tsr_kernel_sku *sku)
 {
     uint64_t h = tsr__hash_mix(0, sku->category);
 
@@ -44,12 +44,19 @@ uint64_t tsr__sku_hash(const tsr_kernel_sku *sku)
     return tsr__hash_final(h);
 }
 
-const char *tsr__variant_name(tsr_variant variant)
+const char *tsr_kernel_variant_name(tsr_kernel_variant variant)
 {
     return variant < TSR__VARIANTS ? VARIANT[variant] : "unknown";
 }
 
-const char *tsr__sku_text(const tsr_kernel_sku *sku, char *buf, size_t n)
+const char *tsr_kernel_op_name(tsr_kernel_category category, uint16_t op)
+{
+    bool known = category == TSR_CATEGORY_EMBEDDING && op < TSR__EMBEDDING_KINDS;
+
+    return known ? EMBEDDING[op].name : "unknown";
+}
+
+const char *tsr_kernel_sku_text(const tsr_kernel_sku *sku, char *buf, size_t n)
 {
     const bool known = sku->category < TSR__CATEGORIES;
     char op[24];
@@ -60,7 +67,7 @@ const char *tsr__sku_text(const tsr_kernel_sku *sku, char *buf, size_t n)
         snprintf(op, sizeof op, "%d", sku->op);
     snprintf(buf, n, "%s.%s.%s.%s.%s", known ? CATEGORY[sku->category] : "unknown", op,
              tsr_dtype_name(sku->dtype), tsr_dtype_name(sku->index),
-             tsr__variant_name(sku->variant));
+             tsr_kernel_variant_name(sku->variant));
     return buf;
 }
 
@@ -77,22 +84,24 @@ bool tsr__sku_exists(const tsr_kernel_sku *sku)
     return tsr__dtype_is_float(sku->dtype);
 }
 
-bool tsr__sku_at(int64_t i, tsr_kernel_sku *out)
-{
-    enum { N_INDEX = sizeof INDEX / sizeof *INDEX, N_DTYPES = sizeof DTYPES / sizeof *DTYPES };
-    enum { N_VARIANTS = TSR__VARIANTS - 1 };
+enum { N_INDEX = sizeof INDEX / sizeof *INDEX, N_DTYPES = sizeof DTYPES / sizeof *DTYPES };
+enum { N_VARIANTS = TSR__VARIANTS - 1 };
 
-    if (i < 0 || i >= (int64_t)TSR__EMBEDDING_KINDS * N_DTYPES * N_INDEX * N_VARIANTS)
-        return false;
-    *out = (tsr_kernel_sku){.category = TSR_CATEGORY_EMBEDDING,
+int tsr_kernel_count(void)
+{
+    return TSR__EMBEDDING_KINDS * N_DTYPES * N_INDEX * N_VARIANTS;
+}
+
+tsr_kernel_sku tsr_kernel_at(int i)
+{
+    return (tsr_kernel_sku){.category = TSR_CATEGORY_EMBEDDING,
                             .op = (uint16_t)(i / (N_DTYPES * N_INDEX * N_VARIANTS)),
                             .dtype = DTYPES[i / (N_INDEX * N_VARIANTS) % N_DTYPES],
                             .index = INDEX[i / N_VARIANTS % N_INDEX],
-                            .variant = (tsr_variant)(1 + i % N_VARIANTS)};
-    return true;
+                            .variant = (tsr_kernel_variant)(1 + i % N_VARIANTS)};
 }
 
-tsr_variant tsr__variant_best(tsr_variant wanted)
+tsr_kernel_variant tsr_kernel_variant_best(tsr_kernel_variant wanted)
 {
     if (wanted == TSR_VARIANT_REFERENCE || wanted == TSR_VARIANT_PLAIN)
         return wanted;

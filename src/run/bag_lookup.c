@@ -395,7 +395,7 @@ static tsr_status grad_finish(tsr_deal *d)
     TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(bags.ids.n), &scratch));
     tsr__bag_scatter(&bags, d->dtype, d->weights ? d->lot[MORE].in : NULL,
                      is_mean(d) ? rows[1].in : NULL, scratch, &scatter);
-    tsr__scatter_dense(&scatter, &fill);
+    TSR_TRY(tsr__deal_fill(d, &scatter, &fill));
 done:
     return st;
 }
@@ -456,7 +456,7 @@ static tsr_status winners_finish(tsr_deal *d)
 
     TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(winners.n), &scratch));
     tsr__bag_max_scatter(&winners, scratch, &scatter);
-    tsr__scatter_dense(&scatter, &fill);
+    TSR_TRY(tsr__deal_fill(d, &scatter, &fill));
 done:
     return st;
 }

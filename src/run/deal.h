@@ -18,6 +18,7 @@ typedef struct tsr_part {
     int table; /* its number, for messages; -1: there is but one */
     bool home; /* the table, or its gradient, is on the mesh of one rank only ... */
     int at;    /* ... at this index of the mesh of the ids */
+    struct tsr_touched *touched; /* gradients: only touched rows, here; NULL: the dense output */
 } tsr_part;
 
 typedef struct tsr_deal {
@@ -69,8 +70,10 @@ extern const tsr_deal_kind tsr__deal_bag_backward, tsr__deal_bag_max_backward;
 int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back);
 /* [member] the number of its first item in a list. */
 tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out);
-/* The gradient of the table, to be filled from these rows. */
+/* The gradient of the table, to be filled from these rows; and filling it: all rows, or the touched
+   ones. */
 tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows);
+tsr_status tsr__deal_fill(const tsr_deal *d, const tsr_scatter *scatter, tsr_table_grad *grad);
 
 /* Run them all, with one exchange of lengths, one there and one back. Collective over their mesh.
    */

@@ -7,6 +7,7 @@
 #include "op/families.h"
 #include "op/schema.h"
 #include "run/deal.h"
+#include "run/touched.h"
 
 /* ---- one deal ---- */
 
@@ -175,6 +176,14 @@ tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows)
                             .n_rows = d->owners.rows,
                             .grad_out = rows,
                             .out = tsr__tensor_data(d->call->out[0])};
+}
+
+tsr_status tsr__deal_fill(const tsr_deal *d, const tsr_scatter *scatter, tsr_table_grad *grad)
+{
+    if (d->part.touched)
+        return tsr__touched_fill(scatter, grad, d->owners.first, d->call, d->part.touched);
+    tsr__scatter_dense(scatter, grad);
+    return TSR_OK;
 }
 
 /* ---- all of them ---- */

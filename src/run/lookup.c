@@ -152,7 +152,7 @@ static tsr_status terms_finish(tsr_deal *d)
         grad.freq = counts;
     }
     tsr__embedding_scatter(&ids, scratch, &s);
-    tsr__scatter_dense(&s, &grad);
+    TSR_TRY(tsr__deal_fill(d, &s, &grad));
 done:
     return st;
 }

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_bench_embedding.c - tessera bench embedding: lookups, bags and their gradients in a table of
+   a million rows. On one rank beside a loop that anyone would write first and memcpy of as many
+   bytes, in turns with them; on thread ranks beside the time on one, with the bytes that a rank
+   gets. The naive loops are bench_naive.c. */
+#include "bench_naive.h"
+#include "cmd_bench.h"
+#include "measure.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tessera_ops.h>
+
+enum { ROWS = 1000000, IDS = 65536, BAGS = 3276, LENGTH = 20, SETS = 8 };
+
+/* Milliseconds of a peer on such a machine, f32, by columns, and how many times as fast we want to
+   be (0: as it comes). Bags and ranks are those of 64 columns. */
+static const struct {
+    const char *name;
+    naive_kind kind;
+    double peer[3], goal; /* 64, 128 and 256 columns */
+} cases[] = {
+    {"lookup", NAIVE_LOOKUP, {6.3, 10.6, 49}, 2},
+    {"its gradient, dense", NAIVE_LOOKUP_DENSE, {159, 276, 568}, 0},
+    {"its gradient, touched rows", NAIVE_LOOKUP_TOUCHED, {159, 276, 568}, 10},
+    {"bag sum", NAIVE_SUM, {14.6}, 4},
+    {"bag mean", NAIVE_MEAN, {12.9}, 4},
+    {"bag max", NAIVE_MAX, {37.6}, 4},
+    {"gradient of bag sum, dense", NAIVE_SUM_DENSE, {142}, 0},
+    {"gradient of bag mean, dense", NAIVE_MEAN_DENSE, {142}, 0},
+    {"gradient of bag max, dense", NAIVE_MAX_DENSE, {142}, 0},
+    {"gradient of bag sum, touched rows", NAIVE_SUM_TOUCHED, {142}, 10},
+    {"gradient of bag mean, touched rows", NAIVE_MEAN_TOUCHED, {142}, 10},
+};
+enum { N_CASES = sizeof cases / sizeof cases[0] };
+
+/* On several ranks: where things are, and where the result shall be. */
+static const struct {
+    const char *name, *table, *ids, *out;
+    naive_kind kind;
+    double peer, goal; /* on 2 ranks */
+} ways[] = {
+    {"by rows, ids by batch", "[S(0)]", "[S(0)]", NULL, NAIVE_LOOKUP, 0, 0},
+    {"by rows, ids by batch -> R", "[S(0)]", "[S(0)]", "[R]", NAIVE_LOOKUP, 47, 5},
+    {"gradient by rows, dense", "[S(0)]", "[S(0)]", "[S(0)]", NAIVE_LOOKUP_DENSE, 150, 10},
+    {"gradient by rows, touched", "[S(0)]", "[S(0)]", NULL, NAIVE_LOOKUP_TOUCHED, 150, 10},
+    {"by rows, ids everywhere", "[S(0)]", "[R]", NULL, NAIVE_LOOKUP, 0, 0},
+    {"by rows, ids everywhere -> R", "[S(0)]", "[R]", "[R]", NAIVE_LOOKUP, 47, 5},
+    {"by rows, ids everywhere -> S(0)", "[S(0)]", "[R]", "[S(0)]", NAIVE_LOOKUP, 0, 0},
+    {"gradient everywhere, touched", "[S(0)]", "[R]", NULL, NAIVE_LOOKUP_TOUCHED, 0, 0},
+    {"by columns", "[S(1)]", "[R]", NULL, NAIVE_LOOKUP, 0, 0},
+    {"by columns -> R", "[S(1)]", "[R]", "[R]", NAIVE_LOOKUP, 0, 0},
+    {"by columns -> S(0)", "[S(1)]", "[R]", "[S(0)]", NAIVE_LOOKUP, 0, 0},
+    {"gradient by columns, touched", "[S(1)]", "[R]", NULL, NAIVE_LOOKUP_TOUCHED, 0, 0},
+    {"by batch", "[R]", "[S(0)]", NULL, NAIVE_LOOKUP, 0, 0},
+    {"by batch -> R", "[R]", "[S(0)]", "[R]", NAIVE_LOOKUP, 0, 0},
+};
+enum { N_WAYS = sizeof ways / sizeof ways[0] };
+
+typedef struct size {
+    int64_t rows, columns;
+    tsr_dtype dtype;
+} size;
+
+/* What one rank works on. Ids change from turn to turn: those of the last one are in the cache. */
+typedef struct subject {
+    tsr_mesh *mesh;
+    size size;
+    tsr_tensor *table, *ids[SETS], *bags[SETS], *grad, *bag_grad, *index;
+    naive_job naive;
+} subject;
+
+typedef struct turn {
+    subject *s;
+    naive_kind kind;
+    const char *out;
+    int64_t count;
+} turn;
+
+/* Times on one rank, by case: what others are compared with. */
+typedef struct bench {
+    const bench_ask *ask;
+    size size;
+    double alone[N_CASES];
+} bench;
+
+/* ---- the calls ---- */
+
+static tsr_tensor *touch(const subject *s, naive_kind kind, tsr_tensor *ids, tsr_tensor *bags)
+{
+    tsr_touched t;
+    tsr_status st = TSR_OK;
+
+    if (kind == NAIVE_LOOKUP_TOUCHED)
+        st = tsr_embedding_backward_touched(s->grad, ids, s->table, NULL, &t);
+    else if (kind == NAIVE_SUM_TOUCHED)
+        st = tsr_bag_sum_backward_touched(s->bag_grad, bags, NULL, NULL, s->table, NULL, &t);
+    else
+        st = tsr_bag_mean_backward_touched(s->bag_grad, bags, NULL, s->table, NULL, &t);
+    if (st == TSR_OK)
+        tsr_touched_free(&t);
+    return NULL;
+}
+
+static tsr_tensor *call(const subject *s, naive_kind kind, int64_t count)
+{
+    tsr_tensor *ids = s->ids[count % SETS], *bags = s->bags[count % SETS];
+    int64_t rows = s->size.rows;
+
+    switch (kind) {
+    case NAIVE_LOOKUP: return tsr_embedding(s->table, ids, NULL);
+    case NAIVE_LOOKUP_DENSE: return tsr_embedding_backward(s->grad, ids, rows, NULL);
+    case NAIVE_SUM: return tsr_bag_sum(s->table, bags, NULL, NULL, NULL);
+    case NAIVE_MEAN: return tsr_bag_mean(s->table, bags, NULL, NULL);
+    case NAIVE_MAX: return tsr_bag_max(s->table, bags, NULL, NULL, NULL);
+    case NAIVE_SUM_DENSE: return tsr_bag_sum_backward(s->bag_grad, bags, NULL, NULL, rows, NULL);
+    case NAIVE_MEAN_DENSE: return tsr_bag_mean_backward(s->bag_grad, bags, NULL, rows, NULL);
+    case NAIVE_MAX_DENSE: return tsr_bag_max_backward(s->bag_grad, s->index, rows);
+    default: return touch(s, kind, ids, bags);
+    }
+}
+
+static tsr_status run_ours(void *arg)
+{
+    turn *t = arg;
+    tsr_tensor *y;
+
+    tsr_scope_push(t->s->mesh);
+    y = call(t->s, t->kind, t->count++);
+    if (y && t->out)
+        tsr_redistribute(y, t->out);
+    tsr_scope_pop(t->s->mesh);
+    return tsr_mesh_status(t->s->mesh);
+}
+
+static tsr_status run_copy(void *arg)
+{
+    turn *t = arg;
+
+    memcpy(t->s->naive.to, t->s->naive.from, naive_bytes(&t->s->naive, t->kind));
+    return TSR_OK;
+}
+
+static tsr_status run_naive(void *arg)
+{
+    turn *t = arg;
+    tsr_local ids;
+    bool bags = t->kind >= NAIVE_SUM;
+    tsr_status st = tsr_local_view((bags ? t->s->bags : t->s->ids)[t->count++ % SETS], &ids);
+
+    if (st == TSR_OK) {
+        t->s->naive.ids = ids.data;
+        naive_run(&t->s->naive, t->kind);
+    }
+    return st;
+}
+
+/* ---- preparing ---- */
+
+static const char *spec_text(char buf[TSR_TEXT_LEN], tsr_dtype dtype, int64_t rows, int64_t columns,
+                             const char *place)
+{
+    snprintf(buf, TSR_TEXT_LEN, "%s[%" PRId64 ",%" PRId64 "]@%s", tsr_dtype_name(dtype), rows,
+             columns, place);
+    return buf;
+}
+
+static tsr_status make_ids(subject *s, const char *place)
+{
+    int64_t *ids = malloc(IDS * sizeof *ids);
+    uint64_t x = 88172645463325252u;
+    char text[TSR_TEXT_LEN];
+
+    for (int i = 0; i < SETS && ids; i++) {
+        for (int64_t k = 0; k < IDS; k++) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            ids[k] = (int64_t)(x % (uint64_t)s->size.rows);
+        }
+        snprintf(text, sizeof text, "i64[%d]@%s", IDS, place);
+        s->ids[i] = tsr_from_host(s->mesh, text, ids);
+        s->bags[i] = tsr_from_host(s->mesh, spec_text(text, TSR_I64, BAGS, LENGTH, place), ids);
+    }
+    free(ids);
+    return ids ? tsr_mesh_status(s->mesh) : TSR_ERR_MEMORY;
+}
+
+/* Numbers from 0.5 to 1: of equal ones the largest is found too easily. */
+static void fill_table(tsr_tensor *table, tsr_dtype dtype)
+{
+    uint32_t x = 2463534242u;
+    tsr_local part;
+    int64_t n;
+
+    if (tsr_local_view(table, &part) != TSR_OK)
+        return;
+    n = tsr_shape_count(&part.shape);
+    for (int64_t i = 0; i < n; i++) {
+        x = x * 1664525u + 1013904223u;
+        if (dtype == TSR_F32)
+            ((uint32_t *)part.data)[i] = 0x3f000000u | x >> 9;
+        else
+            ((uint16_t *)part.data)[i] = (uint16_t)(0x3f00u | x >> 25);
+    }
+}
+
+/* A table, ids, and gradients where the ids are; of a table by columns, by columns too. */
+static tsr_status prepare(subject *s, const char *table, const char *place)
+{
+    const char *grad = strcmp(table, "[S(1)]") == 0 ? table : place;
+    char text[TSR_TEXT_LEN];
+    const size *z = &s->size;
+
+    s->table = tsr_zeros(s->mesh, spec_text(text, z->dtype, z->rows, z->columns, table));
+    fill_table(s->table, z->dtype);
+    s->grad = tsr_full(s->mesh, spec_text(text, z->dtype, IDS, z->columns, grad), 0.5);
+    s->bag_grad = tsr_full(s->mesh, spec_text(text, z->dtype, BAGS, z->columns, grad), 0.5);
+    return make_ids(s, place);
+}
+
+/* What the naive loops and memcpy work on. */
+static tsr_status prepare_naive(subject *s)
+{
+    tsr_local table, grad, bag_grad, to, index;
+    char text[TSR_TEXT_LEN];
+    const size *z = &s->size;
+    int64_t most = z->rows > IDS ? z->rows : IDS;
+    tsr_status st;
+
+    tsr_bag_max(s->table, s->bags[0], NULL, NULL, &s->index);
+    st = tsr_local_view(s->table, &table);
+    if (st == TSR_OK)
+        st = tsr_local_view(s->grad, &grad);
+    if (st == TSR_OK)
+        st = tsr_local_view(s->bag_grad, &bag_grad);
+    if (st == TSR_OK)
+        st = tsr_local_view(s->index, &index);
+    if (st == TSR_OK)
+        st = tsr_local_view(tsr_zeros(s->mesh, spec_text(text, z->dtype, most, z->columns, "[R]")),
+                            &to);
+    if (st == TSR_OK)
+        s->naive = (naive_job){.rows = z->rows,
+                               .columns = z->columns,
+                               .n = IDS,
+                               .bags = BAGS,
+                               .length = LENGTH,
+                               .row_bytes = (size_t)z->columns * tsr_dtype_size(z->dtype),
+                               .floats = z->dtype == TSR_F32,
+                               .table = table.data,
+                               .from = z->rows > IDS ? table.data : grad.data,
+                               .grad = grad.data,
+                               .bag_grad = bag_grad.data,
+                               .index = index.data,
+                               .to = to.data};
+    return st;
+}
+
+/* ---- rows ---- */
+
+static void set_peer(json_t *row, double seconds, double peer, double goal)
+{
+    double times = peer * 1e-3 / seconds;
+
+    if (peer == 0)
+        return;
+    json_object_set_new(row, "peer_seconds", json_real(peer * 1e-3));
+    json_object_set_new(row, "speedup", json_real(times));
+    if (goal == 0)
+        return;
+    json_object_set_new(row, "goal_speedup", json_real(goal));
+    json_object_set_new(row, "goal", json_string(times >= goal ? "ok" : "missed"));
+}
+
+static json_t *make_row(int ranks, const size *z, const char *name, double seconds)
+{
+    return json_pack("{s:i, s:I, s:I, s:s, s:s, s:f}", "ranks", ranks, "rows", (json_int_t)z->rows,
+                     "columns", (json_int_t)z->columns, "dtype", tsr_dtype_name(z->dtype), "case",
+                     name, "seconds", seconds);
+}
+
+static tsr_status bench_alone(bench *b, subject *s, int c)
+{
+    turn ours = {.s = s, .kind = cases[c].kind}, naive = ours;
+    measure_work works[3] = {{run_ours, &ours, 0}, {run_copy, &ours, 0}, {run_naive, &naive, 0}};
+    int n = naive_exists(&s->naive, cases[c].kind) ? 3 : 2;
+    int nth = s->size.columns == 64 ? 0 : s->size.columns == 128 ? 1 : 2;
+    bool known = nth < 2 || s->size.columns == 256;
+    tsr_status st = measure_together(s->mesh, works, n, 0.1);
+    json_t *row;
+
+    if (st != TSR_OK)
+        return st;
+    row = make_row(1, &s->size, cases[c].name, works[0].seconds);
+    json_object_set_new(row, "copy_seconds", json_real(works[1].seconds));
+    if (n == 3)
+        json_object_set_new(row, "naive_seconds", json_real(works[2].seconds));
+    if (s->size.dtype == TSR_F32 && s->size.rows == ROWS && known)
+        set_peer(row, works[0].seconds, cases[c].peer[nth], cases[c].goal);
+    json_array_append_new(b->ask->results, row);
+    if (s->size.dtype == TSR_F32)
+        b->alone[c] = works[0].seconds;
+    return st;
+}
+
+static tsr_status alone(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_dtype dtypes[] = {TSR_BF16, TSR_F32};
+    bench *b = arg;
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < 2 && st == TSR_OK; d++) {
+        subject s = {.mesh = mesh, .size = b->size};
+
+        s.size.dtype = dtypes[d];
+        tsr_scope_push(mesh);
+        st = prepare(&s, "[R]", "[R]");
+        if (st == TSR_OK)
+            st = prepare_naive(&s);
+        for (int c = 0; c < N_CASES && st == TSR_OK; c++)
+            st = bench_alone(b, &s, c);
+        tsr_scope_pop(mesh);
+        tsr_memory_trim(mesh);
+    }
+    return st;
+}
+
+/* The bytes of one call, on the rank that gets most. */
+static tsr_status count_bytes(const subject *s, turn *t, int64_t *bytes)
+{
+    tsr_status st;
+
+    tsr_counters_reset(s->mesh);
+    st = run_ours(t);
+    *bytes = tsr_counters_get(s->mesh).bytes_in;
+    return st == TSR_OK ? tsr_all_reduce(s->mesh, TSR_I64, TSR_MAX, bytes, 1, bytes) : st;
+}
+
+static tsr_status bench_way(bench *b, subject *s, int w)
+{
+    turn ours = {.s = s, .kind = ways[w].kind, .out = ways[w].out};
+    measure_work work = {run_ours, &ours, 0};
+    int ranks = tsr_mesh_size(s->mesh);
+    int64_t bytes = 0;
+    tsr_status st = measure_together(s->mesh, &work, 1, 0.1);
+    json_t *row;
+
+    if (st == TSR_OK)
+        st = count_bytes(s, &ours, &bytes);
+    if (st != TSR_OK || tsr_mesh_rank(s->mesh) != 0)
+        return st;
+    row = make_row(ranks, &s->size, ways[w].name, work.seconds);
+    json_object_set_new(row, "bytes_in", json_integer(bytes));
+    for (int c = 0; c < N_CASES; c++)
+        if (cases[c].kind == ways[w].kind)
+            json_object_set_new(row, "ratio", json_real(work.seconds / b->alone[c]));
+    if (ranks == 2 && s->size.rows == ROWS && s->size.columns == 64)
+        set_peer(row, work.seconds, ways[w].peer, ways[w].goal);
+    json_array_append_new(b->ask->results, row);
+    return st;
+}
+
+/* Ways whose table and ids are alike share them. */
+static tsr_status together(tsr_mesh *mesh, void *arg)
+{
+    bench *b = arg;
+    tsr_status st = TSR_OK;
+
+    for (int w = 0, next; w < N_WAYS && st == TSR_OK; w = next) {
+        subject s = {.mesh = mesh, .size = b->size};
+
+        tsr_scope_push(mesh);
+        st = prepare(&s, ways[w].table, ways[w].ids);
+        for (next = w; next < N_WAYS && st == TSR_OK && ways[next].table == ways[w].table &&
+                       ways[next].ids == ways[w].ids;
+             next++)
+            st = bench_way(b, &s, next);
+        tsr_scope_pop(mesh);
+    }
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static int run_size(bench *b)
+{
+    char mesh[16];
+    tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD};
+    tsr_error err = {0};
+
+    cli_progress("bench: embedding, %d columns on one rank", (int)b->size.columns);
+    if (tsr_run(&opts, alone, b, &err) != TSR_OK)
+        return cli_error(&err);
+    for (int i = 0; i < b->ask->n_ranks && b->size.columns == 64; i++) {
+        snprintf(mesh, sizeof mesh, "%d", b->ask->ranks[i]);
+        opts.mesh = mesh;
+        cli_progress("bench: embedding on %s ranks", mesh);
+        if (tsr_run(&opts, together, b, &err) != TSR_OK)
+            return cli_error(&err);
+    }
+    return CLI_OK;
+}
+
+int bench_embedding(const bench_ask *ask, int ranks)
+{
+    int status = CLI_OK;
+
+    (void)ranks;
+    for (int i = 0; i < (ask->sizes_given ? ask->n_sizes : 2) && status == CLI_OK; i++) {
+        bench b = {.ask = ask, .size = {ROWS, i ? 128 : 64, TSR_F32}};
+
+        if (ask->sizes_given) {
+            int64_t columns = ask->size[i] / (4 * ROWS) / 64 * 64;
+
+            b.size.columns = columns < 64 ? 64 : columns;
+            b.size.rows = ask->size[i] / (4 * b.size.columns);
+            b.size.rows = b.size.rows > ROWS ? ROWS : b.size.rows;
+        }
+        status = run_size(&b);
+    }
+    return status;
+}

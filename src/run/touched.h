@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* touched.h - gradients of tables as touched rows. A call here is one of the op that gives the
+   dense gradient, with the table in place of its output: its spec is read, not its values. */
+#ifndef TSR_RUN_TOUCHED_H
+#define TSR_RUN_TOUCHED_H
+
+#include "kernel/embedding.h"
+#include "tensor/tensor.h"
+#include "tessera_ext.h"
+#include "tessera_ops.h"
+
+/* Where gradients and table are both sharded by rows, ids and gradients travel to the owners, as for
+   the dense gradient; else ids and gradients that all ranks have are masked. Collective. */
+tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_error *err);
+
+/* Memory for the touched rows, and their values; first is the global number of local row 0.
+   Local. */
+tsr_status tsr__touched_fill(const tsr_scatter *scatter, tsr_table_grad *grad, int64_t first,
+                             const tsr_run_call *call, tsr_touched *out);
+
+#endif
