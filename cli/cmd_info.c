@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const variables[] = {"TESSERA_WORLD", "TESSERA_COST", "TESSERA_TIMEOUT",
-                                        "TESSERA_LOG", "TESSERA_PLUGIN_DIR"};
+static const char *const variables[] = {"TESSERA_WORLD", "TESSERA_COST",       "TESSERA_TIMEOUT",
+                                        "TESSERA_LOG",   "TESSERA_PLUGIN_DIR", "TESSERA_STRICT",
+                                        "TESSERA_STATS", "TESSERA_VALIDATE"};
 enum { N_VARIABLES = sizeof variables / sizeof variables[0] };
 
 /* Those that this process may run on. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_ops.c - tessera ops: the table of ops that the library has. */
-#include "cli.h"
+#include "op_problem.h"
 
-#include <tessera_ext.h>
+#include <string.h>
 
 /* How it shards, in a word or as axes. */
 static const char *shards(const tsr_op *op)
@@ -18,43 +18,89 @@ static void print_table(void)
 {
     cli_table table;
 
-    cli_table_open(&table, "llllll");
-    cli_table_row(
-        &table, (const char *[]){"op", "inputs", "attributes", "shards", "gradient", "what it is"});
+    cli_table_open(&table, "lllll");
+    cli_table_row(&table, (const char *[]){"op", "inputs", "shards", "gradient", "what it is"});
     for (int i = 0; i < tsr_op_count(); i++) {
         const tsr_op *op = tsr_op_row(i);
 
-        cli_table_row(&table, (const char *[]){op->name, op->inputs, op->attrs ? op->attrs : "-",
-                                               shards(op), op->grad ? "yes" : "-", op->doc});
+        cli_table_row(&table, (const char *[]){op->name, op->inputs, shards(op),
+                                               op->grad ? "yes" : "-", op->doc});
     }
     cli_table_close(&table, 0);
-    printf("\ninputs      ? may be left out or -, * is a list\n"
-           "attributes  name:type=default; ints are 0,2\n"
-           "shards      letters are axes, ... leading ones: an axis can be sharded wherever it\n"
-           "            stands, and yields a partial output where the output lacks it\n");
+    printf("\ninputs  ? may be left out or -, * is a list\n"
+           "shards  letters are axes, ... leading ones: an axis can be sharded wherever it\n"
+           "        stands, and yields a partial output where the output lacks it\n"
+           "\ntessera ops OP tells all of one op.\n");
+}
+
+/* How partial inputs pass. */
+static const char *partials(const tsr_op *op, char buf[CLI_TEXT])
+{
+    if (op->moves)
+        return "every reduction passes, it only moves elements";
+    if (!op->linear && !op->monotone)
+        return op->axes ? "none pass" : "as its function says";
+    snprintf(buf, CLI_TEXT, "%s%s%s%s%s", op->linear ? "sum and avg, it is " : "",
+             op->linear ? op->linear : "", op->linear && op->monotone ? "; " : "",
+             op->monotone ? "max and min, it grows with " : "", op->monotone ? op->monotone : "");
+    return buf;
+}
+
+static void print_op(const tsr_op *op)
+{
+    char text[CLI_TEXT];
+
+    printf("%s  %s\n", op->name, op->doc);
+    printf("  inputs      %s\n", op->inputs);
+    printf("  attributes  ");
+    for (const char *a = op->attrs ? op->attrs : "none"; *a; a++)
+        printf(*a == ',' ? ", " : "%c", *a);
+    printf("\n  shards      %s\n", shards(op));
+    printf("  partial     %s\n", partials(op, text));
+    printf("  runs        %s%s%s\n",
+           op->compose  ? "by other ops"
+           : op->kernel ? "a kernel on local parts"
+                        : "by itself, moving data",
+           op->kernel && op->run ? "; or by itself where that is cheaper" : "",
+           op->inplace ? ", into its first input" : "");
+    printf("  gradient    %s\n", op->grad ? "yes" : "not yet");
+    if (op->cases && op->cases[0])
+        printf("  try         tessera verify \"%s %s mesh=2x2\"\n", op->name, op->cases[0]);
+}
+
+static json_t *op_json(const tsr_op *op)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name, "inputs", op->inputs,
+                     "attributes", op->attrs ? op->attrs : "", "axes", op->axes ? op->axes : "",
+                     "gradient", op->grad != NULL, "doc", op->doc);
 }
 
 int cli_ops(const cli_args *args)
 {
-    json_t *results;
+    bool as_json = cli_option_of(args, "json");
+    json_t *results = json_array();
+    char *rest = args->text, *word;
+    bool first = true;
 
-    if (args->n_words > 0)
-        return cli_bad("ops: nothing expected at \"%s\"", args->text);
-    if (!cli_speaks())
-        return CLI_OK;
-    if (!cli_option_of(args, "json")) {
+    for (; args->n_words > 0 && (word = strtok_r(rest, " \t\n", &rest)); first = false) {
+        const tsr_op *op = tsr_op_find(NULL, word);
+
+        if (!op) {
+            json_decref(results);
+            return op_unknown("ops", word);
+        }
+        json_array_append_new(results, op_json(op));
+        if (!as_json && cli_speaks()) {
+            printf("%s", first ? "" : "\n");
+            print_op(op);
+        }
+    }
+    for (int i = 0; args->n_words == 0 && i < tsr_op_count(); i++)
+        json_array_append_new(results, op_json(tsr_op_row(i)));
+    if (as_json && cli_speaks())
+        return cli_print_json(json_pack("{s:s, s:o}", "command", "ops", "results", results));
+    json_decref(results);
+    if (args->n_words == 0 && cli_speaks())
         print_table();
-        return CLI_OK;
-    }
-    results = json_array();
-    for (int i = 0; i < tsr_op_count(); i++) {
-        const tsr_op *op = tsr_op_row(i);
-
-        json_array_append_new(results, json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name,
-                                                 "inputs", op->inputs, "attributes",
-                                                 op->attrs ? op->attrs : "", "axes",
-                                                 op->axes ? op->axes : "", "gradient",
-                                                 op->grad != NULL, "doc", op->doc));
-    }
-    return cli_print_json(json_pack("{s:s, s:o}", "command", "ops", "results", results));
+    return CLI_OK;
 }

@@ -28,12 +28,7 @@ static tsr_status load(const task *t, tsr_mesh *mesh, tsr_tensor **in)
 
 static tsr_status compute(const task *t, tsr_mesh *mesh, tsr_tensor *const *in, tsr_tensor **out)
 {
-    const op_problem *p = &t->p;
-    char want[TSR_TEXT_LEN];
-
-    *out = tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs);
-    if (p->want_text[0] && tsr_tensor_ok(*out))
-        *out = tsr_redistribute(*out, tsr_placements_text(&p->want, want, sizeof want));
+    *out = op_problem_run(&t->p, mesh, in);
     return tsr_mesh_status(mesh);
 }
 

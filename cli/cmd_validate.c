@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_validate.c - tessera validate: do the rules of ops hold, are they all, and do runs on threads
    agree? What the library finds, as a table and sentences. */
-#include "cli.h"
+#include "op_problem.h"
 
 #include <string.h>
 #include <tessera_ext.h>
@@ -25,21 +25,6 @@ static json_t *result_of(const char *name, const tsr_validation *v)
                      flaws);
 }
 
-static int unknown_op(const char *name)
-{
-    const char *names[256] = {NULL}, *near;
-    int n = 0;
-
-    while (n < tsr_op_count() && n < 256) {
-        names[n] = tsr_op_row(n)->name;
-        n++;
-    }
-    near = cli_nearest(name, names, n);
-    if (near)
-        return cli_bad("validate: unknown op \"%.40s\"; did you mean %s?", name, near);
-    return cli_bad("validate: unknown op \"%.40s\"; tessera ops lists them", name);
-}
-
 /* Adds to results; *flaws counts all of them. */
 static int validate(const char *name, json_t *results, int *flaws)
 {
@@ -48,7 +33,7 @@ static int validate(const char *name, json_t *results, int *flaws)
     tsr_error err = {0};
 
     if (!op)
-        return unknown_op(name);
+        return op_unknown("validate", name);
     cli_progress("validating %s", name);
     if (tsr_validate(op, &v, &err) != TSR_OK)
         return cli_error(&err);

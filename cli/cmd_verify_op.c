@@ -106,7 +106,6 @@ static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec
 {
     const op_problem *p = t->p;
     tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *y;
-    char want[TSR_TEXT_LEN];
     tsr_schema schema;
     tsr_op_way plan;
     tsr_status st = tsr_schema_make(p->op, specs, p->n_in, p->attr, p->n_attrs, &schema, NULL);
@@ -118,9 +117,8 @@ static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec
             st = op_placing_make(p, mesh, k, &specs[k], t->ref->in[k], &in[k]);
     if (st != TSR_OK)
         return st;
-    y = tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs);
-    if (p->want_text[0] && tsr_tensor_ok(y)) {
-        y = tsr_redistribute(y, tsr_placements_text(&p->want, want, sizeof want));
+    y = op_problem_run(p, mesh, in);
+    if (p->want_text[0]) {
         plan.out[0] = p->want;
     } else if (p->op->inplace) {
         plan.out[0] = specs[0];

@@ -19,8 +19,8 @@ static const cli_command commands[] = {
      .options = {JSON},
      .run = cli_info},
     {.name = "ops",
-     .synopsis = "[--json]",
-     .help = "the ops: inputs, attributes, how they shard",
+     .synopsis = "[OP...] [--json]",
+     .help = "the ops, or all of some: inputs, attributes, how they shard",
      .options = {JSON},
      .run = cli_ops},
     {.name = "draw",
@@ -100,10 +100,11 @@ static const cli_command commands[] = {
      .synopsis =
          "redistribute|plan|propagate|dispatch|world [--size LIST] [--ranks LIST] [world=WORLD]\n"
          "                     [mesh=MESH] [--json]",
-     .help = "time redistributions, planning, strategies of ops, or barriers and small all-reduces",
+     .help = "time redistributions, planning, strategies of ops, calls, or barriers",
      .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
                 "  tessera bench plan\n"
-                "  tessera bench propagate mesh=2x2\n"
+                "  tessera bench propagate mesh=2x2     without the cache\n"
+                "  tessera bench dispatch               what a call costs beyond its kernel\n"
                 "  mpirun -n 4 tessera bench world\n",
      .options = {{"size", "LIST", "bytes of the whole tensor, 4MiB,64MiB when not given"},
                  {"ranks", "LIST", "numbers of ranks, 2,4 when not given"},

@@ -319,3 +319,32 @@ const char *op_problem_text(const op_problem *p, char *buf, size_t n)
     problem_settings_text(&p->set, buf + used, n - used);
     return buf;
 }
+
+int op_unknown(const char *command, const char *name)
+{
+    const char *names[MAX_NAMES] = {NULL}, *near;
+    int n = 0;
+
+    for (; n < tsr_op_count() && n < MAX_NAMES; n++)
+        names[n] = tsr_op_row(n)->name;
+    near = cli_nearest(name, names, n);
+    if (near)
+        return cli_bad("%s: unknown op \"%.40s\"; did you mean %s?", command, name, near);
+    return cli_bad("%s: unknown op \"%.40s\"; tessera ops lists them", command, name);
+}
+
+/* ---- running ---- */
+
+tsr_tensor *op_problem_run(const op_problem *p, tsr_mesh *mesh, tsr_tensor *const *in)
+{
+    char want[TSR_TEXT_LEN];
+    tsr_tensor *y;
+
+    if (p->want_text[0] && !p->op->inplace && !p->op->compose)
+        return tsr_op_run_to(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs,
+                             tsr_placements_text(&p->want, want, sizeof want));
+    y = tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs);
+    if (p->want_text[0] && tsr_tensor_ok(y))
+        y = tsr_redistribute(y, tsr_placements_text(&p->want, want, sizeof want));
+    return y;
+}

@@ -50,6 +50,12 @@ const char *op_problem_call_text(const op_problem *p, const tsr_spec *in, char *
 /* The text that gives this problem again. */
 const char *op_problem_text(const op_problem *p, char *buf, size_t n);
 
+/* Run the op on these inputs, to the placements asked for. Collective. */
+tsr_tensor *op_problem_run(const op_problem *p, tsr_mesh *mesh, tsr_tensor *const *in);
+
+/* Says that there is no such op, and which one may be meant; gives the exit status. */
+int op_unknown(const char *command, const char *name);
+
 int cli_explain_op(const cli_args *args);
 int cli_verify_op(const cli_args *args);
 int cli_run_op(const cli_args *args);

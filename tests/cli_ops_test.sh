@@ -52,11 +52,14 @@ mpi_checks() {
 # ---- ops and help ----
 
 run 0 ops
-has 'ops' 'a,b,bias?  ' '...mk,...kn,n->...mn' 'dims:ints,keepdim:bool=false' \
-    'by function' 'normalised exponential along dim'
+has 'ops' 'matmul                a,b,bias?' '...mk,...kn,n->...mn' 'by function' 'embedding_backward'
+run 0 ops sum matmul
+has 'ops, some' 'attributes  dims:ints, keepdim:bool=false' 'a*b+bias; max and min' \
+    'tessera verify "matmul f64[4,6] f64[6,2] mesh=2x2"'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
-bad 'ops takes no words' 'nothing expected' ops matmul
+json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x*"' ops cat
+bad 'ops: an unknown op' 'unknown op "matmult"; did you mean matmul?' ops matmult
 run 0 --help
 has 'help lists ops' '  ops        the ops'
 for command in ops explain verify run; do

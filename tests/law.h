@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* law.h - what the law of ops is about: one call of a row's case with placed inputs, what every rank
-   holds of them, and what the op gives for whole inputs, computed in f64. By naive.h and the rows'
-   reference kernels, not by the layouts and plans under test. */
+/* law.h - what the law of ops is about: one call of a row's case with placed inputs, what every
+   rank holds of them, and what the op gives for whole inputs, computed in f64. By naive.h and the
+   rows' reference kernels, not by the layouts and plans under test. */
 #ifndef TSR_TESTS_LAW_H
 #define TSR_TESTS_LAW_H
 

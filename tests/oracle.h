@@ -12,7 +12,8 @@
 enum { ORACLE_ATTRS = 4, ORACLE_NAMES = 64, ORACLE_MESHES = 32, ORACLE_TERMS = 4096 };
 
 typedef struct oracle_opts {
-    const char *mesh;       /* propagation: only cases on it; numeric: run on it; NULL: any, 2x2 */
+    const char *mesh;       /* propagation: only cases on it; numeric: run on it; NULL: any, 2x2,
+                               or all ranks of MPI */
     tsr_world_kind world;   /* numeric: where to run */
     const char *placements; /* numeric: "all" or "random:SEED:COUNT" */
     const char *exceptions; /* NULL: look for the file */
@@ -102,6 +103,45 @@ tsr_status oracle_exceptions_read(const char *path, oracle_exceptions **out, tsr
 bool oracle_excused(const oracle_exceptions *list, const oracle_case *c, const oracle_findings *f,
                     bool *listed);
 void oracle_exceptions_free(oracle_exceptions *list);
+
+/* A numeric case as calls of our ops. Numbers are small integers unless said otherwise. */
+typedef struct oracle_array {
+    tsr_shape shape;
+    bool index;   /* i32 or i64, else floating point */
+    bool partial; /* may be placed P(sum) */
+    int64_t n;
+    double *data; /* NULL: absent */
+} oracle_array;
+
+/* What an output must be: equal, or within so many ulp of what `terms` says for each element, the
+   sum of the absolute terms. `wide` is the same with inputs up to ORACLE_SLACK larger, which is
+   what the parts of partial inputs are. */
+typedef struct oracle_want {
+    oracle_array value;
+    double ulps;
+    double *terms, *wide;
+} oracle_want;
+
+enum { ORACLE_IN = 4, ORACLE_OUT = 2, ORACLE_CALLS = 4, ORACLE_SLACK = 8 };
+
+typedef struct oracle_call {
+    const char *name;
+    int n_in, n_out;
+    const oracle_array *in[ORACLE_IN]; /* NULL: absent */
+    oracle_want out[ORACLE_OUT];
+    /* fills out; the inputs are where the tuple of placements says */
+    void (*run)(const void *arg, tsr_tensor *const *in, tsr_tensor **out);
+    const void *arg;
+} oracle_call;
+
+/* oracle_embedding.c: a case as calls, and what they hold. */
+typedef struct oracle_embedding oracle_embedding;
+tsr_status oracle_embedding_read(const json_t *json, oracle_embedding **out, tsr_error *err);
+const oracle_call *oracle_embedding_calls(const oracle_embedding *e, int *n);
+void oracle_embedding_free(oracle_embedding *e);
+/* The tensor of a case by its name, or a plain list; data NULL if it is null or absent. */
+tsr_status oracle_array_read(const json_t *json, const char *name, bool index, oracle_array *out,
+                             tsr_error *err);
 
 /* oracle_numeric.c: a case with values. NOT_THERE with the op's name in *op as long as the table
    has no function for it. */

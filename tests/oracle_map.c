@@ -190,6 +190,38 @@ static bool slice(aten_call *a)
     return a->c->n_in == 1;
 }
 
+static bool attr_true(oracle_case *c, const char *name, const json_t *value)
+{
+    if (json_is_true(value) && c->n_attrs < ORACLE_ATTRS)
+        snprintf(c->attr[c->n_attrs++], TSR_TEXT_LEN, "%s=true", name);
+    return !value || json_is_boolean(value);
+}
+
+/* aten's padding_idx is never negative: -1 is none. */
+static bool attr_padding(oracle_case *c, const json_t *value)
+{
+    return !value || (json_is_integer(value) && json_integer_value(value) < 0) ||
+           attr_int(c, "padding_idx", value);
+}
+
+/* table, ids, padding, scale_grad_by_freq, sparse: padding is read, the rest is for gradients */
+static bool embedding(aten_call *a)
+{
+    const json_t *padding = json_array_get(a->args, 2);
+
+    if (a->c->n_in != 2 || !attr_padding(a->c, padding))
+        return false;
+    return a->c->n_attrs == 0 || attr_true(a->c, "keep_padding", json_true());
+}
+
+/* grad, ids, rows, padding, scale_grad_by_freq */
+static bool embedding_backward(aten_call *a)
+{
+    return a->c->n_in == 2 && attr_int(a->c, "rows", json_array_get(a->args, 2)) &&
+           attr_padding(a->c, json_array_get(a->args, 3)) &&
+           attr_true(a->c, "scale_grad_by_freq", json_array_get(a->args, 4));
+}
+
 typedef struct aten_row {
     const char *aten, *op;
     bool (*map)(aten_call *call);
@@ -220,6 +252,8 @@ static const aten_row ROWS[] = {
     {"aten.unsqueeze.default", "reshape", unsqueeze},
     {"aten.squeeze.dim", "reshape", squeeze},
     {"aten.slice.Tensor", "slice", slice},
+    {"aten.embedding.default", "embedding", embedding},
+    {"aten.embedding_dense_backward.default", "embedding_backward", embedding_backward},
 };
 
 /* ---- reading a line ---- */

@@ -66,11 +66,62 @@ done:
 tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                        const char *const *attrs, int n_attrs)
 {
+    tsr_tensor *out[TSR_MAX_OUT];
+    tsr_status st = tsr_op_run_all(mesh, name, in, n_in, attrs, n_attrs, out);
+
+    return st == TSR_OK ? out[0] : mesh->ctx->error_tensor;
+}
+
+tsr_status tsr_op_run_all(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
+                          const char *const *attrs, int n_attrs, tsr_tensor **out)
+{
+    named n;
+    tsr_status st;
+
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        out[k] = NULL;
+    TSR_TRY(make_call(mesh, name, in, n_in, attrs, n_attrs, &n));
+    TSR_TRY(tsr__dispatch(mesh->ctx, &n.call, out));
+done:
+    return tsr__settle(mesh->ctx, st);
+}
+
+/* The spec that the first output would have with these placements. */
+static tsr_status read_want(tsr_ctx *ctx, const named *n, const char *placements, tsr_spec *out)
+{
+    const tsr_op *op = n->call.entry->op;
+    tsr_schema s = {.op = op, .n_in = n->call.n_in, .attrs = n->attrs};
+    tsr_spec like;
+    tsr_status st = TSR_OK;
+
+    if (op->inplace || op->compose)
+        return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: where its output goes is not to be chosen",
+                         op->name);
+    for (int k = 0; k < s.n_in; k++) {
+        s.in[k].shape.ndim = -1;
+        if (!n->in[k])
+            continue;
+        TSR_TRY(tsr__tensor_check(ctx, n->in[k], op->name));
+        s.in[k] = n->in[k]->form->spec;
+    }
+    TSR_TRY(tsr__schema_check(&s, &ctx->error));
+    like = (tsr_spec){.dtype = s.out_dtype[0], .shape = s.out_shape[0], .mesh = s.in[0].mesh};
+    TSR_TRY(tsr_placements_parse(placements, &like, out, &ctx->error));
+done:
+    return st;
+}
+
+tsr_tensor *tsr_op_run_to(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
+                          const char *const *attrs, int n_attrs, const char *placements)
+{
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
+    tsr_spec want;
     named n;
     tsr_status st;
 
     TSR_TRY(make_call(mesh, name, in, n_in, attrs, n_attrs, &n));
+    TSR_TRY(read_want(mesh->ctx, &n, placements, &want));
+    n.call.want = &want;
     TSR_TRY(tsr__dispatch(mesh->ctx, &n.call, out));
 done:
     return tsr__tensor_or_error(mesh->ctx, st, out[0]);

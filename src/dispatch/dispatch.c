@@ -31,6 +31,7 @@ static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *
     key->n_in = call->n_in;
     key->cost = &ctx->cost;
     key->cost_version = ctx->cost_version;
+    key->want = call->want ? call->want->place : NULL;
     for (int k = 0; k < call->n_in; k++) {
         key->in[k] = NULL;
         if (!call->in[k])
@@ -61,25 +62,43 @@ done:
     return st;
 }
 
+/* What a call moves is counted as the op's. */
+typedef struct moving {
+    int64_t along[TSR_MAX_MESH + 1];
+    double begin;
+} moving;
+
+static moving begin_moving(const tsr_ctx *ctx)
+{
+    moving m = {.begin = tsr__statistics_clock(ctx)};
+
+    memcpy(m.along, ctx->counters.along, sizeof m.along);
+    return m;
+}
+
+static void end_moving(const tsr_ctx *ctx, const moving *m, tsr_op_counters *counters)
+{
+    for (int i = 0; i <= TSR_MAX_MESH; i++)
+        counters->along[i] += ctx->counters.along[i] - m->along[i];
+    counters->moving += tsr__statistics_clock(ctx) - m->begin;
+}
+
 /* Inputs where the strategy wants them; those that move are the scope's. */
 static tsr_status bring_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
                                tsr_tensor **in)
 {
-    tsr_op_counters *counters = &call->entry->counters;
-    int64_t before[TSR_MAX_MESH + 1];
-    double begin = tsr__statistics_clock(ctx);
-    tsr_status st;
+    const moving m = begin_moving(ctx);
+    tsr_status st = TSR_OK;
 
-    memcpy(before, ctx->counters.along, sizeof before);
-    TSR_TRY(tsr__strict_check(ctx, plan, &ctx->error));
-    for (int k = 0; k < call->n_in; k++)
-        if (!plan->stays[k])
-            TSR_TRY(
-                tsr__redistribute(call->in[k], call->in[k]->mesh, &plan->strategy.in[k], &in[k]));
-    for (int i = 0; i <= TSR_MAX_MESH; i++)
-        counters->along[i] += ctx->counters.along[i] - before[i];
-    counters->predicted += plan->strategy.inputs.seconds;
-    counters->moving += tsr__statistics_clock(ctx) - begin;
+    for (int k = 0; k < call->n_in; k++) {
+        if (plan->stays[k])
+            continue;
+        TSR_TRY(tsr__strict_check(ctx, plan->schema.op->name, &plan->schema.in[k],
+                                  &plan->strategy.in[k], &ctx->error));
+        TSR_TRY(tsr__redistribute(call->in[k], call->in[k]->mesh, &plan->strategy.in[k], &in[k]));
+    }
+    end_moving(ctx, &m, &call->entry->counters);
+    call->entry->counters.predicted += plan->strategy.inputs.seconds;
 done:
     return st;
 }
@@ -224,15 +243,20 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
 }
 
 /* The first input gets the result: it is there already, or it is moved to where that is. */
-static tsr_status overwrite(const tsr_plan *plan, tsr_tensor *x, tsr_tensor **out)
+static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
+                            tsr_tensor **out)
 {
-    tsr_tensor *y = out[0];
+    const moving m = begin_moving(ctx);
+    tsr_tensor *x = call->in[0], *y = out[0];
     tsr_status st = TSR_OK;
 
     x->version++;
     if (plan->direct)
         return TSR_OK;
+    TSR_TRY(
+        tsr__strict_check(ctx, plan->schema.op->name, &y->form->spec, &x->form->spec, &ctx->error));
     TSR_TRY(tsr__redistribute(y, x->mesh, &x->form->spec, &y));
+    end_moving(ctx, &m, &call->entry->counters);
     tsr__buffer_release(x->buffer);
     x->buffer = y->buffer;
     if (x->buffer)
@@ -302,8 +326,10 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
         return run_composed(ctx, call, out);
     TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
     TSR_TRY(tsr__dispatch_compute(call, &o, out));
+    if (call->want)
+        TSR_TRY(tsr__redistribute(out[0], o.mesh, call->want, &out[0]));
     if (o.plan->schema.op->inplace)
-        TSR_TRY(overwrite(o.plan, call->in[0], out));
+        TSR_TRY(overwrite(ctx, call, o.plan, out));
 done:
     return st;
 }

@@ -13,6 +13,7 @@ typedef struct tsr_op_call {
     tsr_tensor *const *in; /* absent optional inputs are NULL */
     const tsr_attr *attrs; /* all that the row has, in its order */
     const char *part;      /* of what it is a part, for messages: "table 2: "; NULL: none */
+    const tsr_spec *want;  /* what the first output shall be; NULL: anything */
 } tsr_op_call;
 
 /* A call whose inputs are where they are needed and whose outputs are made. */
@@ -44,7 +45,8 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
 void tsr__dispatch_cache_free(tsr_ctx *ctx);
 
 /* statistics.c: a strict context refuses hidden redistribution */
-tsr_status tsr__strict_check(const tsr_ctx *ctx, const tsr_plan *plan, tsr_error *err);
+tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec *from,
+                             const tsr_spec *to, tsr_error *err);
 double tsr__statistics_clock(const tsr_ctx *ctx); /* seconds; 0 unless statistics are on */
 void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh);
 

@@ -24,31 +24,26 @@ void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes)
     mesh->ctx->scope->budget = bytes;
 }
 
-/* What would be moved is said of the first input that is. */
-tsr_status tsr__strict_check(const tsr_ctx *ctx, const tsr_plan *plan, tsr_error *err)
+tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec *from,
+                             const tsr_spec *to, tsr_error *err)
 {
-    const tsr_schema *s = &plan->schema;
+    char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     tsr_heap heap = {0};
+    tsr_redist *plan = NULL;
+    int64_t bytes;
     tsr_status st = TSR_OK;
 
-    for (int k = 0; ctx->strict && k < s->n_in; k++) {
-        char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
-        tsr_redist *redist = NULL;
-        int64_t bytes;
-        if (plan->stays[k])
-            continue;
-        TSR_TRY(tsr__plan_make(&heap, &s->in[k], &plan->strategy.in[k], &plan->cost, 0,
-                               TSR_RIVAL_BEST, &redist, err));
-        bytes = tsr_redist_info_of(redist).bytes;
-        tsr_redist_free(redist);
-        if (bytes > 0)
-            return tsr__fail(err, TSR_ERR_LIMIT,
-                             "%s: strict mode forbids to move input %d, %s, to %s, which brings a "
-                             "rank %" PRId64 " bytes",
-                             s->op->name, k, tsr_spec_text(&s->in[k], from, sizeof from),
-                             tsr_placements_text(&plan->strategy.in[k], to, sizeof to), bytes);
-    }
+    if (!ctx->strict)
+        return TSR_OK;
+    TSR_TRY(tsr__plan_make(&heap, from, to, &ctx->cost, 0, TSR_RIVAL_BEST, &plan, err));
+    bytes = tsr_redist_info_of(plan).bytes;
+    if (bytes > 0)
+        st = tsr__fail(
+            err, TSR_ERR_LIMIT,
+            "%s: strict mode forbids to move %s to %s, which brings a rank %" PRId64 " bytes", op,
+            tsr_spec_text(from, a, sizeof a), tsr_placements_text(to, b, sizeof b), bytes);
 done:
+    tsr_redist_free(plan);
     return st;
 }
 

@@ -8,6 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#ifdef __clang__ /* without optimisation it does not vectorise, and says so */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 #define ID int32_t
 #define FN(name) name##_i32
 #include "kernel/embedding_ids.inc.h"

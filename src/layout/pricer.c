@@ -226,20 +226,6 @@ done:
     return st;
 }
 
-/* The space of all targets together is too large: that of one may do. */
-static tsr_status price_alone(tsr_pricer *p, const tsr_placement *to, tsr_price *out,
-                              tsr_error *err)
-{
-    tsr_pricer alone;
-    tsr_status st;
-
-    tsr__pricer_open(&alone, p->heap, p->from, (const tsr_placement(*)[TSR_MAX_MESH])to, 1,
-                     p->cost);
-    st = tsr__pricer_ask(&alone, to, out, err);
-    tsr__pricer_close(&alone);
-    return st;
-}
-
 tsr_status tsr__pricer_ask(tsr_pricer *p, const tsr_placement *to, tsr_price *out, tsr_error *err)
 {
     bool kept[TSR_MAX_MESH];
@@ -253,7 +239,7 @@ tsr_status tsr__pricer_ask(tsr_pricer *p, const tsr_placement *to, tsr_price *ou
         return TSR_OK;
     TSR_TRY(find_pass(p, kept, &pass, err));
     if (!pass->complete)
-        return p->n_admitted > 1 ? price_alone(p, to, out, err) : price_of_plan(p, to, out, err);
+        return price_of_plan(p, to, out, err);
     goal = tsr__space_state(&pass->space, to);
     *out = best_price(pass, &goal);
     add_to_partial(&pass->space, to, &goal, out);

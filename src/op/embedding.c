@@ -402,14 +402,14 @@ static tsr_status weights_backward_rule(const tsr_schema *s, tsr_rules *out, tsr
     TSR_TRY(add_partials(s, 0, TSR_AVG, out, err));
     TSR_TRY(add_partials(s, 1, TSR_AVG, out, err));
     TSR_TRY(tsr_rule_add(out, &rule, err));
-    rule = (tsr_rule){.in = {{{0}}, ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
+    rule = (tsr_rule){.in = {[1] = ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
     TSR_TRY(tsr_rule_add(out, &rule, err));
     if (tsr__schema_has(s, 3))
         return st;
-    rule =
-        (tsr_rule){.in = {tsr_mark_shard(0), {{0}}, tsr_mark_shard(0)}, .out = {tsr_mark_shard(0)}};
+    rule = (tsr_rule){.in = {[0] = tsr_mark_shard(0), [2] = tsr_mark_shard(0)},
+                      .out = {tsr_mark_shard(0)}};
     TSR_TRY(tsr_rule_add(out, &rule, err));
-    rule = (tsr_rule){.in = {{{0}}, {{0}}, tsr_mark_shard(1)}, .out = {tsr_mark_shard(1)}};
+    rule = (tsr_rule){.in = {[2] = tsr_mark_shard(1)}, .out = {tsr_mark_shard(1)}};
     TSR_TRY(tsr_rule_add(out, &rule, err));
 done:
     return st;

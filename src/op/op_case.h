@@ -6,8 +6,8 @@
 
 #include "op/op.h"
 
-/* What an integer input holds: anything, indices "i64[7]<10" of 0 to 9, or offsets "i64[4]/12", from
-   0 on, never falling, at most 12. */
+/* What an integer input holds: anything, indices "i64[7]<10" of 0 to 9, or offsets "i64[4]/12",
+   from 0 on, never falling, at most 12. */
 typedef enum tsr_range_kind { TSR_RANGE_NONE, TSR_RANGE_BELOW, TSR_RANGE_OFFSETS } tsr_range_kind;
 typedef struct tsr_range {
     tsr_range_kind kind;

@@ -41,7 +41,8 @@ static tsr_status make_plan(tsr_heap *heap, tsr_plan *plan, tsr_error *err)
 
     TSR_TRY(tsr__schema_check(s, err));
     /* what is overwritten keeps its placements */
-    TSR_TRY(tsr__plan_strategy(heap, s, &plan->cost, s->op->inplace ? s->in[0].place : NULL, false,
+    TSR_TRY(tsr__plan_strategy(heap, s, &plan->cost,
+                               s->op->inplace ? s->in[0].place : plan->key.want, false,
                                &plan->strategy, err));
     plan->all_stay = true;
     for (int k = 0; k < s->n_in; k++) {
@@ -54,6 +55,16 @@ done:
     return st;
 }
 
+static bool wants_equal(const tsr_plan *p, const tsr_plan_key *key)
+{
+    if (!p->key.want || !key->want)
+        return !p->key.want && !key->want;
+    for (int m = 0; m < p->schema.in[0].mesh.ndim; m++)
+        if (!tsr__placement_equal(&p->want[m], &key->want[m]))
+            return false;
+    return true;
+}
+
 static bool is_plan_of(tsr_plan *p, const tsr_plan_key *key)
 {
     if (p->key.hash != key->hash || p->key.entry != key->entry || p->key.n_in != key->n_in)
@@ -61,7 +72,8 @@ static bool is_plan_of(tsr_plan *p, const tsr_plan_key *key)
     for (int k = 0; k < key->n_in; k++)
         if (p->key.in[k] != key->in[k])
             return false;
-    if (!tsr__attrs_equal(p->schema.attrs.value, key->attrs, key->entry->n_attrs))
+    if (!tsr__attrs_equal(p->schema.attrs.value, key->attrs, key->entry->n_attrs) ||
+        !wants_equal(p, key))
         return false;
     if (p->key.cost_version != key->cost_version) {
         if (!tsr__cost_equal(&p->cost, key->cost))
@@ -89,6 +101,9 @@ static void set_call(tsr_plan *plan, const tsr_plan_key *key)
     }
     plan->key.attrs = s->attrs.value;
     plan->key.cost = &plan->cost;
+    for (int m = 0; key->want && m < s->in[0].mesh.ndim; m++)
+        plan->want[m] = key->want[m];
+    plan->key.want = key->want ? plan->want : NULL;
 }
 
 tsr_status tsr__propagate(tsr_heap *heap, tsr_plan_cache **cache, const tsr_plan_key *key,

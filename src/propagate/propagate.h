@@ -14,14 +14,16 @@ typedef struct tsr_plan_key {
     const tsr_attr *attrs; /* as many as the entry says */
     int n_in;
     const tsr_spec *in[TSR_MAX_IN]; /* NULL: an absent optional input */
+    const tsr_placement *want;      /* placements that output 0 shall end in; NULL: any */
     uint64_t hash;                  /* of all of that */
     const tsr_cost *cost;
     int cost_version; /* equal versions are equal costs */
 } tsr_plan_key;
 
 typedef struct tsr_plan {
-    tsr_plan_key key; /* attrs and cost are those below */
+    tsr_plan_key key; /* attrs, want and cost are those below */
     tsr_schema schema;
+    tsr_placement want[TSR_MAX_MESH];
     tsr_cost cost;
     tsr_error why; /* code TSR_OK, or why the call is impossible */
     tsr_strategy strategy;

@@ -265,16 +265,13 @@ const tsr_deal_kind tsr__deal_bag_max = {
 static tsr_status contest_count(tsr_deal *d, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
-    const tsr_form *offsets = call->in[2]->form, *out = call->out[0]->form;
+    const tsr_form *out = call->out[0]->form;
     const int64_t n_bags = out->spec.shape.size[0];
     int64_t *begin;
     tsr_owners bags = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)(n_bags + 1) * 8, &begin));
-    TSR_TRY(tsr__bag_offsets(
-        offsets->spec.dtype, tsr__tensor_data(call->in[2]), offsets->local.size[0],
-        tsr_schema_attr(call->schema, "include_last")->i[0], d->own.ids.n, begin, err));
+    TSR_TRY(tsr__deal_bounds(d, n_bags, &begin, err));
     d->own.n_bags = n_bags;
     d->own.begin = begin;
     TSR_TRY(tsr__owners_open(call->mesh, &out->spec, d->mdims, d->among, &bags));
