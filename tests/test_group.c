@@ -298,7 +298,7 @@ typedef struct shortage {
 static tsr_status short_job(tsr_mesh *mesh, void *arg)
 {
     shortage *s = arg;
-    tsr_tensor *out[MOST];
+    tsr_tensor *out[MOST], *grads[MOST];
     problem p;
     tsr_status st = make(mesh, "rr", &p);
     int64_t before = tsr_allocations(mesh);
@@ -309,9 +309,72 @@ static tsr_status short_job(tsr_mesh *mesh, void *arg)
         tsr_fault_alloc(mesh, s->n);
     st = tsr_lookup_group(p.use, MOST, out);
     if (st == TSR_OK)
+        st = tsr_lookup_group_backward(p.use, out, MOST, grads);
+    if (st == TSR_OK)
         st = tsr_barrier(mesh);
     if (tsr_mesh_rank(mesh) == 1)
         atomic_store(&s->hit, tsr_allocations(mesh) - before >= s->n);
+    drop(&p);
+    return st;
+}
+
+/* Without data: specs and costs. */
+static tsr_status sim_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *out[MOST], *grads[MOST];
+    int64_t before;
+    problem p;
+    tsr_status st = make(mesh, "rr", &p);
+    (void)arg;
+
+    if (st != TSR_OK)
+        return st;
+    before = tsr_counters_get(mesh).bytes_in;
+    CHECK(tsr_lookup_group(p.use, MOST, out) == TSR_OK);
+    CHECK(tsr_lookup_group_backward(p.use, out, MOST, grads) == TSR_OK);
+    CHECK(tsr_counters_get(mesh).bytes_in > before);
+    for (int t = 0; t < MOST; t++)
+        CHECK(tsr_spec_equal(tsr_tensor_spec(grads[t]), tsr_tensor_spec(p.use[t].table)));
+    drop(&p);
+    return st;
+}
+
+/* What all ranks see alike is refused before anything moves. */
+static tsr_status refused_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *out[MOST], *none[MOST] = {NULL};
+    tsr_table_use use[2];
+    problem p;
+    tsr_status st = make(mesh, "rr", &p);
+    (void)arg;
+
+    if (st != TSR_OK)
+        return st;
+    CHECK(tsr_lookup_group(p.use, 0, out) == TSR_OK);
+    for (int i = 0; i < 6; i++) {
+        static const char *const says[] = {"table 1: there is no such pooling",
+                                           "table 1: only sums have weights",
+                                           "table 1: only bags have offsets",
+                                           "table 1: embedding: ids and offsets are of type",
+                                           "table 0: the gradient of a largest needs",
+                                           "the tensor is NULL"};
+        use[0] = p.use[0];
+        use[1] = p.use[i == 3 ? 6 : 1];
+        if (i == 0)
+            use[1].pooling = (tsr_pooling)7;
+        if (i == 1)
+            use[1].weights = use[1].ids;
+        if (i == 2)
+            use[1].offsets = use[1].ids;
+        if (i == 3)
+            use[1].ids = p.use[0].table;
+        if (i == 4)
+            use[0] = p.use[3];
+        CHECK((i < 4 ? tsr_lookup_group(use, 2, out)
+                     : tsr_lookup_group_backward(use, none, 2, out)) != TSR_OK);
+        CHECK(strstr(tsr_mesh_message(mesh), says[i]));
+        tsr_mesh_clear_error(mesh);
+    }
     drop(&p);
     return st;
 }
@@ -352,6 +415,28 @@ static void one_exchange(void **state)
     }
 }
 
+static void without_data(void **state)
+{
+    static const char *const meshes[] = {"2", "2x2"};
+    (void)state;
+
+    for (int i = 0; i < 2; i++) {
+        tsr_run_opts opts = {.mesh = meshes[i], .world = TSR_WORLD_SIM};
+        tsr_error err = {0};
+        if (tsr_run(&opts, sim_job, NULL, &err) != TSR_OK)
+            fail_msg("mesh %s: %s", meshes[i], err.text);
+    }
+}
+
+static void refused(void **state)
+{
+    tsr_error err = {0};
+    (void)state;
+
+    if (run_on("2", refused_job, NULL, &err) != TSR_OK)
+        fail_msg("%s", err.text);
+}
+
 static void bad_ids(void **state)
 {
     (void)state;
@@ -385,6 +470,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_single_calls),
         cmocka_unit_test(one_exchange),
+        cmocka_unit_test(without_data),
+        cmocka_unit_test(refused),
         cmocka_unit_test(bad_ids),
         cmocka_unit_test(every_allocation),
     };

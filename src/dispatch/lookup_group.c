@@ -157,6 +157,8 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
     if (u->home) {
         TSR_TRY(open_home(g, u, table_mesh));
     } else {
+        if (g->backward)
+            u->call.want = &from->table->form->spec;
         TSR_TRY(tsr__dispatch_open(g->ctx, &u->call, &u->opened, u->out));
         u->run = (tsr_run_call){.mesh = u->opened.mesh,
                                 .schema = &u->opened.plan->schema,

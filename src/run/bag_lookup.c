@@ -210,18 +210,6 @@ done:
     return st;
 }
 
-/* Where bags begin by their offsets; an error names the op. */
-static tsr_status find_bags(const tsr_run_call *call, int64_t n_ids, int64_t *begin, tsr_error *err)
-{
-    const tsr_form *offsets = call->in[2]->form;
-    const bool last = tsr_schema_attr(call->schema, "include_last")->i[0];
-    tsr_error wrong = {0};
-    tsr_status st = tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
-                                     offsets->local.size[0], last, n_ids, begin, &wrong);
-
-    return st == TSR_OK ? st : tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text);
-}
-
 /* Nothing has won yet: zeros from nowhere. */
 static tsr_status begin_contest(tsr_deal *d, int64_t n_bags, int64_t **winner)
 {
@@ -283,8 +271,7 @@ static tsr_status contest_count(tsr_deal *d, tsr_error *err)
     tsr_owners bags = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)(n_bags + 1) * 8, &begin));
-    TSR_TRY(find_bags(call, d->own.ids.n, begin, err));
+    TSR_TRY(tsr__deal_bounds(d, n_bags, &begin, err));
     d->own.n_bags = n_bags;
     d->own.begin = begin;
     TSR_TRY(tsr__owners_open(call->mesh, &out->spec, d->mdims, d->among, &bags));

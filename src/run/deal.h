@@ -70,6 +70,8 @@ extern const tsr_deal_kind tsr__deal_bag_backward, tsr__deal_bag_max_backward;
 int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back);
 /* [member] the number of its first item in a list. */
 tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out);
+/* Where all n bags begin by their offsets, [n + 1]; an error names the op. */
+tsr_status tsr__deal_bounds(tsr_deal *d, int64_t n, int64_t **begin, tsr_error *err);
 /* The gradient of the table, to be filled from these rows; and filling it: all rows, or the touched
    ones. */
 tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows);

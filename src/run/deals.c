@@ -52,20 +52,32 @@ static void end_deal(tsr_deal *d)
     tsr__owners_close(d->ctx, &d->owners);
 }
 
-/* Of bags by offsets, which all ranks have, those that are this rank's. */
-static tsr_status cut_bags(tsr_deal *d, const tsr_spec *rows, tsr_error *err)
+tsr_status tsr__deal_bounds(tsr_deal *d, int64_t n, int64_t **begin, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
     const tsr_form *offsets = call->in[2]->form;
-    bool last = tsr_schema_attr(call->schema, "include_last")->i[0];
-    int64_t *begin, n = rows->shape.size[0], first;
+    const bool last = tsr_schema_attr(call->schema, "include_last")->i[0];
+    tsr_error wrong = {0};
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * sizeof **begin, begin));
+    st = tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
+                          offsets->local.size[0], last, d->own.ids.n, *begin, &wrong);
+    if (st != TSR_OK)
+        tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text);
+done:
+    return st;
+}
+
+/* Of bags by offsets, which all ranks have, those that are this rank's. */
+static tsr_status cut_bags(tsr_deal *d, const tsr_spec *rows, tsr_error *err)
+{
+    int64_t *begin, first;
     tsr_owners bags = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * sizeof *begin, &begin));
-    TSR_TRY(tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
-                             offsets->local.size[0], last, d->own.ids.n, begin, err));
-    TSR_TRY(tsr__owners_open(call->mesh, rows, 0, 0, &bags));
+    TSR_TRY(tsr__deal_bounds(d, rows->shape.size[0], &begin, err));
+    TSR_TRY(tsr__owners_open(d->call->mesh, rows, 0, 0, &bags));
     begin += bags.first;
     first = begin[0];
     for (int64_t b = 0; b <= bags.rows; b++)
