@@ -167,6 +167,7 @@ static tsr_status run_kernel(tsr_ctx *ctx, const char *part, const tsr_plan *pla
     tsr_status st = TSR_OK;
 
     trouble.code = TSR_OK;
+    trouble.text[0] = 0;
     call->error = &trouble;
     for (int k = 0; k < call->n_in; k++)
         call->in[k].data = in[k] ? tsr__tensor_data(in[k]) : NULL;
@@ -188,6 +189,11 @@ static tsr_status run_kernel(tsr_ctx *ctx, const char *part, const tsr_plan *pla
 done:
     tsr__pool_put(&ctx->pool, call->scratch);
     call->scratch = NULL;
+    if (st != TSR_OK && before) { /* the old values are all there is */
+        tsr_buffer *unset = out[0]->buffer;
+        out[0]->buffer = before;
+        before = unset;
+    }
     tsr__buffer_release(before);
     return st;
 }
@@ -280,16 +286,21 @@ static tsr_status run_composed(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor
             TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->entry->op->name));
     TSR_TRY(tsr__scope_push(ctx));
     st = call->entry->op->compose(call->in, call->n_in, &attrs, out, &ctx->error);
-    for (int k = 0; k < TSR_MAX_OUT; k++) {
-        if (st == TSR_OK && out[k])
+    if (st != TSR_OK)
+        tsr__fail(&ctx->error, st, "%s: it failed: %s", call->entry->op->name, tsr_status_text(st));
+    for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)
+        if (out[k])
             st = tsr__tensor_check(ctx, out[k], call->entry->op->name);
-        if (st == TSR_OK && out[k] && out[k]->scope == ctx->scope)
+    for (int k = 0; k < TSR_MAX_OUT; k++) {
+        if (st != TSR_OK)
+            out[k] = NULL;
+        else if (out[k] && out[k]->scope == ctx->scope)
             tsr_keep(out[k]);
-        else if (st == TSR_OK && out[k]) /* an input, say */
-            tsr_ref(out[k]);
+        else
+            tsr_ref(out[k]); /* an input, say */
     }
     tsr__scope_pop(ctx);
-    for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)
+    for (int k = 0; k < TSR_MAX_OUT; k++)
         if (out[k] && !out[k]->scope)
             tsr__scope_add(ctx, out[k]);
         else
@@ -308,8 +319,8 @@ tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened 
 
     TSR_TRY(find_plan(ctx, call, &o->plan));
     o->mesh = call->in[0]->mesh;
-    for (int k = 0; k < call->n_in; k++)
-        o->in[k] = call->in[k];
+    for (int k = 0; k < o->plan->schema.n_in; k++) /* optional ones need not be given */
+        o->in[k] = k < call->n_in ? call->in[k] : NULL;
     if (!o->plan->all_stay)
         TSR_TRY(bring_inputs(ctx, call, o->plan, o->in));
     TSR_TRY(make_outputs(o->mesh, o->plan, o->in, out));
@@ -339,7 +350,10 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
     tsr_plan *plan;
     tsr_status st;
 
+    TSR_TRY(tsr__tensor_needs_data(out, call->entry->op->name));
     TSR_TRY(find_plan(ctx, call, &plan));
+    if (out->mesh->index < 0)
+        return TSR_OK;
     if (!plan->all_stay || !plan->local || !plan->schema.op->kernel || plan->schema.n_out != 1 ||
         ((prepared *)plan->local)->out[0] != out->form)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,

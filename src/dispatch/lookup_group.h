@@ -9,7 +9,7 @@
 
 /* Attributes of bags, in the order of the rows. */
 typedef struct tsr_bag_attrs {
-    tsr_attr value[4];
+    tsr_attr value[5];
 } tsr_bag_attrs;
 
 typedef struct tsr_use_call {

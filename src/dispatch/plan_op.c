@@ -48,15 +48,25 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     tsr_question q = {.schema = schema, .cost = cost ? cost : &usual, .want = want};
     tsr_status st;
 
+    if (schema->op->compose)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s is composed of other ops: it has no price of its own",
+                         schema->op->name);
     if (schema->op->inplace && !want)
         q.want = schema->in[0].place;
-    for (int k = 0; k < schema->n_in; k++)
-        s.in[k] = way->in[k];
+    for (int k = 0; k < schema->n_in; k++) {
+        s.in[k] = schema->in[k];
+        memcpy(s.in[k].place, way->in[k].place, sizeof s.in[k].place);
+        if (tsr__schema_has(schema, k))
+            TSR_TRY(tsr__placements_check(&schema->in[k], s.in[k].place, err));
+    }
     for (int k = 0; k < schema->n_out; k++) {
-        s.out[k] = way->out[k];
-        s.out[k].dtype = schema->out_dtype[k];
-        s.out[k].shape = schema->out_shape[k];
-        s.out[k].mesh = schema->in[0].mesh;
+        s.out[k] = (tsr_spec){.dtype = schema->out_dtype[k],
+                              .shape = schema->out_shape[k],
+                              .mesh = schema->in[0].mesh};
+        memcpy(s.out[k].place, way->out[k].place, sizeof s.out[k].place);
+        if (tsr__schema_gives(schema, k))
+            TSR_TRY(tsr__placements_check(&s.out[k], s.out[k].place, err));
     }
     TSR_TRY(tsr__strategy_price_rest(&heap, &q, &s, err));
     TSR_TRY(tsr__strategy_price_inputs(&heap, &q, &s, err));

@@ -6,11 +6,6 @@
 
 static const tsr_embedding_opts USUAL = {0};
 
-static tsr_attr yes(bool value)
-{
-    return (tsr_attr){.n = 1, .i = {value}};
-}
-
 static tsr_attr number(int64_t value)
 {
     return (tsr_attr){.n = 1, .i = {value}};
@@ -27,7 +22,8 @@ tsr_tensor *tsr_embedding(tsr_tensor *table, tsr_tensor *ids, const tsr_embeddin
 
     return tsr__dispatch_typed(
         "embedding", (tsr_tensor *[]){table, ids}, 2,
-        (const tsr_attr[]){padding(o), yes(o->keep_padding), yes(o->zero_out_of_range)}, NULL);
+        (const tsr_attr[]){padding(o), number(o->keep_padding), number(o->zero_out_of_range)},
+        NULL);
 }
 
 tsr_tensor *tsr_embedding_backward(tsr_tensor *grad, tsr_tensor *ids, int64_t rows,
@@ -37,8 +33,8 @@ tsr_tensor *tsr_embedding_backward(tsr_tensor *grad, tsr_tensor *ids, int64_t ro
 
     return tsr__dispatch_typed("embedding_backward", (tsr_tensor *[]){grad, ids}, 2,
                                (const tsr_attr[]){number(rows), padding(o),
-                                                  yes(o->scale_grad_by_freq),
-                                                  yes(o->zero_out_of_range)},
+                                                  number(o->scale_grad_by_freq),
+                                                  number(o->zero_out_of_range)},
                                NULL);
 }
 
@@ -54,15 +50,15 @@ static tsr_bag_attrs bag(const tsr_embedding_opts *opts)
     const tsr_embedding_opts *o = opts ? opts : &USUAL;
 
     return (tsr_bag_attrs){
-        {padding(o), yes(o->include_last), yes(o->zero_out_of_range), yes(o->last)}};
+        {padding(o), number(o->include_last), number(o->zero_out_of_range), number(o->last)}};
 }
 
 static tsr_bag_attrs bag_backward(int64_t rows, const tsr_embedding_opts *opts)
 {
     const tsr_embedding_opts *o = opts ? opts : &USUAL;
 
-    return (tsr_bag_attrs){
-        {number(rows), padding(o), yes(o->include_last), yes(o->zero_out_of_range)}};
+    return (tsr_bag_attrs){{number(rows), padding(o), number(o->include_last),
+                            number(o->zero_out_of_range), number(o->scale_grad_by_freq)}};
 }
 
 tsr_tensor *tsr_bag_sum(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
@@ -132,7 +128,8 @@ tsr_use_call tsr__use_forward(const tsr_table_use *use)
 
     call.attrs = bag(o);
     if (use->pooling == TSR_POOL_NONE)
-        call.attrs = (tsr_bag_attrs){{padding(o), yes(o->keep_padding), yes(o->zero_out_of_range)}};
+        call.attrs =
+            (tsr_bag_attrs){{padding(o), number(o->keep_padding), number(o->zero_out_of_range)}};
     return call;
 }
 
@@ -148,8 +145,8 @@ tsr_use_call tsr__use_backward(const tsr_table_use *use, tsr_tensor *grad)
     call.in[0] = grad;
     call.attrs = bag_backward(rows, o);
     if (use->pooling == TSR_POOL_NONE)
-        call.attrs = (tsr_bag_attrs){
-            {number(rows), padding(o), yes(o->scale_grad_by_freq), yes(o->zero_out_of_range)}};
+        call.attrs = (tsr_bag_attrs){{number(rows), padding(o), number(o->scale_grad_by_freq),
+                                      number(o->zero_out_of_range)}};
     if (use->pooling == TSR_POOL_MAX) {
         call.n_in = 2;
         call.in[1] = use->index ? *use->index : NULL;

@@ -16,7 +16,7 @@
 enum { LOOKUP_KEEP = 1, LOOKUP_ZERO = 2 };
 enum { BAG_INCLUDE_LAST = 1, BAG_ZERO = 2, BAG_LAST = 3 };
 enum { BACK_FREQ = 2, BACK_ZERO = 3 };
-enum { BAG_BACK_INCLUDE_LAST = 2, BAG_BACK_ZERO = 3 };
+enum { BAG_BACK_INCLUDE_LAST = 2, BAG_BACK_ZERO = 3, BAG_BACK_FREQ = 4 };
 
 static void *carve(char **at, size_t bytes)
 {
@@ -146,9 +146,8 @@ typedef struct bag_scratch {
     void *rest;
 } bag_scratch;
 
-static bag_scratch carve_bags(const tsr_kernel_call *call, int64_t n_bags, int64_t dim)
+static bag_scratch carve_bags(char *at, int64_t n_bags, int64_t dim)
 {
-    char *at = call->scratch;
     bag_scratch s;
 
     s.begin = carve(&at, (size_t)(n_bags + 1) * 8);
@@ -162,7 +161,7 @@ static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
 {
     const tsr_operand *table = &call->in[0];
     const int64_t n_bags = call->out[0].shape.size[0], dim = table->shape.size[1];
-    bag_scratch s = carve_bags(call, n_bags, dim);
+    bag_scratch s = carve_bags(call->scratch, n_bags, dim);
 
     *out = (tsr_bag_pool){.dtype = table->dtype,
                           .dim = dim,
@@ -207,7 +206,7 @@ void tsr__kernel_bag_max(const tsr_kernel_call *call)
 void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
 {
     const tsr_operand *grad = &call->in[0], *table = &call->in[1];
-    bag_scratch s = carve_bags(call, grad->shape.size[0], 0);
+    bag_scratch s = carve_bags(call->scratch, grad->shape.size[0], 0);
     tsr_bag_pool pool = {.dtype = table->dtype,
                          .dim = table->shape.size[1],
                          .table = table->data,
@@ -233,6 +232,15 @@ static tsr_table_grad grad_of(const tsr_kernel_call *call)
                             .out = out->data};
 }
 
+/* Rows are divided by how often they occur. */
+static void set_freq(const tsr_ids *ids, int64_t *counts, tsr_table_grad *grad)
+{
+    memset(counts, 0, (size_t)grad->n_rows * sizeof *counts);
+    tsr__embedding_count(ids, TSR_I64, counts);
+    grad->freq_dtype = TSR_I64;
+    grad->freq = counts;
+}
+
 size_t tsr__scratch_embedding_backward(const tsr_kernel_call *call)
 {
     return room(tsr__scatter_bytes(tsr__operand_count(&call->in[1]))) +
@@ -250,12 +258,8 @@ void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
     if (!ids_are_good(call, 1, &ids, BACK_ZERO))
         return;
     counts = carve(&at, (size_t)grad.n_rows * 8);
-    if (call->attrs.value[BACK_FREQ].i[0]) {
-        memset(counts, 0, (size_t)grad.n_rows * 8);
-        tsr__embedding_count(&ids, TSR_I64, counts);
-        grad.freq_dtype = TSR_I64;
-        grad.freq = counts;
-    }
+    if (call->attrs.value[BACK_FREQ].i[0])
+        set_freq(&ids, counts, &grad);
     if (call->reference) {
         tsr_bags single = {.ids = ids, .n_bags = ids.n, .length = 1};
         tsr__reference_bag_backward(&single, NULL, NULL, &grad);
@@ -267,7 +271,8 @@ void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
 
 size_t tsr__scratch_bag_backward(const tsr_kernel_call *call)
 {
-    return bag_room(call, 1, call->in[0].shape.size[0], 0) +
+    return room((size_t)call->out[0].shape.size[0] * 8) +
+           bag_room(call, 1, call->in[0].shape.size[0], 0) +
            room(tsr__scatter_bytes(tsr__operand_count(&call->in[1])));
 }
 
@@ -275,8 +280,10 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
 {
     const int64_t n_bags = call->in[0].shape.size[0];
     tsr_table_grad grad = grad_of(call);
-    bag_scratch s = carve_bags(call, n_bags, 0);
     const void *weights = tsr__operand_given(call, 3) ? call->in[3].data : NULL;
+    char *at = call->scratch;
+    int64_t *freq = carve(&at, (size_t)grad.n_rows * 8);
+    bag_scratch s = carve_bags(at, n_bags, 0);
     tsr_scatter scatter;
     tsr_bags bags;
 
@@ -285,6 +292,8 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
         return;
     if (mean)
         tsr__bag_counts(&bags, s.counts);
+    if (call->attrs.value[BAG_BACK_FREQ].i[0])
+        set_freq(&bags.ids, freq, &grad);
     if (call->reference) {
         tsr__reference_bag_backward(&bags, weights, mean ? s.counts : NULL, &grad);
         return;

@@ -86,8 +86,8 @@ tsr_status tsr__bag_offsets(tsr_dtype dtype, const void *offsets, int64_t n_offs
                              i, at, n_ids);
         begin[i] = before = at;
     }
-    if (!with_last)
-        begin[n_offsets] = n_ids;
+    if (!with_last) /* without bags no id is in one */
+        begin[n_offsets] = n_offsets > 0 ? n_ids : 0;
     return TSR_OK;
 }
 

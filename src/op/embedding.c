@@ -380,7 +380,7 @@ static tsr_status backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
         rule.out[0] = tsr_mark_partial(TSR_SUM);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
-    if (s->op->kernel == tsr__kernel_bag_sum_backward) {
+    if (s->op->kernel == tsr__kernel_bag_sum_backward && !freq) {
         rule = ids_sharded(s, 1);
         rule.out[0] = tsr_mark_partial(TSR_SUM);
         TSR_TRY(tsr_rule_add(out, &rule, err));
@@ -456,7 +456,7 @@ static tsr_comm lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_s
     double id = (double)tsr_dtype_size(in[IDS].dtype), vocab = (double)table->shape.size[0];
     tsr_move move = {.kind = TSR_STEP_EXCHANGE, .mdims = mdims};
 
-    if (!mdims || n == 0 || row == 0 || vocab == 0)
+    if (!mdims)
         return (tsr_comm){0};
     for (int m = 0; m < table->mesh.ndim; m++)
         group *= mdims >> m & 1 ? table->mesh.size[m] : 1;
@@ -469,7 +469,8 @@ static tsr_comm lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_s
     }
     if (s->n_out > 1)
         row += 8.0 * (double)rows.size[rows.ndim - 1];
-    move.bytes = (group - 1) / group * ((bags ? n : lookups) * id + moved * row);
+    /* how much there is to send is told in any case: 8 bytes to each */
+    move.bytes = (group - 1) / group * ((bags ? n : lookups) * id + moved * row) + 8 * (group - 1);
     move.peers = 2 * (group - 1);
     move.group = (int)group;
     move.key = tsr__spec_hash(table) ^ tsr__spec_hash(&in[IDS]);
@@ -583,6 +584,8 @@ static const char *const bag_sum_backward_cases[] = {
     "f64[5,3] i64[12]<10 i64[5]/12 rows=10",
     "f64[4,6] i64[4,6]<10 - f64[4,6] rows=10",
     "f64[5,7] i64[5,3]<10 - f64[5,3] rows=10",
+    "f64[4,6] i64[4,6]<10 rows=10 scale_grad_by_freq=true",
+    "f64[5,3] i64[5,3]<10 rows=10 scale_grad_by_freq=true",
     NULL,
 };
 static const char *const bag_mean_backward_cases[] = {
@@ -614,6 +617,10 @@ static const char *const weights_backward_cases[] = {
 
 #define LOOKUP_ATTRS "padding_idx:int,keep_padding:bool=false,zero_out_of_range:bool=false"
 #define BAG_ATTRS "padding_idx:int,include_last:bool=false,zero_out_of_range:bool=false"
+
+#define BAG_BACK_ATTRS                                                                             \
+    "rows:int,padding_idx:int,include_last:bool=false,zero_out_of_range:bool=false,"               \
+    "scale_grad_by_freq:bool=false"
 
 const tsr_op tsr__ops_embedding[] = {
     {.name = "embedding",
@@ -683,7 +690,7 @@ const tsr_op tsr__ops_embedding[] = {
      .cases = bag_cases},
     {.name = "bag_sum_backward",
      .inputs = "grad,ids,offsets?,weights?",
-     .attrs = "rows:int,padding_idx:int,include_last:bool=false,zero_out_of_range:bool=false",
+     .attrs = BAG_BACK_ATTRS,
      .doc = "the gradient of a table of so many rows from that of its bags' sums",
      .rule = backward_rule,
      .comm = lookup_comm,
@@ -696,7 +703,7 @@ const tsr_op tsr__ops_embedding[] = {
      .cases = bag_sum_backward_cases},
     {.name = "bag_mean_backward",
      .inputs = "grad,ids,offsets?",
-     .attrs = "rows:int,padding_idx:int,include_last:bool=false,zero_out_of_range:bool=false",
+     .attrs = BAG_BACK_ATTRS,
      .doc = "the gradient of a table of so many rows from that of its bags' means",
      .rule = backward_rule,
      .comm = lookup_comm,

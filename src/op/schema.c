@@ -58,6 +58,9 @@ static tsr_status check_inputs(tsr_schema *s, tsr_error *err)
 
     if (s->n_in < 1 || s->n_in > (tsr__op_takes_list(op) ? TSR_MAX_IN : declared))
         return tsr__inputs_wrong(op, s->n_in, err);
+    for (int k = 0; k < s->n_in && tsr__op_takes_list(op); k++)
+        if (!tsr__schema_has(s, k))
+            return tsr__fail(err, TSR_ERR_ARG, "%s: input %d of its list is NULL", op->name, k);
     for (int k = 0; k < declared && !tsr__op_takes_list(op); k++) {
         size_t n;
         const char *p = input_text(op, k, &n);
@@ -125,7 +128,7 @@ done:
 bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n)
 {
     for (int i = 0; i < n; i++) {
-        if (a[i].n != b[i].n || a[i].f != b[i].f)
+        if (a[i].n != b[i].n || memcmp(&a[i].f, &b[i].f, sizeof a[i].f) != 0) /* NaN is itself */
             return false;
         for (int k = 0; k < a[i].n; k++)
             if (a[i].i[k] != b[i].i[k])

@@ -125,6 +125,9 @@ tsr_status tsr__propagate(tsr_heap *heap, tsr_plan_cache **cache, const tsr_plan
     TSR_TRY(tsr__alloc(heap, 1, sizeof *plan, &plan, err));
     set_call(plan, key);
     st = make_plan(heap, plan, &plan->why);
+    if (st != TSR_OK) /* a row's function may have left it at that */
+        tsr__fail(&plan->why, st, "%s: its rules failed: %s", key->entry->op->name,
+                  tsr_status_text(st));
     if (st == TSR_ERR_MEMORY) { /* not a property of the call */
         tsr__fail(err, st, "%s", plan->why.text);
         tsr__free(heap, plan);

@@ -106,12 +106,57 @@ done:
     return st;
 }
 
+/* Rows of bags to the owners that they hit. */
+static void copy_rows(const tsr_deal *d, tsr_lot *lot, const void *rows)
+{
+    for (int64_t i = 0; i < d->n_sent[BAGS]; i++)
+        memcpy((char *)lot->out + (size_t)i * lot->width,
+               (const char *)rows + (size_t)d->item[i] * lot->width, lot->width);
+}
+
+static bool is_mean(const tsr_deal *d)
+{
+    return d->call->schema->op->kernel == tsr__kernel_bag_mean ||
+           d->call->schema->op->kernel == tsr__kernel_bag_mean_backward;
+}
+
+/* Owners divide by the counts of whole bags while they add, so that sums of small types do not
+   overflow. */
+static tsr_status send_counts(tsr_deal *d, tsr_lot *lot)
+{
+    int64_t *counts;
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->own.n_bags * 8, &counts));
+    tsr__bag_counts(&d->own, counts);
+    copy_rows(d, lot, counts);
+done:
+    return st;
+}
+
 /* ---- sums and means ---- */
 
 static tsr_status sum_count(tsr_deal *d, tsr_error *err)
 {
+    tsr_status st;
+
     tsr__deal_add(d, BAGS, d->row, true);
-    return bag_count(d, err);
+    TSR_TRY(bag_count(d, err));
+    if (is_mean(d)) /* it has no weights, so these stand in their place */
+        tsr__deal_add(d, BAGS, sizeof(int64_t), false);
+done:
+    return st;
+}
+
+static tsr_status sum_ask(tsr_deal *d)
+{
+    tsr_status st;
+
+    TSR_TRY(bag_ask(d));
+    if (is_mean(d))
+        TSR_TRY(send_counts(d, &d->lot[MORE]));
+done:
+    return st;
 }
 
 /* Pool this rank's rows of the bags that came. */
@@ -121,6 +166,7 @@ static tsr_status pool_rows(tsr_deal *d, int64_t *position)
                          .dim = d->dim,
                          .table = tsr__tensor_data(d->call->in[0]),
                          .weights = d->weights ? d->lot[MORE].in : NULL,
+                         .counts = is_mean(d) ? d->lot[MORE].in : NULL,
                          .out = d->back[0].out,
                          .position = position};
     tsr_status st;
@@ -128,7 +174,7 @@ static tsr_status pool_rows(tsr_deal *d, int64_t *position)
     TSR_TRY(bags_that_came(d, &pool.bags));
     TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
     pool.last = tsr_schema_attr(d->call->schema, "last")->i[0];
-    (position ? tsr__bag_max : tsr__bag_sum)(&pool);
+    (position ? tsr__bag_max : is_mean(d) ? tsr__bag_mean : tsr__bag_sum)(&pool);
 done:
     return st;
 }
@@ -136,19 +182,6 @@ done:
 static tsr_status sum_answer(tsr_deal *d)
 {
     return pool_rows(d, NULL);
-}
-
-static tsr_status divide(tsr_deal *d)
-{
-    int64_t *counts;
-    tsr_status st;
-
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->own.n_bags * 8, &counts));
-    tsr__bag_counts(&d->own, counts);
-    tsr__bag_divide(d->dtype, d->dim, d->own.n_bags, counts, TSR_VARIANT_AUTO,
-                    tsr__tensor_data(d->call->out[0]));
-done:
-    return st;
 }
 
 /* Add the rows that came back: those of a bag in the order of their owners. */
@@ -176,14 +209,12 @@ static tsr_status sum_finish(tsr_deal *d)
         .begin = begin};
     TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
     tsr__bag_sum(&pool);
-    if (d->call->schema->op->kernel == tsr__kernel_bag_mean)
-        TSR_TRY(divide(d));
 done:
     return st;
 }
 
 const tsr_deal_kind tsr__deal_bag = {
-    .n_lists = 2, .count = sum_count, .ask = bag_ask, .answer = sum_answer, .finish = sum_finish};
+    .n_lists = 2, .count = sum_count, .ask = sum_ask, .answer = sum_answer, .finish = sum_finish};
 
 /* ---- the largest ---- */
 
@@ -326,19 +357,6 @@ const tsr_deal_kind tsr__deal_bag_max_offsets = {
 
 /* ---- gradients ---- */
 
-/* Rows of bags to the owners that they hit. */
-static void copy_rows(const tsr_deal *d, tsr_lot *lot, const void *rows)
-{
-    for (int64_t i = 0; i < d->n_sent[BAGS]; i++)
-        memcpy((char *)lot->out + (size_t)i * lot->width,
-               (const char *)rows + (size_t)d->item[i] * lot->width, lot->width);
-}
-
-static bool is_mean(const tsr_deal *d)
-{
-    return d->call->schema->op->kernel == tsr__kernel_bag_mean_backward;
-}
-
 /* The last lots that go: rows of bags, then, of means, their counts. */
 static tsr_status grad_count(tsr_deal *d, tsr_error *err)
 {
@@ -355,16 +373,12 @@ done:
 static tsr_status grad_ask(tsr_deal *d)
 {
     tsr_lot *rows = &d->lot[d->n_lots - 1 - is_mean(d)];
-    int64_t *counts;
     tsr_status st;
 
     TSR_TRY(bag_ask(d));
     copy_rows(d, rows, tsr__tensor_data(d->call->in[0]));
-    if (is_mean(d)) {
-        TSR_TRY(tsr__hold(&d->held, (size_t)d->own.n_bags * 8, &counts));
-        tsr__bag_counts(&d->own, counts);
-        copy_rows(d, rows + 1, counts);
-    }
+    if (is_mean(d))
+        TSR_TRY(send_counts(d, rows + 1));
 done:
     return st;
 }
@@ -436,7 +450,7 @@ static tsr_status winners_finish(tsr_deal *d)
                        .vocab = d->own.ids.vocab,
                        .row_first = d->owners.first,
                        .n_rows = d->owners.rows,
-                       .padding = -1};
+                       .padding = d->own.ids.padding};
     tsr_scatter scatter;
     void *scratch;
     tsr_status st;

@@ -190,12 +190,17 @@ tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows)
                             .out = tsr__tensor_data(d->call->out[0])};
 }
 
-tsr_status tsr__deal_fill(const tsr_deal *d, const tsr_scatter *scatter, tsr_table_grad *grad)
+tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scatter *scatter, tsr_table_grad *grad)
 {
+    tsr_status st = TSR_OK;
+
+    if (tsr_schema_attr(d->call->schema, "scale_grad_by_freq")->i[0])
+        TSR_TRY(tsr__touched_freq(&d->held, scatter, grad));
     if (d->part.touched)
         return tsr__touched_fill(scatter, grad, d->owners.first, d->call, d->part.touched);
     tsr__scatter_dense(scatter, grad);
-    return TSR_OK;
+done:
+    return st;
 }
 
 /* ---- all of them ---- */

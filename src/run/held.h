@@ -3,6 +3,7 @@
 #ifndef TSR_RUN_HELD_H
 #define TSR_RUN_HELD_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "tensor/tensor.h"
@@ -19,8 +20,10 @@ typedef struct tsr_held {
 /* Memory that is not set, into the pointer at out. */
 static inline tsr_status tsr__hold(tsr_held *held, size_t bytes, void *out)
 {
-    tsr_status st = tsr__pool_get(&held->ctx->pool, bytes, out, &held->ctx->error);
+    tsr_status st;
 
+    assert(held->n < TSR_HELD_MOST);
+    st = tsr__pool_get(&held->ctx->pool, bytes, out, &held->ctx->error);
     if (st == TSR_OK)
         memcpy(&held->buffer[held->n++], out, sizeof(void *));
     return st;

@@ -140,17 +140,9 @@ static tsr_status terms_finish(tsr_deal *d)
     tsr_table_grad grad = tsr__deal_grad(d, d->lot[1].in);
     tsr_scatter s;
     void *scratch;
-    int64_t *counts;
     tsr_status st;
 
     TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(ids.n), &scratch));
-    if (tsr_schema_attr(d->call->schema, "scale_grad_by_freq")->i[0]) {
-        TSR_TRY(tsr__hold(&d->held, (size_t)ids.n_rows * 8, &counts));
-        memset(counts, 0, (size_t)ids.n_rows * 8);
-        tsr__embedding_count(&ids, TSR_I64, counts);
-        grad.freq_dtype = TSR_I64;
-        grad.freq = counts;
-    }
     tsr__embedding_scatter(&ids, scratch, &s);
     TSR_TRY(tsr__deal_fill(d, &s, &grad));
 done:

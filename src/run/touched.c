@@ -44,8 +44,8 @@ done:
     return st;
 }
 
-/* How often each touched row occurs; only theirs is read. */
-static tsr_status count_rows(tsr_held *held, const tsr_scatter *s, tsr_table_grad *grad)
+/* Only the touched rows' counts are read. */
+tsr_status tsr__touched_freq(tsr_held *held, const tsr_scatter *s, tsr_table_grad *grad)
 {
     int64_t *counts;
     tsr_status st;
@@ -96,7 +96,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
                          s->n_in > 3 && call->in[3] ? tsr__tensor_data(call->in[3]) : NULL, counts,
                          scratch, &scatter);
     if (tsr_schema_attr(s, "scale_grad_by_freq")->i[0])
-        TSR_TRY(count_rows(&held, &scatter, &fill));
+        TSR_TRY(tsr__touched_freq(&held, &scatter, &fill));
     TSR_TRY(tsr__touched_fill(&scatter, &fill, here.first, call, out));
 done:
     tsr__held_release(&held);

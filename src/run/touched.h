@@ -5,17 +5,20 @@
 #define TSR_RUN_TOUCHED_H
 
 #include "kernel/embedding.h"
-#include "tensor/tensor.h"
+#include "run/held.h"
 #include "tessera_ext.h"
 #include "tessera_ops.h"
 
-/* Where gradients and table are both sharded by rows, ids and gradients travel to the owners, as for
-   the dense gradient; else ids and gradients that all ranks have are masked. Collective. */
+/* Where gradients and table are both sharded by rows, ids and gradients travel to the owners, as
+   for the dense gradient; else ids and gradients that all ranks have are masked. Collective. */
 tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_error *err);
 
 /* Memory for the touched rows, and their values; first is the global number of local row 0.
    Local. */
 tsr_status tsr__touched_fill(const tsr_scatter *scatter, tsr_table_grad *grad, int64_t first,
                              const tsr_run_call *call, tsr_touched *out);
+
+/* Let rows be divided by how often each occurs among the terms; the counts are held. */
+tsr_status tsr__touched_freq(tsr_held *held, const tsr_scatter *scatter, tsr_table_grad *grad);
 
 #endif

@@ -318,10 +318,11 @@ int64_t tsr__trial_differs(const tsr_trial *t, int k, const void *x)
         return -1;
     }
     for (int64_t i = 0; i < n; i++)
-        scale = fmax(scale, fabs(tsr__get(dtype, t->result[k], i)));
+        if (isfinite(tsr__get(dtype, t->result[k], i)))
+            scale = fmax(scale, fabs(tsr__get(dtype, t->result[k], i)));
     for (int64_t i = 0; i < n; i++) {
         double a = tsr__get(dtype, x, i), b = tsr__get(dtype, t->result[k], i);
-        if (a != b && !(fabs(a - b) <= tolerance * scale))
+        if (a != b && !(isnan(a) && isnan(b)) && !(fabs(a - b) <= tolerance * scale))
             return i;
     }
     return -1;
