@@ -14,7 +14,7 @@ tsr_status tsr__run_bag(const tsr_run_call *call, tsr_error *err);
 tsr_status tsr__run_bag_backward(const tsr_run_call *call, tsr_error *err);
 tsr_status tsr__run_bag_max_backward(const tsr_run_call *call, tsr_error *err);
 
-/* op/embedding.c: the mesh dims along which rows of the table travel in a strategy. */
+/* op/lookups.c: the mesh dims along which rows of the table travel in a strategy. */
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
 
 extern const tsr_op tsr__ops_pointwise[];

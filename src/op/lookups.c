@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding.c - lookups in a table, bags of them, and their gradients. Tables shard by rows or by
+/* lookups.c - lookups in a table, bags of them, and their gradients. Tables shard by rows or by
    columns, ids by any of their dims. By rows there are two ways: ids that all ranks have are masked
    and the sums are partial; ids that are sharded like the output travel to the owners of their rows
    and the rows come back (run/lookup.c), which costs what comm says. */
