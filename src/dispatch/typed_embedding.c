@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_embedding.c - the lookups of tessera_ops.h: options become attributes, in the order of the
-   rows (op/embedding.c). */
+   rows (op/lookups.c). */
 #include "dispatch/lookup_group.h"
 #include "tessera_ops.h"
 

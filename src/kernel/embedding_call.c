@@ -11,7 +11,7 @@
 #include "kernel/index.h"
 #include "kernel/kernels.h"
 
-/* Attributes of the rows, in their order (op/embedding.c); localise has made a number of the
+/* Attributes of the rows, in their order (op/lookups.c); localise has made a number of the
    padding. */
 enum { LOOKUP_KEEP = 1, LOOKUP_ZERO = 2 };
 enum { BAG_INCLUDE_LAST = 1, BAG_ZERO = 2, BAG_LAST = 3 };

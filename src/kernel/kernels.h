@@ -33,7 +33,7 @@ void tsr__kernel_transpose(const tsr_kernel_call *call);
 void tsr__kernel_reshape(const tsr_kernel_call *call);
 void tsr__kernel_slice(const tsr_kernel_call *call);
 
-/* Lookups and bags (op/embedding.c has the inputs). Numbers: the table's first row that is here,
+/* Lookups and bags (op/lookups.c has the inputs). Numbers: the table's first row that is here,
    its rows in all, the padding's row or -1, and the global position of the first id along each dim,
    -1 if it is not known. An id out of range is an error that names it. */
 enum {

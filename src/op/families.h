@@ -10,7 +10,7 @@
 /* The run of all lookups, bags and their gradients, src/run/deals.c. */
 tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
 
-/* op/embedding.c: the mesh dims along which rows of the table travel in a strategy. */
+/* op/lookups.c: the mesh dims along which rows of the table travel in a strategy. */
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
 
 extern const tsr_op tsr__ops_pointwise[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding.c - lookups in a table, bags of them, and their gradients. Tables shard by rows or by
+/* lookups.c - lookups in a table, bags of them, and their gradients. Tables shard by rows or by
    columns, ids by any of their dims. By rows there are two ways: ids that all ranks have are masked
    and the sums are partial; ids that are sharded like the output travel to the owners of their rows
    and the rows come back (run/deal.h), which costs what comm says. */
@@ -598,6 +598,8 @@ static const char *const bag_mean_backward_cases[] = {
 static const char *const bag_max_backward_cases[] = {
     "f64[4,6] i64[4,6]<10 rows=10",
     "f64[5,3] i64[5,3]<10 rows=10",
+    "f64[4,6] i64[4,6]<10 rows=10 padding_idx=3",
+    "f64[5,3] i64[5,3]<10 rows=10 padding_idx=3",
     NULL,
 };
 static const char *const renorm_cases[] = {
