@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_edges.c - calls at the edge of what ops take: nothing to look up, numbers at the end of their
+   range, ops that fail half-way, rows that say nothing of their errors. Public headers only. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tessera_ext.h>
+#include <tessera_ops.h>
+
+#define CHECK(x)                                                                                   \
+    do {                                                                                           \
+        if (!(x)) {                                                                                \
+            fprintf(stderr, "%s:%d: %s; %s\n", __FILE__, __LINE__, #x, tsr_mesh_message(mesh));    \
+            return TSR_ERR_MISMATCH;                                                               \
+        }                                                                                          \
+    } while (0)
+
+static void run_on(const char *mesh, tsr_world_kind world, tsr_job job, void *arg)
+{
+    tsr_run_opts opts = {.mesh = mesh, .world = world};
+    tsr_error err = {0};
+
+    if (tsr_run(&opts, job, arg, &err) != TSR_OK)
+        fail_msg("mesh %s: %s", mesh, err.text);
+}
+
+/* ---- lookups ---- */
+
+/* Ids that are in no bag are looked up by nobody. */
+static tsr_status no_offsets_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const grads[] = {"f64[0,4]@[R]", "f64[0,4]@[S(1)]"};
+    const int64_t ids[5] = {0, 1, 2, 1, 0};
+    double got[12];
+    (void)arg;
+
+    for (int i = 0; i < 2; i++) {
+        tsr_tensor *grad = tsr_zeros(mesh, grads[i]), *offsets = tsr_zeros(mesh, "i64[0]");
+        tsr_tensor *x = tsr_from_host(mesh, "i64[5]", ids);
+        tsr_tensor *table = tsr_arange(mesh, "f64[3,4]@[S(0)]", 0, 1), *y;
+        CHECK(tsr_to_host(tsr_bag_sum_backward(grad, x, offsets, NULL, 3, NULL), got, sizeof got) ==
+              TSR_OK);
+        for (int k = 0; k < 12; k++)
+            CHECK(got[k] == 0);
+        CHECK(tsr_to_host(tsr_bag_mean_backward(grad, x, offsets, 3, NULL), got, sizeof got) ==
+              TSR_OK);
+        for (int k = 0; k < 12; k++)
+            CHECK(got[k] == 0);
+        y = tsr_bag_max(table, x, offsets, NULL, NULL);
+        CHECK(tsr_tensor_ok(y) && tsr_tensor_spec(y)->shape.size[0] == 0);
+    }
+    return TSR_OK;
+}
+
+/* Rows without columns, tables without rows, bags without ids: everything has a shape. */
+static tsr_status nothing_job(tsr_mesh *mesh, void *arg)
+{
+    static int64_t offsets[400];
+    const int64_t ids[50] = {0};
+    tsr_tensor *x = tsr_from_host(mesh, "i64[50]", ids);
+    tsr_tensor *o = tsr_from_host(mesh, "i64[400]", offsets), *index, *y;
+    int64_t winners[800];
+    double got[800];
+    (void)arg;
+
+    y = tsr_bag_max(tsr_zeros(mesh, "f64[10,0]@[S(0)]"), x, o, NULL, &index);
+    CHECK(tsr_tensor_ok(y) && tsr_tensor_spec(index)->shape.size[0] == 400);
+    y = tsr_bag_max(tsr_full(mesh, "f64[10,2]@[S(0)]", 3), tsr_zeros(mesh, "i64[0]"), o, NULL,
+                    &index);
+    CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK && got[5] == 0);
+    CHECK(tsr_to_host(index, winners, sizeof winners) == TSR_OK && winners[799] == -1);
+    y = tsr_embedding(tsr_zeros(mesh, "f32[0,4]@[S(0)]"), tsr_zeros(mesh, "i64[0]@[S(0)]"), NULL);
+    CHECK(tsr_tensor_ok(y));
+    return TSR_OK;
+}
+
+/* A mean of large f16 numbers is one of them, though their sum is no f16 number. */
+static tsr_status small_type_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const places[] = {"f16[100,8]@[R]", "f16[100,8]@[S(0)]",
+                                         "f16[100,8]@[S(1)]"};
+    static const char *const ids[] = {"i64[4,80]@[R]", "i64[4,80]@[S(0)]"};
+    uint16_t got[32];
+    (void)arg;
+
+    for (int t = 0; t < 3; t++)
+        for (int i = 0; i < 2; i++) {
+            tsr_tensor *y =
+                tsr_bag_mean(tsr_full(mesh, places[t], 1000), tsr_zeros(mesh, ids[i]), NULL, NULL);
+            CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK);
+            for (int k = 0; k < 32; k++)
+                CHECK(got[k] >= 0x63cf && got[k] <= 0x63d1); /* 1000, give or take a bit */
+        }
+    return TSR_OK;
+}
+
+/* The padding wins no gradient, whether rows travel or not. */
+static tsr_status padding_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const places[] = {"[R]", "[S(0)]"};
+    const char *const attrs[] = {"rows=100000", "padding_idx=3"};
+    int64_t winners[24];
+    (void)arg;
+
+    for (int i = 0; i < 24; i++)
+        winners[i] = i % 2 ? 3 : 5;
+    for (int p = 0; p < 2; p++) {
+        char grad[64], index[64];
+        double sum = 0;
+        tsr_tensor *in[2], *y;
+        snprintf(grad, sizeof grad, "f64[4,6]@%s", places[p]);
+        snprintf(index, sizeof index, "i64[4,6]@%s", places[p]);
+        in[0] = tsr_full(mesh, grad, 1);
+        in[1] = tsr_from_host(mesh, index, winners);
+        y = tsr_op_run_to(mesh, "bag_max_backward", in, 2, attrs, 2, "[S(0)]");
+        CHECK(tsr_to_host(tsr_sum(y, NULL, 0, false), &sum, sizeof sum) == TSR_OK);
+        CHECK(sum == 12);
+    }
+    return TSR_OK;
+}
+
+static void lookups(void **state)
+{
+    (void)state;
+    run_on("2", TSR_WORLD_THREAD, no_offsets_job, NULL);
+    run_on("3", TSR_WORLD_THREAD, no_offsets_job, NULL);
+    run_on("4", TSR_WORLD_THREAD, nothing_job, NULL);
+    run_on("2", TSR_WORLD_THREAD, small_type_job, NULL);
+    run_on("2", TSR_WORLD_THREAD, padding_job, NULL);
+    run_on("4", TSR_WORLD_THREAD, padding_job, NULL);
+}
+
+/* ---- failing ---- */
+
+/* What cannot be overwritten keeps its values. */
+static tsr_status renorm_job(tsr_mesh *mesh, void *arg)
+{
+    const int64_t bad = 99;
+    tsr_tensor *table = tsr_full(mesh, "f64[4,2]", 5);
+    tsr_tensor *same = tsr_redistribute(table, "[R]"); /* shares memory */
+    tsr_local view;
+    (void)arg;
+
+    CHECK(!tsr_tensor_ok(tsr_embedding_renorm(table, tsr_from_host(mesh, "i64[1]", &bad), 1, 2)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "embedding_renorm: id 99 at [0] is not in 0 to 3") == 0);
+    CHECK(tsr_local_view(table, &view) == TSR_OK && ((double *)view.data)[7] == 5);
+    CHECK(tsr_local_view(same, &view) == TSR_OK && ((double *)view.data)[0] == 5);
+    return TSR_OK;
+}
+
+static tsr_status half_composed(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
+                                tsr_tensor **out, tsr_error *err)
+{
+    (void)n_in;
+    (void)attrs;
+    (void)err;
+    out[0] = tsr_neg(in[0]);
+    out[1] = tsr_matmul(in[0], in[0], NULL); /* inner sizes differ */
+    return TSR_OK;
+}
+
+static tsr_status composed_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op half = {
+        .name = "half", .inputs = "x", .doc = "fails half-way", .compose = half_composed};
+    tsr_tensor *x = tsr_zeros(mesh, "f32[2,3]"), *out[TSR_OP_OUTPUTS];
+    int64_t live = 0;
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &half) == TSR_OK);
+    for (int i = 0; i < 4; i++) {
+        CHECK(tsr_op_run_all(mesh, "half", &x, 1, NULL, 0, out) == TSR_ERR_SHAPE);
+        CHECK(!out[0] && !out[1]);
+        tsr_mesh_clear_error(mesh);
+        if (i == 1)
+            live = tsr_allocations_live(mesh);
+    }
+    CHECK(tsr_allocations_live(mesh) == live);
+    return TSR_OK;
+}
+
+static tsr_status same_shape(tsr_schema *s, tsr_error *err)
+{
+    (void)err;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = s->in[0].shape;
+    return TSR_OK;
+}
+
+static void says_nothing(const tsr_kernel_call *call)
+{
+    call->error->code = TSR_ERR_ARG;
+}
+
+static void copies(const tsr_kernel_call *call)
+{
+    memcpy(call->out[0].data, call->in[0].data, (size_t)tsr_shape_count(&call->in[0].shape) * 4);
+}
+
+static tsr_status mute_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    (void)s;
+    (void)out;
+    (void)err;
+    return TSR_ERR_SPEC;
+}
+
+static tsr_status mute_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op kernel = {.name = "mute_kernel",
+                                  .inputs = "x",
+                                  .doc = "fails without a word",
+                                  .shape = same_shape,
+                                  .kernel = says_nothing};
+    static const tsr_op rule = {.name = "mute_rule",
+                                .inputs = "x",
+                                .doc = "its rules fail without a word",
+                                .rule = mute_rule,
+                                .shape = same_shape,
+                                .kernel = copies};
+    tsr_tensor *x = tsr_zeros(mesh, "f32[2,3]");
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &kernel) == TSR_OK && tsr_op_register(mesh, &rule) == TSR_OK);
+    for (int i = 0; i < 2; i++) { /* the second from the cache */
+        CHECK(!tsr_tensor_ok(tsr_op_run(mesh, "mute_rule", &x, 1, NULL, 0)));
+        CHECK(
+            strstr(tsr_mesh_message(mesh), "mute_rule: its rules failed: placement does not fit"));
+        tsr_mesh_clear_error(mesh);
+    }
+    CHECK(!tsr_tensor_ok(tsr_op_run(mesh, "mute_kernel", &x, 1, NULL, 0)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "mute_kernel: ") == 0);
+    return TSR_OK;
+}
+
+static void failures(void **state)
+{
+    (void)state;
+    run_on("1", TSR_WORLD_THREAD, renorm_job, NULL);
+    run_on("2", TSR_WORLD_THREAD, composed_job, NULL);
+    run_on("1", TSR_WORLD_THREAD, mute_job, NULL);
+}
+
+/* ---- other edges ---- */
+
+static tsr_status call_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *a = tsr_full(mesh, "f32[2,3]", 2), *b = tsr_full(mesh, "f32[3,2]", 3), *y = NULL;
+    tsr_tensor *list[3] = {a, NULL, a};
+    float got[4];
+    (void)arg;
+
+    CHECK(tsr_foreach("matmul", &a, &b, 1, &y) == TSR_OK); /* its bias is left out */
+    CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK && got[3] == 18);
+    CHECK(!tsr_tensor_ok(tsr_cat(list, 3, 0)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "cat: input 1 of its list is NULL") == 0);
+    CHECK(tsr_tensor_spec(tsr_cat(list, 3, 0))->shape.ndim == 0); /* of the error tensor */
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static tsr_status nan_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *table = tsr_zeros(mesh, "f32[4,2]"), *ids = tsr_zeros(mesh, "i64[1]");
+    int64_t misses;
+    (void)arg;
+
+    for (int i = 0; i < 2; i++) /* refused, and remembered as such */
+        tsr_embedding_renorm(table, ids, NAN, 2);
+    tsr_mesh_clear_error(mesh);
+    misses = tsr_counters_get(mesh).plan_misses;
+    tsr_embedding_renorm(table, ids, NAN, 2);
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_counters_get(mesh).plan_misses == misses);
+    return TSR_OK;
+}
+
+static tsr_status sim_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_zeros(mesh, "f32[8,8]@[S(0),R]"), *y = tsr_neg(x);
+    (void)arg;
+
+    CHECK(tsr_op_kernel("neg", &x, 1, NULL, 0, y, 1) == TSR_ERR_NO_DATA);
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static void calls(void **state)
+{
+    (void)state;
+    run_on("2", TSR_WORLD_THREAD, call_job, NULL);
+    run_on("1", TSR_WORLD_THREAD, nan_job, NULL);
+    run_on("4x4", TSR_WORLD_SIM, sim_job, NULL);
+}
+
+/* Placements alone are enough to ask for a price. */
+static void prices(void **state)
+{
+    tsr_mesh_shape mesh;
+    tsr_schema schema;
+    tsr_spec in[2];
+    tsr_op_way best, way = {0};
+    (void)state;
+
+    tsr_mesh_parse("4", &mesh, NULL);
+    tsr_spec_parse("f32[1000,64]@[S(0)]", &mesh, &in[0], NULL);
+    tsr_spec_parse("i64[512]@[S(0)]", &mesh, &in[1], NULL);
+    assert_int_equal(tsr_schema_make(tsr_op_find(NULL, "embedding"), in, 2, NULL, 0, &schema, NULL),
+                     TSR_OK);
+    assert_int_equal(tsr_op_plan(&schema, NULL, NULL, false, &best, NULL), TSR_OK);
+    for (int k = 0; k < 2; k++)
+        way.in[k].place[0] = best.in[k].place[0];
+    way.out[0].place[0] = best.out[0].place[0];
+    assert_int_equal(tsr_op_price(&schema, NULL, NULL, &way, NULL), TSR_OK);
+    assert_true(way.seconds == best.seconds && way.comm == best.comm);
+    way.in[0].place[0] = (tsr_placement){.kind = TSR_SHARD, .dim = 7};
+    assert_int_equal(tsr_op_price(&schema, NULL, NULL, &way, NULL), TSR_ERR_SPEC);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lookups),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(prices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
