@@ -14,22 +14,23 @@ static tsr_status matmul_shape(tsr_schema *s, tsr_error *err)
 
     TSR_TRY(tsr__same_dtype(s, err));
     TSR_TRY(tsr__needs_float(s, err));
-    tsr_spec_text(&s->in[0], x, sizeof x);
-    tsr_spec_text(&s->in[1], y, sizeof y);
     if (a->ndim < 2 || b->ndim < 2)
         return tsr__fail(err, TSR_ERR_SHAPE, "matmul: both inputs need at least 2 dims, %s and %s",
-                         x, y);
+                         tsr_spec_text(&s->in[0], x, sizeof x),
+                         tsr_spec_text(&s->in[1], y, sizeof y));
     if (a->size[a->ndim - 1] != b->size[b->ndim - 2])
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "matmul: inner sizes differ, %s has %" PRId64 ", %s has %" PRId64, x,
-                         a->size[a->ndim - 1], y, b->size[b->ndim - 2]);
+                         "matmul: inner sizes differ, %s has %" PRId64 ", %s has %" PRId64,
+                         tsr_spec_text(&s->in[0], x, sizeof x), a->size[a->ndim - 1],
+                         tsr_spec_text(&s->in[1], y, sizeof y), b->size[b->ndim - 2]);
     out = a->ndim >= b->ndim ? *a : *b;
     for (int e = 3; e <= out.ndim; e++) {
         int64_t n = e <= a->ndim ? a->size[a->ndim - e] : 1;
         int64_t m = e <= b->ndim ? b->size[b->ndim - e] : 1;
         if (n != m && n != 1 && m != 1)
             return tsr__fail(err, TSR_ERR_SHAPE, "matmul: leading dims do not broadcast, %s and %s",
-                             x, y);
+                             tsr_spec_text(&s->in[0], x, sizeof x),
+                             tsr_spec_text(&s->in[1], y, sizeof y));
         out.size[out.ndim - e] = n == 1 ? m : n;
     }
     out.size[out.ndim - 2] = a->size[a->ndim - 2];
@@ -37,7 +38,8 @@ static tsr_status matmul_shape(tsr_schema *s, tsr_error *err)
     if (tsr__schema_has(s, 2) && (bias->ndim != 1 || bias->size[0] != out.size[out.ndim - 1]))
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "matmul: bias %s does not fit %" PRId64 " columns of %s",
-                         tsr_spec_text(&s->in[2], x, sizeof x), out.size[out.ndim - 1], y);
+                         tsr_spec_text(&s->in[2], x, sizeof x), out.size[out.ndim - 1],
+                         tsr_spec_text(&s->in[1], y, sizeof y));
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = out;
 done:
