@@ -8,14 +8,14 @@
 #include <string.h>
 #include <tessera_ops.h>
 
-enum { TABLES_MOST = 4096, FILE_MOST = 1 << 20 };
+enum { TABLE_NAME = 32, TABLES_MOST = 4096, FILE_MOST = 1 << 20 };
 
 static const char *const ways[TSR_TABLE_WAYS] = {"replicated", "by rows", "by columns", "one rank"};
 static const char *const poolings[] = {"none", "sum", "mean", "max"};
 
 typedef struct tables_problem {
     int n;
-    char name[TABLES_MOST][TSR_NAME_LEN];
+    char name[TABLES_MOST][TABLE_NAME];
     tsr_table_facts facts[TABLES_MOST];
     tsr_table_choice choice[TABLES_MOST];
     tsr_table_load *loads;
@@ -50,7 +50,7 @@ static bool read_pooling(const char *text, tsr_pooling *out)
 static int read_table(tables_problem *p, const char *word)
 {
     tsr_table_facts f = {.pooling = TSR_POOL_SUM};
-    char dtype[16], pooling[16] = "sum", name[TSR_NAME_LEN];
+    char dtype[16], pooling[16] = "sum", name[TABLE_NAME];
     int used = 0, more = 0;
 
     if (p->n == TABLES_MOST)

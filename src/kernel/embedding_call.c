@@ -105,9 +105,23 @@ void tsr__kernel_embedding(const tsr_kernel_call *call)
 
 /* ---- bags ---- */
 
-/* Bags of ids at input k; begin is room for one more than there are bags, if offsets are given. */
+/* Of bags that all ranks have, this rank's: ids before its first one are skipped. */
+static void cut_bags(const tsr_kernel_call *call, int64_t *begin, tsr_bags *bags, int64_t *skipped)
+{
+    const int64_t first = call->number[TSR_NUMBER_FIRST_BAG], from = begin[first];
+    const size_t size = tsr_dtype_size(bags->ids.dtype);
+
+    for (int64_t b = 0; b <= bags->n_bags; b++)
+        begin[b] = begin[first + b] - from;
+    if (bags->ids.data)
+        bags->ids.data = (const char *)bags->ids.data + (size_t)from * size;
+    bags->ids.n = begin[bags->n_bags];
+    *skipped = from;
+}
+
+/* Bags of ids at input k; begin has room for all offsets and one more, if they are given. */
 static bool bags_of(const tsr_kernel_call *call, int k, bool include_last, int zero, int64_t n_rows,
-                    int64_t n_bags, int64_t *begin, tsr_bags *out)
+                    int64_t n_bags, int64_t *begin, tsr_bags *out, int64_t *skipped)
 {
     const tsr_operand *ids = &call->in[k], *offsets = &call->in[k + 1];
     bool given = tsr__operand_given(call, k + 1);
@@ -116,10 +130,24 @@ static bool bags_of(const tsr_kernel_call *call, int k, bool include_last, int z
                       .n_bags = n_bags,
                       .begin = given ? begin : NULL,
                       .length = given ? 0 : ids->shape.size[1]};
+    *skipped = 0;
     if (!ids_are_good(call, k, &out->ids, zero))
         return false;
-    return !given || tsr__bag_offsets(offsets->dtype, offsets->data, offsets->shape.size[0],
-                                      include_last, out->ids.n, begin, call->error) == TSR_OK;
+    if (!given)
+        return true;
+    if (tsr__bag_offsets(offsets->dtype, offsets->data, call->number[TSR_NUMBER_OFFSETS],
+                         include_last, out->ids.n, begin, call->error) != TSR_OK)
+        return false;
+    cut_bags(call, begin, out, skipped);
+    return true;
+}
+
+/* Bounds of bags: of all of them, if they are by offsets. */
+static size_t begin_room(const tsr_kernel_call *call, int64_t n_bags)
+{
+    const int64_t offsets = call->number[TSR_NUMBER_OFFSETS];
+
+    return (size_t)((offsets > n_bags ? offsets : n_bags) + 1) * 8;
 }
 
 /* begin, counts, winners, and what the kernel itself needs: for bags of ids at input k. */
@@ -127,7 +155,7 @@ static size_t bag_room(const tsr_kernel_call *call, int k, int64_t n_bags, int64
 {
     tsr_bags bags = {.ids = {.n = tsr__operand_count(&call->in[k])}, .n_bags = n_bags};
 
-    return room((size_t)(n_bags + 1) * 8) + room((size_t)n_bags * 8) +
+    return room(begin_room(call, n_bags)) + room((size_t)n_bags * 8) +
            room((size_t)(n_bags * dim) * 8) + room(tsr__bag_bytes(&bags));
 }
 
@@ -146,32 +174,45 @@ typedef struct bag_scratch {
     void *rest;
 } bag_scratch;
 
-static bag_scratch carve_bags(char *at, int64_t n_bags, int64_t dim)
+static bag_scratch carve_bags(const tsr_kernel_call *call, char *at, int64_t n_bags, int64_t dim)
 {
     bag_scratch s;
 
-    s.begin = carve(&at, (size_t)(n_bags + 1) * 8);
+    s.begin = carve(&at, begin_room(call, n_bags));
     s.counts = carve(&at, (size_t)n_bags * 8);
     s.position = carve(&at, (size_t)(n_bags * dim) * 8);
     s.rest = at;
     return s;
 }
 
+/* The weights of ids from that one on, NULL if there are none. */
+static const void *weights_from(const tsr_kernel_call *call, int64_t skipped)
+{
+    const tsr_operand *weights = &call->in[3];
+
+    if (!tsr__operand_given(call, 3) || !weights->data)
+        return NULL;
+    return (const char *)weights->data + (size_t)skipped * tsr_dtype_size(weights->dtype);
+}
+
 static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
 {
     const tsr_operand *table = &call->in[0];
     const int64_t n_bags = call->out[0].shape.size[0], dim = table->shape.size[1];
-    bag_scratch s = carve_bags(call->scratch, n_bags, dim);
+    bag_scratch s = carve_bags(call, call->scratch, n_bags, dim);
+    int64_t skipped;
 
     *out = (tsr_bag_pool){.dtype = table->dtype,
                           .dim = dim,
                           .table = table->data,
-                          .weights = tsr__operand_given(call, 3) ? call->in[3].data : NULL,
                           .scratch = s.rest,
                           .out = call->out[0].data,
                           .position = s.position};
-    return bags_of(call, 1, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO,
-                   table->shape.size[0], n_bags, s.begin, &out->bags);
+    if (!bags_of(call, 1, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
+                 n_bags, s.begin, &out->bags, &skipped))
+        return false;
+    out->weights = weights_from(call, skipped);
+    return true;
 }
 
 void tsr__kernel_bag_sum(const tsr_kernel_call *call)
@@ -206,17 +247,23 @@ void tsr__kernel_bag_max(const tsr_kernel_call *call)
 void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
 {
     const tsr_operand *grad = &call->in[0], *table = &call->in[1];
-    bag_scratch s = carve_bags(call->scratch, grad->shape.size[0], 0);
+    bag_scratch s = carve_bags(call, call->scratch, grad->shape.size[0], 0);
+    const tsr_operand *out = &call->out[0];
+    const size_t size = tsr_dtype_size(out->dtype);
+    int64_t skipped;
     tsr_bag_pool pool = {.dtype = table->dtype,
                          .dim = table->shape.size[1],
                          .table = table->data,
                          .scratch = s.rest};
 
     if (!bags_of(call, 2, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
-                 grad->shape.size[0], s.begin, &pool.bags))
+                 grad->shape.size[0], s.begin, &pool.bags, &skipped))
         return;
-    (call->reference ? tsr__reference_bag_weights_backward
-                     : tsr__bag_weights_backward)(&pool, grad->data, call->out[0].data);
+    if (tsr__operand_count(out) == 0)
+        return;
+    memset(out->data, 0, (size_t)tsr__operand_count(out) * size); /* ids of others' bags */
+    (call->reference ? tsr__reference_bag_weights_backward : tsr__bag_weights_backward)(
+        &pool, grad->data, (char *)out->data + (size_t)skipped * size);
 }
 
 /* ---- gradients of the table ---- */
@@ -280,16 +327,17 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
 {
     const int64_t n_bags = call->in[0].shape.size[0];
     tsr_table_grad grad = grad_of(call);
-    const void *weights = tsr__operand_given(call, 3) ? call->in[3].data : NULL;
     char *at = call->scratch;
-    int64_t *freq = carve(&at, (size_t)grad.n_rows * 8);
-    bag_scratch s = carve_bags(at, n_bags, 0);
+    int64_t *freq = carve(&at, (size_t)grad.n_rows * 8), skipped;
+    bag_scratch s = carve_bags(call, at, n_bags, 0);
+    const void *weights;
     tsr_scatter scatter;
     tsr_bags bags;
 
     if (!bags_of(call, 1, call->attrs.value[BAG_BACK_INCLUDE_LAST].i[0], BAG_BACK_ZERO, grad.n_rows,
-                 n_bags, s.begin, &bags))
+                 n_bags, s.begin, &bags, &skipped))
         return;
+    weights = weights_from(call, skipped);
     if (mean)
         tsr__bag_counts(&bags, s.counts);
     if (call->attrs.value[BAG_BACK_FREQ].i[0])

@@ -33,14 +33,18 @@ void tsr__kernel_transpose(const tsr_kernel_call *call);
 void tsr__kernel_reshape(const tsr_kernel_call *call);
 void tsr__kernel_slice(const tsr_kernel_call *call);
 
-/* Lookups and bags (op/lookups.c has the inputs). Numbers: the table's first row that is here,
-   its rows in all, the padding's row or -1, and the global position of the first id along each dim,
-   -1 if it is not known. An id out of range is an error that names it. */
+/* Lookups and bags (op/lookups.c has the inputs). Numbers: the table's first row that is here, its
+   rows in all, the padding's row or -1, and the global position of the first id along each dim, -1
+   if it is not known. Of bags by offsets, which are all there, those from number FIRST_BAG on are
+   meant, as many as the shape of the offsets says; they were OFFSETS. An id out of range is an
+   error that names it. */
 enum {
     TSR_NUMBER_FIRST_ROW = 0,
     TSR_NUMBER_ROWS = 1,
     TSR_NUMBER_PADDING = 2,
-    TSR_NUMBER_POSITION = 3
+    TSR_NUMBER_POSITION = 3,
+    TSR_NUMBER_FIRST_BAG = 10,
+    TSR_NUMBER_OFFSETS = 11
 };
 void tsr__kernel_embedding(const tsr_kernel_call *call);
 void tsr__kernel_embedding_backward(const tsr_kernel_call *call);

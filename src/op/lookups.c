@@ -333,11 +333,9 @@ static tsr_status bag_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     if (by_offsets(s)) {
-        if (max) { /* the winners of all owners are compared */
-            rule = (tsr_rule){.in = {ROWS}, .out = {ROWS, ROWS}};
-            TSR_TRY(tsr_rule_add(out, &rule, err));
-        }
-        return st;
+        /* the winners of all owners are compared; else each rank pools bags of its own */
+        rule = max ? (tsr_rule){.in = {ROWS}, .out = {ROWS, ROWS}} : (tsr_rule){.out = {ROWS}};
+        return tsr_rule_add(out, &rule, err);
     }
     rule = ids_sharded(s, 0);
     rule.out[0] = tsr_mark_shard(0);
@@ -372,8 +370,10 @@ static tsr_status backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
     TSR_TRY(tsr_rule_add(out, &rule, err));
     rule = (tsr_rule){.out = {ROWS}}; /* each rank adds what belongs to its rows */
     TSR_TRY(tsr_rule_add(out, &rule, err));
-    if (by_offsets(s))
-        return st;
+    if (by_offsets(s)) { /* each rank adds what its bags give */
+        rule = (tsr_rule){.in = {ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
+        return freq ? st : tsr_rule_add(out, &rule, err);
+    }
     for (int d = 0; d < (bags || max ? 1 : last) && !freq; d++) { /* how often is known to all */
         rule = ids_sharded(s, d);
         rule.in[GRAD] = tsr_mark_shard(d);
@@ -404,8 +404,10 @@ static tsr_status weights_backward_rule(const tsr_schema *s, tsr_rules *out, tsr
     TSR_TRY(tsr_rule_add(out, &rule, err));
     rule = (tsr_rule){.in = {[1] = ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
     TSR_TRY(tsr_rule_add(out, &rule, err));
-    if (tsr__schema_has(s, 3))
-        return st;
+    if (tsr__schema_has(s, 3)) {
+        rule = (tsr_rule){.in = {ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
+        return tsr_rule_add(out, &rule, err);
+    }
     rule = (tsr_rule){.in = {[0] = tsr_mark_shard(0), [2] = tsr_mark_shard(0)},
                       .out = {tsr_mark_shard(0)}};
     TSR_TRY(tsr_rule_add(out, &rule, err));
@@ -517,11 +519,25 @@ static void set_numbers(const tsr_schema *s, const tsr_spec *table, const tsr_sp
     }
 }
 
+/* Bags by offsets, sharded as `rows` are: all offsets are there, but fewer are meant. */
+static void set_bags(const tsr_schema *s, int offsets, const tsr_spec *rows, const int *coord,
+                     tsr_kernel_call *call)
+{
+    tsr_layout layout = tsr__layout_of(rows);
+
+    if (offsets >= tsr__op_inputs(s->op) || !tsr__schema_has(s, offsets))
+        return;
+    call->number[TSR_NUMBER_FIRST_BAG] = first_index(rows, 0, coord);
+    call->number[TSR_NUMBER_OFFSETS] = s->in[offsets].shape.size[0];
+    call->in[offsets].shape.size[0] =
+        tsr__layout_local_shape(&layout, coord).size[0] + tsr_schema_attr(s, "include_last")->i[0];
+}
+
 static void lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                             const int *coord, tsr_kernel_call *call)
 {
-    (void)out;
     set_numbers(s, &in[TABLE], &in[IDS], coord, call);
+    set_bags(s, OFFSETS, out, coord, call);
 }
 
 static void backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
@@ -531,6 +547,7 @@ static void backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr
     int rows = tsr__attr_index(s->op, "rows");
 
     set_numbers(s, &out[0], &in[IDS], coord, call);
+    set_bags(s, OFFSETS, &in[GRAD], coord, call);
     call->attrs.value[rows].i[0] = tsr__layout_local_shape(&layout, coord).size[0];
 }
 
@@ -539,6 +556,7 @@ static void weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_
 {
     (void)out;
     set_numbers(s, &in[1], &in[2], coord, call);
+    set_bags(s, 3, &in[0], coord, call);
 }
 
 /* ---- rows ---- */
