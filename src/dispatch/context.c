@@ -13,11 +13,11 @@ tsr_status tsr__context_open(tsr_ctx *ctx, tsr_mesh *mesh)
     tsr_status st;
 
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor, &ctx->error_tensor, &ctx->error));
-    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor->form, &ctx->error_tensor->form,
-                       &ctx->error)); /* of no shape and no mesh */
     ctx->error_tensor->failed = true;
     ctx->error_tensor->refs = 1;
     ctx->error_tensor->mesh = mesh; /* borrowed: the job's mesh outlives it */
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor->form, &ctx->error_tensor->form,
+                       &ctx->error)); /* of no shape and no mesh */
     TSR_TRY(tsr__scope_push(ctx));
 done:
     return st;
