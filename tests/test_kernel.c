@@ -178,6 +178,10 @@ static void test_matmul(void **state)
     for (int t = 0; t < FLOATS; t++) /* several tiles in each direction */
         check_matmul(dtypes[t], INTEGERS, SHAPE(263, 521), SHAPE(521, 259), true, &seed);
     check_matmul(TSR_BF16, REALS, SHAPE(257, 600), SHAPE(600, 3), false, &seed);
+    check_matmul(TSR_BF16, REALS, SHAPE(61, 173), SHAPE(173, 35), true, &seed);
+    check_matmul(TSR_BF16, REALS, SHAPE(1, 2000), SHAPE(2000, 307), true, &seed);
+    check_matmul(TSR_F32, REALS, SHAPE(7, 300), SHAPE(300, 401), true, &seed); /* thin */
+    check_matmul(TSR_F32, REALS, SHAPE(301, 5), SHAPE(5, 403), false, &seed);
 }
 
 static void test_reductions(void **state)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matmul.c - products of matrices: finds the pairs of matrices that the leading dims name and how
-   each pair is multiplied. f32 and f64 by BLAS; f16 and bf16 by BLAS on tiles widened to f32 that
-   fit the stack, summed in f32 over all of k and rounded once. Called through the op's row. */
+   each pair is multiplied. f32 and f64 by BLAS, bf16 by oneDNN, and f32 too where that is faster;
+   f16, and bf16 where oneDNN does not help, by BLAS on tiles widened to f32 that fit the stack,
+   summed in f32 over all of k and rounded once. Called through the op's row. */
 #include "kernel/kernels.h"
 
 #include "base/half.h"
 #include "kernel/blas.h"
 #include "kernel/index.h"
+#include "kernel/onednn.h"
 #include "kernel/reference.h"
 
 enum { TILE = 256 }; /* three tiles of f32: 768 KiB */
@@ -72,11 +74,14 @@ static void half_product(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const
 static void product(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, const void *b,
                     const void *bias, void *c)
 {
+    if (dtype == TSR_BF16 && tsr__onednn_matmul_bf16(m, n, k, a, b, bias, c))
+        return;
     if (dtype == TSR_F16 || dtype == TSR_BF16) {
         half_product(dtype, m, n, k, a, b, bias, c);
         return;
     }
-    tsr__blas_gemm(dtype, m, n, k, a, k, b, n, false, c, n);
+    if (dtype != TSR_F32 || !tsr__onednn_matmul_f32(m, n, k, a, b, c))
+        tsr__blas_gemm(dtype, m, n, k, a, k, b, n, false, c, n);
     if (bias)
         add_bias(dtype, m, n, bias, c, n);
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onednn.c - products of matrices by oneDNN where measuring says that it gains. Making the
+   primitive takes 2 us since oneDNN caches the code, so no handle is kept. Called by matmul.c. */
+#include "kernel/onednn.h"
+
+#include "kernel/onednn_call.h"
+
+#include <limits.h>
+
+/* Thin products, in which OpenBLAS is bound by copying its panels: 0.35 to 0.9 of its time from
+   this size on. Square ones are 0.9 of it at multiples of 16 and 1.3 at others; vectors equal. */
+enum { THIN = 64, THIN_TERMS = 1 << 19 };
+
+/* Below, making the primitive costs more than it gains; at twice the terms it takes 0.7 of the time
+   of tiles widened to f32, then half. Fewer columns cost as much as 48. */
+enum { LEAST_TERMS = 1 << 18, LEAST_COLUMNS = 32 };
+
+static bool small_enough(int64_t m, int64_t n, int64_t k)
+{
+    return m <= INT_MAX && n <= INT_MAX && k <= INT_MAX;
+}
+
+bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, const float *b,
+                            float *c)
+{
+    dnnl_status_t st;
+    int threads;
+
+    if (m == 1 || n == 1 || (m > THIN && k > THIN) || m * n < THIN_TERMS / k ||
+        !small_enough(m, n, k))
+        return false;
+    threads = onednn_begin();
+    st = dnnl_sgemm('N', 'N', m, n, k, 1, a, k, b, n, 0, c, n);
+    onednn_end(threads);
+    return st == dnnl_success;
+}
+
+/* What one product needs of oneDNN; zero: nothing yet. */
+typedef struct product {
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+    dnnl_primitive_desc_t desc;
+    dnnl_primitive_t primitive;
+    dnnl_memory_t a, b, bias, c;
+} product;
+
+static void release(product *p)
+{
+    dnnl_memory_destroy(p->a);
+    dnnl_memory_destroy(p->b);
+    dnnl_memory_destroy(p->bias);
+    dnnl_memory_destroy(p->c);
+    dnnl_primitive_destroy(p->primitive);
+    dnnl_primitive_desc_destroy(p->desc);
+    dnnl_stream_destroy(p->stream);
+    dnnl_engine_destroy(p->engine);
+}
+
+static bool matrix(dnnl_engine_t engine, int64_t rows, int64_t columns, const tsr_bf16 *data,
+                   dnnl_memory_desc_t *desc, dnnl_memory_t *memory)
+{
+    const dnnl_dims_t size = {rows, columns};
+
+    return !dnnl_memory_desc_init_by_tag(desc, 2, size, dnnl_bf16, dnnl_ab) &&
+           !dnnl_memory_create(memory, desc, engine, (void *)data);
+}
+
+static bool multiply(product *p, int64_t m, int64_t n, int64_t k, const tsr_bf16 *a,
+                     const tsr_bf16 *b, const tsr_bf16 *bias, tsr_bf16 *c)
+{
+    dnnl_memory_desc_t a_desc, b_desc, bias_desc, c_desc;
+    dnnl_matmul_desc_t what;
+
+    if (dnnl_engine_create(&p->engine, dnnl_cpu, 0) ||
+        dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags) ||
+        !matrix(p->engine, m, k, a, &a_desc, &p->a) ||
+        !matrix(p->engine, k, n, b, &b_desc, &p->b) ||
+        !matrix(p->engine, m, n, c, &c_desc, &p->c) ||
+        (bias && !matrix(p->engine, 1, n, bias, &bias_desc, &p->bias)) ||
+        dnnl_matmul_desc_init(&what, &a_desc, &b_desc, bias ? &bias_desc : NULL, &c_desc) ||
+        dnnl_primitive_desc_create(&p->desc, &what, NULL, p->engine, NULL) ||
+        onednn_is_slow(p->desc) || dnnl_primitive_create(&p->primitive, p->desc))
+        return false;
+
+    const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, p->a},
+                                    {DNNL_ARG_WEIGHTS, p->b},
+                                    {DNNL_ARG_DST, p->c},
+                                    {DNNL_ARG_BIAS, p->bias}};
+
+    return !dnnl_primitive_execute(p->primitive, p->stream, bias ? 4 : 3, args);
+}
+
+bool tsr__onednn_matmul_bf16(int64_t m, int64_t n, int64_t k, const tsr_bf16 *a, const tsr_bf16 *b,
+                             const tsr_bf16 *bias, tsr_bf16 *c)
+{
+    product p = {0};
+    int threads;
+    bool done;
+
+    if (n < LEAST_COLUMNS || m * n < LEAST_TERMS / k || !small_enough(m, n, k))
+        return false;
+    threads = onednn_begin();
+    done = multiply(&p, m, n, k, a, b, bias, c);
+    release(&p);
+    onednn_end(threads);
+    return done;
+}

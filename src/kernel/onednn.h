@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onednn.h - oneDNN, the only place that knows it: onednn*.c. Whatever is called here computes on
+   the calling thread alone, several threads may call at once, and nothing is kept between calls but
+   what the caller holds. */
+#ifndef TSR_KERNEL_ONEDNN_H
+#define TSR_KERNEL_ONEDNN_H
+
+#include "base/dtype.h"
+
+/* c[m,n] = a[m,k] b[k,n] (+ bias[n] if given), row-major without gaps, k > 0; bf16 sums in f32 and
+   takes subnormal numbers for 0. False: other means are faster (sizes, processor), or memory is
+   short; c holds nothing then. */
+bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, const float *b,
+                            float *c);
+bool tsr__onednn_matmul_bf16(int64_t m, int64_t n, int64_t k, const tsr_bf16 *a, const tsr_bf16 *b,
+                             const tsr_bf16 *bias, tsr_bf16 *c);
+
+#endif
