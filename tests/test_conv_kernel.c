@@ -227,6 +227,34 @@ static void test_larger(void **state)
     }
 }
 
+/* Images so large that they run a few at a time, and one tap on many positions, which is a product
+   of matrices. */
+static void test_large_images(void **state)
+{
+    tsr_conv_shape s = {.ndim = 2,
+                        .batch = 3,
+                        .in_channels = 4,
+                        .out_channels = 4,
+                        .groups = 1,
+                        .in = {140, 240},
+                        .kernel = {2, 1},
+                        .stride = {1, 1},
+                        .dilation = {1, 1},
+                        .pad_lo = {1, 0}};
+    uint64_t seed = 8;
+
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        s.transposed = k % 2;
+        if (k == 2) {
+            s.kernel[0] = 1, s.pad_lo[0] = 0;
+            s.in[0] = 33, s.in[1] = 35, s.in_channels = 7, s.out_channels = 9;
+        }
+        assert_int_equal(tsr__conv_infer("conv", &s, NULL), TSR_OK);
+        check_all(s, &seed);
+    }
+}
+
 /* Any window of the output, with more or less of the input than it needs. */
 static void test_parts(void **state)
 {
@@ -699,12 +727,13 @@ static void test_threads(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_bad_sizes),
-        cmocka_unit_test(test_numeric),   cmocka_unit_test(test_random),
-        cmocka_unit_test(test_larger),    cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_empty),     cmocka_unit_test(test_adjoint),
-        cmocka_unit_test(test_grad_bias), cmocka_unit_test(test_hot_shapes),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_bad_sizes),
+        cmocka_unit_test(test_numeric),    cmocka_unit_test(test_random),
+        cmocka_unit_test(test_larger),     cmocka_unit_test(test_large_images),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_adjoint),    cmocka_unit_test(test_grad_bias),
+        cmocka_unit_test(test_hot_shapes), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_threads),
     };
 
     if (argc != 2) {

@@ -46,9 +46,9 @@ typedef enum tsr_conv_product {
 /* One product for one shape and dtype. A plan is for one thread at a time. */
 typedef struct tsr_conv_plan tsr_conv_plan;
 
-/* `bias`: the output's product will be given one. `reference`: by the definition. Otherwise f32 and bf16 run by oneDNN where it can, the other
-   floats by BLAS, and the rest (the field, integers) by the definition. f16 and bf16 are summed in
-   f32 and rounded once. Local. */
+/* `bias`: the output's product will be given one. `reference`: by the definition. Otherwise f32 and
+   bf16 run by oneDNN where it can, the other floats by BLAS, and the rest (the field, integers) by
+   the definition. f16 and bf16 are summed in f32 and rounded once. Local. */
 tsr_status tsr__conv_plan_make(tsr_heap *heap, const tsr_conv_shape *shape, tsr_dtype dtype,
                                tsr_conv_product what, bool bias, bool reference,
                                tsr_conv_plan **out, tsr_error *err);

@@ -2,7 +2,8 @@
 /* conv_columns.c - convolution of any float type by products of matrices: the parts of x that the
    taps meet are laid out as columns, a few positions of y at a time so that they stay in the cache,
    and BLAS multiplies. Where a group has one or two outputs that would be all copying: then tap by
-   tap along rows. f16 and bf16 are widened to f32, one image and group at a time. Called by conv.c. */
+   tap along rows. f16 and bf16 are widened to f32, one image and group at a time. Called by
+   conv.c. */
 #include "kernel/conv_geometry.h"
 
 #include "base/cpu.h"
@@ -195,7 +196,7 @@ tsr_status tsr__conv_columns(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_co
     r.wide = dtype == TSR_F64 ? TSR_F64 : TSR_F32;
     r.fn = bodies_of(r.wide);
     if (!tsr__conv_by_taps(g))
-        r.positions = block_positions(g, tsr_dtype_size(r.wide));
+        r.positions = r.same ? g->y_count : block_positions(g, tsr_dtype_size(r.wide));
     bytes = lay_out(&r, NULL);
     if (bytes)
         TSR_TRY(tsr__pool_get(pool, bytes, &scratch, err));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conv_columns.inc.h - body of conv_columns.c for one type and instruction set: needs T, SET and FN;
-   undefines T and FN. x and y are of one image and group. */
+/* conv_columns.inc.h - body of conv_columns.c for one type and instruction set: needs T, SET and
+   FN; undefines T and FN. x and y are of one image and group. */
 
 /* `channels` rows of n elements, each of its channel's bias, or 0. */
 SET static void FN(start)(int64_t channels, int64_t n, const void *bias, void *out)
@@ -123,18 +123,23 @@ TSR__INLINE void FN(tap)(const tsr_conv_geometry *g, tsr_conv_result what, T *x,
                          int64_t t0, int64_t t1, int64_t t2)
 {
     const int64_t stride = g->stride[2];
-    int64_t lo, hi, at;
+    int64_t lo[TSR_CONV_DIMS], hi[TSR_CONV_DIMS];
+    T sum = 0;
 
-    conv_inside(g, 2, t2, &lo, &hi);
-    for (int64_t p = 0; p < g->y_count; p += g->y[2])
-        if (FN(row)(g, p, t0, t1, t2, &at)) {
-            T *from = x + at + lo * stride, *to = y + p + lo;
-            T sum = stride == 1 ? FN(tap_row)(what, hi - lo, 1, from, *w, to)
-                                : FN(tap_row)(what, hi - lo, stride, from, *w, to);
+    conv_inside(g, 0, t0, &lo[0], &hi[0]);
+    conv_inside(g, 1, t1, &lo[1], &hi[1]);
+    conv_inside(g, 2, t2, &lo[2], &hi[2]);
+    for (int64_t p0 = lo[0]; p0 < hi[0]; p0++)
+        for (int64_t p1 = lo[1]; p1 < hi[1]; p1++) {
+            const int64_t row = conv_tap(g, 0, p0, t0) * g->x[1] + conv_tap(g, 1, p1, t1);
+            T *from = x + row * g->x[2] + conv_tap(g, 2, lo[2], t2);
+            T *to = y + (p0 * g->y[1] + p1) * g->y[2] + lo[2];
 
-            if (what == TSR_CONV_W)
-                *w += sum;
+            sum += stride == 1 ? FN(tap_row)(what, hi[2] - lo[2], 1, from, *w, to)
+                               : FN(tap_row)(what, hi[2] - lo[2], stride, from, *w, to);
         }
+    if (what == TSR_CONV_W)
+        *w += sum;
 }
 
 TSR__INLINE void FN(all_taps)(const tsr_conv_geometry *g, tsr_conv_result what, T *x, T *w, T *y)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reference_types.inc.h - includes BODY for every dtype, and undefines it at the end. Floats compute
-   in f64, integers modulo 2^64, so that cutting off bits gives what wraps in the small type. */
+/* reference_types.inc.h - includes BODY for every dtype, and undefines it at the end. Floats
+   compute in f64, integers modulo 2^64, so that cutting off bits gives what wraps in the small
+   type. */
 
 #define WRAP_ADD(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
 #define WRAP_MUL(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
