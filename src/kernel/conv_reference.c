@@ -5,42 +5,6 @@
 
 #include <math.h>
 
-/* The element of x, in its plane, that element p of y meets with tap t; -1: outside. */
-static int64_t x_of(const tsr_conv_geometry *g, int64_t p, int64_t t)
-{
-    int64_t at = 0, step = 1;
-
-    for (int d = TSR_CONV_DIMS - 1; d >= 0; d--) {
-        int64_t q = p % g->y[d] * g->stride[d] + t % g->k[d] * g->dilation[d] - g->pad[d];
-
-        if (q < 0 || q >= g->x[d])
-            return -1;
-        at += q * step;
-        step *= g->x[d];
-        p /= g->y[d];
-        t /= g->k[d];
-    }
-    return at;
-}
-
-/* The other way: the element of y that meets element q of x with tap t; -1: none. */
-static int64_t y_of(const tsr_conv_geometry *g, int64_t q, int64_t t)
-{
-    int64_t at = 0, step = 1;
-
-    for (int d = TSR_CONV_DIMS - 1; d >= 0; d--) {
-        int64_t p = q % g->x[d] + g->pad[d] - t % g->k[d] * g->dilation[d];
-
-        if (p < 0 || p % g->stride[d] != 0 || p / g->stride[d] >= g->y[d])
-            return -1;
-        at += p / g->stride[d] * step;
-        step *= g->y[d];
-        q /= g->x[d];
-        t /= g->k[d];
-    }
-    return at;
-}
-
 #define BODY "kernel/conv_reference.inc.h"
 #include "kernel/reference_types.inc.h"
 

@@ -14,7 +14,7 @@ static void FN(find_y)(const tsr_conv_geometry *g, const tsr_conv_operands *on)
 
             for (int64_t c = 0; c < g->xc; c++)
                 for (int64_t t = 0; t < g->k_count; t++) {
-                    int64_t q = x_of(g, p, t);
+                    int64_t q = conv_x_of(g, p, t);
 
                     if (q >= 0)
                         sum = ADD(sum, MUL(LD(w[(o * g->xc + c) * g->k_count + t]),
@@ -37,7 +37,7 @@ static void FN(find_x)(const tsr_conv_geometry *g, const tsr_conv_operands *on)
 
             for (int64_t i = 0; i < g->yc; i++)
                 for (int64_t t = 0; t < g->k_count; t++) {
-                    int64_t p = y_of(g, q, t), o = group % g->groups * g->yc + i;
+                    int64_t p = conv_y_of(g, q, t), o = group % g->groups * g->yc + i;
 
                     if (p >= 0)
                         sum = ADD(sum, MUL(LD(w[(o * g->xc + c) * g->k_count + t]),
@@ -60,7 +60,7 @@ static void FN(find_w)(const tsr_conv_geometry *g, const tsr_conv_operands *on)
 
                 for (int64_t n = 0; n < g->batch; n++)
                     for (int64_t p = 0; p < g->y_count; p++) {
-                        int64_t q = x_of(g, p, t), group = n * g->groups + o / g->yc;
+                        int64_t q = conv_x_of(g, p, t), group = n * g->groups + o / g->yc;
 
                         if (q >= 0)
                             sum =
