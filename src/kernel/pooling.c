@@ -156,7 +156,8 @@ void tsr__pooling_max(const tsr_pooling_shape *shape, tsr_dtype dtype, bool refe
     tsr_pooling_geometry p;
 
     set_geometry(shape, &p);
-    if (reference || dtype == TSR_BOOL) {
+    if (reference || dtype == TSR_BOOL || /* whose reach is kept in 32 bits */
+        pooling_reach(&p, p.g.k[0], p.g.k[1], p.g.k[2]) > INT32_MAX) {
         tsr__pooling_reference_max(&p, dtype, in, out, index);
         return;
     }

@@ -2,7 +2,7 @@
 /* pooling.inc.h - body of pooling.c for one dtype and instruction set: needs T, ACC, LD, ST, ADD,
    DIV, LESS, UNORDERED, LOWEST, FN and SET. */
 
-/* Inputs x, `stride` apart, against the best so far; `tap` is theirs. */
+/* Inputs x, `stride` apart, against the best so far; `tap` is how far their tap reaches. */
 TSR__INLINE void FN(take)(const T *x, int64_t stride, int64_t n, int32_t tap, ACC *best,
                           int32_t *at)
 {
@@ -23,17 +23,19 @@ TSR__INLINE void FN(sum_up)(const T *x, int64_t stride, int64_t n, ACC *sum)
         sum[j] = ADD(sum[j], LD(x[j * stride]));
 }
 
-/* All taps of positions [from, to) of row `row` of y: maxima and their taps, or sums if at is
-   NULL. */
-TSR__INLINE void FN(window)(const tsr_conv_geometry *g, int64_t row, int64_t from, int64_t to,
+/* All taps of positions [from, to) of row `row` of y: maxima and, as distance in the whole plane,
+   their taps; or sums if at is NULL. */
+TSR__INLINE void FN(window)(const tsr_pooling_geometry *p, int64_t row, int64_t from, int64_t to,
                             const T *plane, ACC *acc, int32_t *at)
 {
+    const tsr_conv_geometry *g = &p->g;
     const int64_t stride = g->stride[2];
 
     for (int64_t t = 0; t < g->k_count; t++) {
         const int64_t t2 = t % g->k[2], t1 = t / g->k[2] % g->k[1], t0 = t / g->k[2] / g->k[1];
         const int64_t q0 = conv_tap(g, 0, row / g->y[1], t0);
         const int64_t q1 = conv_tap(g, 1, row % g->y[1], t1);
+        const int32_t tap = (int32_t)pooling_reach(p, t0, t1, t2);
         int64_t lo, hi;
 
         if (q0 < 0 || q0 >= g->x[0] || q1 < 0 || q1 >= g->x[1])
@@ -47,9 +49,9 @@ TSR__INLINE void FN(window)(const tsr_conv_geometry *g, int64_t row, int64_t fro
         const T *x = plane + (q0 * g->x[1] + q1) * g->x[2] + conv_tap(g, 2, lo, t2);
 
         if (at && stride == 1)
-            FN(take)(x, 1, hi - lo, (int32_t)t, acc + lo - from, at + lo - from);
+            FN(take)(x, 1, hi - lo, tap, acc + lo - from, at + lo - from);
         else if (at)
-            FN(take)(x, stride, hi - lo, (int32_t)t, acc + lo - from, at + lo - from);
+            FN(take)(x, stride, hi - lo, tap, acc + lo - from, at + lo - from);
         else if (stride == 1)
             FN(sum_up)(x, 1, hi - lo, acc + lo - from);
         else
@@ -70,14 +72,16 @@ SET static void FN(rows_max)(const tsr_pooling_geometry *p, int64_t from, int64_
 
         for (int64_t j = 0; j < to - from; j++)
             best[j] = LOWEST, at[j] = -1;
-        FN(window)(g, i % rows, from, to, (const T *)in + i / rows * g->x_count, best, at);
+        FN(window)(p, i % rows, from, to, (const T *)in + i / rows * g->x_count, best, at);
         for (int64_t j = 0; j < to - from; j++)
             ((T *)out)[first + j] = ST(best[j]);
-        for (int64_t j = 0; j < to - from && index; j++) {
-            const int64_t o = i % rows * g->y[2] + from + j;
+        if (!index)
+            continue;
 
-            index[first + j] = at[j] < 0 ? -1 : pooling_to_whole(p, conv_x_of(g, o, at[j]));
-        }
+        const int64_t start = pooling_start(p, i % rows) + from * g->stride[2];
+
+        for (int64_t j = 0; j < to - from; j++)
+            index[first + j] = at[j] < 0 ? -1 : start + j * g->stride[2] + at[j];
     }
 }
 
@@ -97,7 +101,7 @@ SET static void FN(rows_average)(const tsr_pooling_geometry *p, int64_t from, in
 
         for (int64_t j = 0; j < to - from; j++)
             sum[j] = 0;
-        FN(window)(g, i % rows, from, to, (const T *)in + i / rows * g->x_count, sum, NULL);
+        FN(window)(p, i % rows, from, to, (const T *)in + i / rows * g->x_count, sum, NULL);
         for (int64_t j = 0; j < to - from; j++) {
             const int64_t n = times * count[j] > 0 ? times * count[j] : 1;
 
@@ -115,12 +119,13 @@ TSR__INLINE void FN(store)(int64_t n, const ACC *sum, T *out)
 SET static void FN(max_back)(const tsr_pooling_geometry *p, const void *grad_out,
                              const int64_t *index, void *sum, void *grad_in)
 {
+    const bool all = pooling_is_whole(p);
     ACC *to = sum;
 
     for (int64_t q = 0; q < p->g.x_count; q++)
         to[q] = 0;
     for (int64_t o = 0; o < p->g.y_count; o++) {
-        const int64_t q = pooling_to_part(p, index[o]);
+        const int64_t q = all ? index[o] : pooling_to_part(p, index[o]);
 
         if (q >= 0)
             to[q] = ADD(to[q], LD(((const T *)grad_out)[o]));

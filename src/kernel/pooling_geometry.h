@@ -29,6 +29,32 @@ static inline int64_t pooling_count(const tsr_pooling_geometry *p, int d, int64_
     return n;
 }
 
+/* How far from where its window starts a tap is in the whole plane; and where the window of
+   position 0 of a row of y starts, which may be outside. */
+static inline int64_t pooling_reach(const tsr_pooling_geometry *p, int64_t t0, int64_t t1,
+                                    int64_t t2)
+{
+    const int64_t *dilation = p->g.dilation;
+
+    return (t0 * dilation[0] * p->whole[1] + t1 * dilation[1]) * p->whole[2] + t2 * dilation[2];
+}
+
+static inline int64_t pooling_start(const tsr_pooling_geometry *p, int64_t row)
+{
+    const int64_t q0 = conv_tap(&p->g, 0, row / p->g.y[1], 0) + p->origin[0];
+    const int64_t q1 = conv_tap(&p->g, 1, row % p->g.y[1], 0) + p->origin[1];
+
+    return (q0 * p->whole[1] + q1) * p->whole[2] + conv_tap(&p->g, 2, 0, 0) + p->origin[2];
+}
+
+static inline bool pooling_is_whole(const tsr_pooling_geometry *p)
+{
+    for (int d = 0; d < TSR_CONV_DIMS; d++)
+        if (p->origin[d] != 0 || p->whole[d] != p->g.x[d])
+            return false;
+    return true;
+}
+
 /* Element q of this part's plane in the whole's, and back; -1: not in this part. */
 static inline int64_t pooling_to_whole(const tsr_pooling_geometry *p, int64_t q)
 {
