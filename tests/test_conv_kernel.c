@@ -661,7 +661,8 @@ static void test_hot_shapes(void **state)
                 tsr__conv_plan_make(&heap, &s, TSR_F32, products[k], false, false, &plan, NULL),
                 TSR_OK);
             name = tsr__conv_plan_name(plan);
-            if (!strstr(name, "jit") && !strstr(name, "brg"))
+            if (!strstr(name, "jit") && !strstr(name, "brg") &&
+                !(s.in_channels < 8 && strcmp(name, "columns") == 0))
                 fail_msg("shape %d, product %d runs by %s", (int)i, k, name);
             tsr__conv_plan_free(&heap, plan);
         }

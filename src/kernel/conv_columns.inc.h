@@ -97,13 +97,11 @@ TSR__INLINE T FN(tap_row)(tsr_conv_result what, int64_t n, int64_t stride, T *x,
     int64_t i = 0;
 
     if (what == TSR_CONV_Y) {
-        TSR__INDEPENDENT
         for (int64_t j = 0; j < n; j++)
             y[j] += w * x[j * stride];
         return 0;
     }
     if (what == TSR_CONV_X) {
-        TSR__INDEPENDENT
         for (int64_t j = 0; j < n; j++)
             x[j * stride] += w * y[j];
         return 0;
