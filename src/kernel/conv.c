@@ -272,7 +272,7 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
 void tsr__conv_grad_bias(const tsr_conv_shape *s, tsr_dtype dtype, bool reference,
                          const void *grad_output, void *grad_bias)
 {
-    tsr_kernel_call call = {.n_in = 1, .n_out = 1, .divisor = 1, .reference = reference};
+    tsr_kernel_call call = {.n_in = 1, .n_out = 1, .number = {1}, .reference = reference};
     int64_t space = 1;
 
     for (int d = 0; d < s->ndim; d++)
