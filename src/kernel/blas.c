@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blas.c - products of f32 and f64 matrices by OpenBLAS: cuts what exceeds its 32-bit sizes, and
-   leaves vectors to the routines for vectors. Called by matmul.c. */
+   leaves vectors to the routines for vectors. Called by matmul.c and conv_columns.c. */
 #include "kernel/blas.h"
 
 #include <cblas.h>
@@ -84,4 +84,28 @@ void tsr__blas_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void
 
         gemm(dtype, rows, (int)n, (int)k, from, (int)lda, b, (int)ldb, add, to, (int)ldc);
     }
+}
+
+static void gemm_turned(tsr_dtype dtype, CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int64_t m,
+                        int64_t n, int64_t k, const void *a, int64_t lda, const void *b,
+                        int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    if (dtype == TSR_F32)
+        cblas_sgemm(CblasRowMajor, turn_a, turn_b, (int)m, (int)n, (int)k, 1, a, (int)lda, b,
+                    (int)ldb, add, c, (int)ldc);
+    else
+        cblas_dgemm(CblasRowMajor, turn_a, turn_b, (int)m, (int)n, (int)k, 1, a, (int)lda, b,
+                    (int)ldb, add, c, (int)ldc);
+}
+
+void tsr__blas_gemm_nt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                       const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    gemm_turned(dtype, CblasNoTrans, CblasTrans, m, n, k, a, lda, b, ldb, add, c, ldc);
+}
+
+void tsr__blas_gemm_tn(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                       const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    gemm_turned(dtype, CblasTrans, CblasNoTrans, m, n, k, a, lda, b, ldb, add, c, ldc);
 }

@@ -23,6 +23,7 @@ static int64_t element_at(const tsr_shape *s, const tsr_shape *keep, int64_t i,
     return at;
 }
 
+#define BODY "kernel/reference.inc.h"
 #include "kernel/reference_types.inc.h"
 
 typedef struct bodies {

@@ -75,15 +75,4 @@ static void FN(reduce)(const tsr_kernel_call *call, bool max, int64_t times, int
     }
 }
 
-#undef T
-#undef ACC
-#undef LD
-#undef ST
-#undef ADD
-#undef MUL
-#undef NEG
-#undef DIV
-#undef LESS
-#undef IS_NAN
-#undef LOWEST
-#undef FN
+#include "kernel/reference_undef.inc.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reference_types.inc.h - includes reference.inc.h for every dtype. Floats compute in f64, integers
-   modulo 2^64, so that cutting off bits gives what wraps in the small type. */
+/* reference_types.inc.h - includes BODY for every dtype, and undefines it at the end. Floats
+   compute in f64, integers modulo 2^64, so that cutting off bits gives what wraps in the small
+   type. */
 
 #define WRAP_ADD(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
 #define WRAP_MUL(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
@@ -18,7 +19,7 @@
 #define IS_NAN(x) ((x) != (x))
 #define LOWEST ((double)-INFINITY)
 #define FN(name) name##_f32
-#include "kernel/reference.inc.h"
+#include BODY
 
 #define T double
 #define ACC double
@@ -32,7 +33,7 @@
 #define IS_NAN(x) ((x) != (x))
 #define LOWEST ((double)-INFINITY)
 #define FN(name) name##_f64
-#include "kernel/reference.inc.h"
+#include BODY
 
 #define T tsr_f16
 #define ACC double
@@ -46,7 +47,7 @@
 #define IS_NAN(x) ((x) != (x))
 #define LOWEST ((double)-INFINITY)
 #define FN(name) name##_f16
-#include "kernel/reference.inc.h"
+#include BODY
 
 #define T tsr_bf16
 #define ACC double
@@ -60,7 +61,7 @@
 #define IS_NAN(x) ((x) != (x))
 #define LOWEST ((double)-INFINITY)
 #define FN(name) name##_bf16
-#include "kernel/reference.inc.h"
+#include BODY
 
 #define T int32_t
 #define ACC int64_t
@@ -74,7 +75,7 @@
 #define IS_NAN(x) false
 #define LOWEST INT32_MIN
 #define FN(name) name##_i32
-#include "kernel/reference.inc.h"
+#include BODY
 
 #define T int64_t
 #define ACC int64_t
@@ -88,7 +89,7 @@
 #define IS_NAN(x) false
 #define LOWEST INT64_MIN
 #define FN(name) name##_i64
-#include "kernel/reference.inc.h"
+#include BODY
 
 #define T uint8_t
 #define ACC int64_t
@@ -102,7 +103,7 @@
 #define IS_NAN(x) false
 #define LOWEST 0
 #define FN(name) name##_u8
-#include "kernel/reference.inc.h"
+#include BODY
 
 /* Of truth values: or, and. */
 #define T uint8_t
@@ -117,7 +118,7 @@
 #define IS_NAN(x) false
 #define LOWEST 0
 #define FN(name) name##_bool
-#include "kernel/reference.inc.h"
+#include BODY
 
 #define T uint64_t
 #define ACC uint64_t
@@ -131,8 +132,9 @@
 #define IS_NAN(x) false
 #define LOWEST 0
 #define FN(name) name##_field
-#include "kernel/reference.inc.h"
+#include BODY
 
 #undef WRAP_ADD
 #undef WRAP_MUL
 #undef WRAP_NEG
+#undef BODY

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_conv.c - convolution on one thread from and to plain layout, as a ratio to oneDNN called
+   bare on its own layouts in the same run (1.00: as fast, more is slower); then our other ways
+   against each other. No arguments. */
+#include "kernel/blas.h"
+#include "kernel/conv.h"
+
+#include <dnnl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LEAST_RUNS = 5, MOST_RUNS = 40 };
+
+void omp_set_num_threads(int n);
+
+typedef struct shape_case {
+    const char *name;
+    tsr_conv_shape shape;
+} shape_case;
+
+#define PLANE(n, c, o, g, size, k, s, p)                                                           \
+    {                                                                                              \
+        .ndim = 2, .batch = n, .in_channels = c, .out_channels = o, .groups = g,                   \
+        .in = {size, size}, .kernel = {k, k}, .stride = {s, s}, .dilation = {1, 1},                \
+        .pad_lo = {p, p}, .pad_hi = {                                                              \
+            p,                                                                                     \
+            p                                                                                      \
+        }                                                                                          \
+    }
+
+static const shape_case cases[] = {
+    {"8x64x56x56 k3p1", PLANE(8, 64, 64, 1, 56, 3, 1, 1)},
+    {"8x3x224x224 k7s2p3", PLANE(8, 3, 64, 1, 224, 7, 2, 3)},
+    {"8x256x14x14 k3p1", PLANE(8, 256, 256, 1, 14, 3, 1, 1)},
+    {"8x64x56x56 to 256 k1", PLANE(8, 64, 256, 1, 56, 1, 1, 0)},
+    {"8x256x14x14 to 1024 k1", PLANE(8, 256, 1024, 1, 14, 1, 1, 0)},
+    {"8x512x7x7 to 2048 k1", PLANE(8, 512, 2048, 1, 7, 1, 1, 0)},
+    {"8x128x28x28 depthwise k3p1", PLANE(8, 128, 128, 128, 28, 3, 1, 1)},
+    {"1x16x64x64x64 k3p1",
+     {.ndim = 3,
+      .batch = 1,
+      .in_channels = 16,
+      .out_channels = 16,
+      .groups = 1,
+      .in = {64, 64, 64},
+      .kernel = {3, 3, 3},
+      .stride = {1, 1, 1},
+      .dilation = {1, 1, 1},
+      .pad_lo = {1, 1, 1},
+      .pad_hi = {1, 1, 1}}},
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* others may be busy */
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void need(bool ok, const char *what)
+{
+    if (!ok) {
+        fprintf(stderr, "bench_conv: %s failed\n", what);
+        exit(1);
+    }
+}
+
+static void *filled(tsr_dtype dtype, int64_t n)
+{
+    void *p = NULL;
+
+    need(posix_memalign(&p, 4096, (size_t)n * tsr_dtype_size(dtype) + 64) == 0, "memory");
+    for (int64_t i = 0; i < n; i++)
+        tsr__put(dtype, p, i, (double)(i * 7919 % 1009) / 256 - 2);
+    return p;
+}
+
+static int64_t product_of(int n, const int64_t *size)
+{
+    int64_t all = 1;
+
+    for (int d = 0; d < n; d++)
+        all *= size[d];
+    return all;
+}
+
+/* ---- oneDNN on its own layouts ---- */
+
+typedef struct bare {
+    dnnl_stream_t stream;
+    dnnl_primitive_t primitive;
+    dnnl_exec_arg_t args[3];
+} bare;
+
+static void bare_memory(bare *b, int i, dnnl_engine_t engine, const_dnnl_primitive_desc_t pd,
+                        int arg)
+{
+    const dnnl_memory_desc_t *md = dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg);
+    void *data = filled(TSR_F32, (int64_t)dnnl_memory_desc_get_size(md) / 4 + 1);
+
+    b->args[i].arg = arg;
+    need(!dnnl_memory_create(&b->args[i].memory, md, engine, data), "memory");
+}
+
+static bare bare_make(const tsr_conv_shape *s, dnnl_data_type_t type, tsr_conv_product what)
+{
+    static const int args[][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+                                  {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC},
+                                  {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS}};
+    dnnl_dims_t x = {s->batch, s->in_channels}, y = {s->batch, s->out_channels}, w, zero = {0};
+    dnnl_dims_t stride = {0}, lo = {0}, hi = {0};
+    dnnl_memory_desc_t xd, yd, wd;
+    dnnl_convolution_desc_t forward, desc;
+    dnnl_primitive_desc_t hint, pd;
+    dnnl_engine_t engine;
+    bare b = {0};
+    int n = 0;
+
+    if (s->groups > 1)
+        w[n++] = s->groups;
+    w[n++] = s->out_channels / s->groups;
+    w[n++] = s->in_channels / s->groups;
+    for (int d = 0; d < s->ndim; d++) {
+        x[d + 2] = s->in[d], y[d + 2] = s->out[d], w[n++] = s->kernel[d];
+        stride[d] = s->stride[d], lo[d] = s->pad_lo[d], hi[d] = s->pad_hi[d];
+    }
+    need(!dnnl_engine_create(&engine, dnnl_cpu, 0) &&
+             !dnnl_stream_create(&b.stream, engine, dnnl_stream_default_flags),
+         "engine");
+    dnnl_memory_desc_init_by_tag(&xd, s->ndim + 2, x, type, dnnl_format_tag_any);
+    dnnl_memory_desc_init_by_tag(&yd, s->ndim + 2, y, type, dnnl_format_tag_any);
+    dnnl_memory_desc_init_by_tag(&wd, n, w, type, dnnl_format_tag_any);
+    dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training,
+                                               dnnl_convolution_direct, &xd, &wd, NULL, &yd, stride,
+                                               zero, lo, hi);
+    need(!dnnl_primitive_desc_create(&hint, &forward, NULL, engine, NULL), "forward");
+    desc = forward;
+    if (what == TSR_CONV_GRAD_INPUT)
+        dnnl_dilated_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &xd, &wd,
+                                                         &yd, stride, zero, lo, hi);
+    if (what == TSR_CONV_GRAD_WEIGHT)
+        dnnl_dilated_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &xd,
+                                                            &wd, NULL, &yd, stride, zero, lo, hi);
+    need(!dnnl_primitive_desc_create(&pd, &desc, NULL, engine, hint), "description");
+    need(!dnnl_primitive_create(&b.primitive, pd), "primitive");
+    for (int i = 0; i < 3; i++)
+        bare_memory(&b, i, engine, pd, args[what][i]);
+    dnnl_primitive_desc_destroy(pd);
+    dnnl_primitive_desc_destroy(hint);
+    dnnl_engine_destroy(engine);
+    return b;
+}
+
+static void bare_free(bare *b)
+{
+    for (int i = 0; i < 3; i++) {
+        void *data;
+
+        dnnl_memory_get_data_handle(b->args[i].memory, &data);
+        dnnl_memory_destroy(b->args[i].memory);
+        free(data);
+    }
+    dnnl_primitive_destroy(b->primitive);
+    dnnl_stream_destroy(b->stream);
+}
+
+/* ---- ours ---- */
+
+typedef struct ours {
+    tsr_heap heap;
+    tsr_pool pool;
+    tsr_conv_plan *plan;
+    void *a, *b, *out;
+} ours;
+
+static void ours_make(const tsr_conv_shape *s, tsr_dtype dtype, tsr_conv_product what,
+                      bool reference, ours *o)
+{
+    const int64_t in = s->batch * s->in_channels * product_of(s->ndim, s->in);
+    const int64_t out = s->batch * s->out_channels * product_of(s->ndim, s->out);
+    const int64_t weight =
+        s->out_channels * (s->in_channels / s->groups) * product_of(s->ndim, s->kernel);
+
+    *o = (ours){0};
+    tsr__pool_open(&o->pool, &o->heap);
+    need(!tsr__conv_plan_make(&o->heap, s, dtype, what, false, reference, &o->plan, NULL), "plan");
+    o->a = filled(dtype, what == TSR_CONV_GRAD_INPUT ? out : in);
+    o->b = filled(dtype, what == TSR_CONV_GRAD_WEIGHT ? out : weight);
+    o->out = filled(dtype, what == TSR_CONV_OUTPUT       ? out
+                           : what == TSR_CONV_GRAD_INPUT ? in
+                                                         : weight);
+}
+
+static void ours_free(ours *o)
+{
+    tsr__conv_plan_free(&o->heap, o->plan);
+    tsr__pool_trim(&o->pool);
+    free(o->a);
+    free(o->b);
+    free(o->out);
+}
+
+static double ours_time(ours *o)
+{
+    double start = seconds();
+
+    need(!tsr__conv_plan_run(o->plan, &o->pool, o->a, o->b, NULL, o->out, NULL), "run");
+    return seconds() - start;
+}
+
+static double bare_time(bare *b)
+{
+    double start = seconds();
+
+    need(!dnnl_primitive_execute(b->primitive, b->stream, 3, b->args), "execute");
+    return seconds() - start;
+}
+
+/* ---- comparing ---- */
+
+static double flops(const tsr_conv_shape *s)
+{
+    return 2.0 * (double)(s->batch * s->out_channels * product_of(s->ndim, s->out) *
+                          (s->in_channels / s->groups) * product_of(s->ndim, s->kernel));
+}
+
+static double less(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Taken in turns, so that whatever else the machine does meets both. */
+static void compare(const tsr_conv_shape *s, tsr_dtype dtype, tsr_conv_product what)
+{
+    static const char *const names[] = {"output", "grad_input", "grad_weight"};
+    bare b = bare_make(s, dtype == TSR_F32 ? dnnl_f32 : dnnl_bf16, what);
+    double best_bare = 1e9, best_ours = 1e9, start = seconds();
+    ours o;
+
+    ours_make(s, dtype, what, false, &o);
+    for (int i = 0; i < MOST_RUNS && (i < LEAST_RUNS || seconds() - start < 0.5); i++) {
+        best_bare = less(best_bare, bare_time(&b));
+        best_ours = less(best_ours, ours_time(&o));
+    }
+    printf("    %-5s %-12s %8.2f ms %6.0f Gflop/s  %.2f of bare  (%s)\n", tsr_dtype_name(dtype),
+           names[what], best_ours * 1e3, flops(s) / best_ours * 1e-9, best_ours / best_bare,
+           tsr__conv_plan_name(o.plan));
+    ours_free(&o);
+    bare_free(&b);
+}
+
+/* f64 and f16, which oneDNN does not have; by definition on one image, scaled up. */
+static void other_ways(const shape_case *c, const tsr_conv_shape *s)
+{
+    static const tsr_dtype dtypes[] = {TSR_F64, TSR_F16};
+    tsr_conv_shape one = *s;
+
+    one.batch = 1;
+    printf("%s\n", c->name);
+    for (int d = 0; d < 2; d++) {
+        double fast = 1e9, naive;
+        ours o;
+
+        ours_make(s, dtypes[d], TSR_CONV_OUTPUT, false, &o);
+        for (int i = 0; i < LEAST_RUNS; i++)
+            fast = less(fast, ours_time(&o));
+        printf("    %-5s output by %-8s %8.2f ms %6.1f Gflop/s", tsr_dtype_name(dtypes[d]),
+               tsr__conv_plan_name(o.plan), fast * 1e3, flops(s) / fast * 1e-9);
+        ours_free(&o);
+        ours_make(&one, dtypes[d], TSR_CONV_OUTPUT, true, &o);
+        naive = ours_time(&o) * (double)s->batch;
+        printf("  the definition takes %.0f times as long\n", naive / fast);
+        ours_free(&o);
+    }
+}
+
+int main(void)
+{
+    tsr__blas_setup();
+    omp_set_num_threads(1);
+    printf("from and to plain layout, against oneDNN bare on its own layouts\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_conv_shape s = cases[i].shape;
+
+        need(!tsr__conv_infer("conv", &s, NULL), "shape");
+        printf("%s\n", cases[i].name);
+        for (int k = 0; k < 6; k++)
+            compare(&s, k < 3 ? TSR_F32 : TSR_BF16, (tsr_conv_product)(k % 3));
+    }
+    printf("f64 and f16 against the definition\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += 2) {
+        tsr_conv_shape s = cases[i].shape;
+
+        need(!tsr__conv_infer("conv", &s, NULL), "shape");
+        other_ways(&cases[i], &s);
+    }
+    return 0;
+}
