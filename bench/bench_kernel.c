@@ -103,7 +103,7 @@ static job make(tsr_kernel kernel, int n_in, tsr_operand a, tsr_operand b, tsr_o
                           .n_out = 1,
                           .in = {a, b, {.shape = {.ndim = -1}}},
                           .out = {out},
-                          .divisor = 1}};
+                          .number = {1}}};
 }
 
 static void free_job(const job *j)
