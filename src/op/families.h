@@ -20,5 +20,6 @@ extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
 extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
+extern const tsr_op tsr__ops_convolution[];
 
 #endif
