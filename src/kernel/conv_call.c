@@ -50,8 +50,9 @@ static tsr_status does_not_fit(tsr_error *err)
     return tsr__fail(err, TSR_ERR_SHAPE, "convolution: parts of the operands do not fit together");
 }
 
-/* Without channels there are no groups, but 1 is as good. With y = p * stride - pad + t * dilation as the place in the wide tensor, a window that begins at
-   x of it, and one of the narrow tensor that begins at p, shift the padding by x - p * stride. */
+/* Without channels there are no groups, but 1 is as good. With y = p * stride - pad + t * dilation
+   as the place in the wide tensor, a window that begins at x of it, and one of the narrow tensor
+   that begins at p, shift the padding by x - p * stride. */
 static tsr_status set_shape(const tsr_kernel_call *call, const tsr_operand *x, const tsr_operand *w,
                             const tsr_operand *y, tsr_conv_shape *s, tsr_error *err)
 {

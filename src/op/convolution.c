@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convolution.c - convolution and its gradients. All three are one relation of an input x, a weight
-   w and an output y, of which two are given: shapes, rules and windows are written once, in terms of
-   these roles. */
+   w and an output y, of which two are given: shapes, rules and windows are written once, in terms
+   of these roles. */
 #include <inttypes.h>
 
 #include "kernel/conv_call.h"
@@ -386,6 +386,14 @@ static const char *const grad_weight_cases[] = {
     NULL,
 };
 
+static const char *const backward_cases[] = {
+    "f64[2,4,3,2] f64[2,4,6,4] f64[4,4,3,3] padding=1 stride=2",
+    "f64[3,2,3,4] f64[3,3,5,7] f64[2,3,3,3] padding=1 stride=2",
+    "f64[2,4,8] f64[2,4,8] f64[4,2,3] padding=2 dilation=2 groups=2 output_mask=0,1,1",
+    "f64[2,4,12] f64[2,4,6] f64[4,4,4] padding=2,1 transposed=true stride=2 output_padding=1",
+    NULL,
+};
+
 const tsr_op tsr__ops_convolution[] = {
     {.name = "conv",
      .inputs = "x,weight,bias?",
@@ -433,5 +441,11 @@ const tsr_op tsr__ops_convolution[] = {
      .release = tsr__release_conv,
      .in_field = true,
      .cases = grad_weight_cases},
+    {.name = "conv_backward",
+     .inputs = "grad,x,weight",
+     .attrs = TSR_CONV_ATTRS ",output_mask:ints",
+     .doc = "the gradients of a convolution's input, weight and bias, those that output_mask wants",
+     .compose = tsr__compose_conv_backward,
+     .cases = backward_cases},
     {0},
 };

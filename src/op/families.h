@@ -10,6 +10,10 @@
 /* The run of all lookups, bags and their gradients, src/run/deals.c. */
 tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
 
+/* All gradients of a convolution, src/dispatch/typed_convolution.c. */
+tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
+                                      tsr_tensor **out, tsr_error *err);
+
 /* op/lookups.c: the mesh dims along which rows of the table travel in a strategy. */
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
 
