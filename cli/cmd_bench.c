@@ -111,10 +111,10 @@ static const benchmark benchmarks[] = {
       {"ratio", "ratio", NUMBER},
       {"goal", "goal_ratio", NUMBER},
       {"met", "goal", TEXT}},
-     "From and to plain layout. bare: oneDNN called directly on layouts of its own choice, in turns\n"
-     "with ours. peer: its Gflop/s on such a machine, one thread. ratio: time to bare; on several\n"
-     "ranks to one rank's time divided by the ranks, or by the processors if there are fewer.\n"
-     "received: by the rank that gets most."},
+     "From and to plain layout. bare: oneDNN called directly on layouts of its own choice, in\n"
+     "turns with ours. peer: its Gflop/s on such a machine, one thread. ratio: time to bare; on\n"
+     "several ranks to one rank's time divided by the ranks, or by the processors if there are\n"
+     "fewer. received: by the rank that gets most."},
     {"world",
      true,
      bench_latency,

@@ -416,6 +416,21 @@ TSR_API void tsr_strict_set(tsr_mesh *mesh, bool on);
 /* Redistributions of the current scope and those inside it may bring any rank this many bytes, from
    now on; the one that would bring more is an error on all ranks. Collective. */
 TSR_API void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes);
+/* Ops that need more of an input than a rank's part may compute the interior of their output while
+   the rest travels. Usually they do if the cost model says that it pays: where the network is slow
+   against memory. Results are the same. Local. */
+typedef enum tsr_overlap_mode {
+    TSR_OVERLAP_AUTO = 0,
+    TSR_OVERLAP_NEVER = 1,
+    TSR_OVERLAP_ALWAYS = 2 /* where it can be done */
+} tsr_overlap_mode;
+TSR_API void tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode);
+/* Ops that need more of an input than a rank's part, as convolution does, leave what they brought
+   with the tensor, up to this many bytes per rank in all, for the next op that needs the same: the
+   weight's gradient after the convolution. It goes with the tensor, or when an op overwrites that;
+   do not write into the parts of such tensors by hand. 0, the default: nothing is kept.
+   Collective. */
+TSR_API void tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes);
 
 /* ---- collectives on plain memory ------------------------------------------------------------- */
 

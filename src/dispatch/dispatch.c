@@ -10,14 +10,17 @@
 #include "op/schema.h"
 #include "redist/program.h"
 #include "run/halo.h"
+#include "run/peel.h"
 #include "tensor/scope.h"
 
 /* What a plan is on this rank: the same for every call. */
 typedef struct prepared {
     const tsr_op *op;
     const tsr_form *out[TSR_MAX_OUT];
-    bool travels;         /* the op's own run runs */
-    tsr_halo *halo;       /* operands that are seen through windows; NULL: none */
+    bool travels;   /* the op's own run runs */
+    tsr_halo *halo; /* operands that are seen through windows; NULL: none */
+    tsr_peel *peel; /* the call in pieces; NULL: not (yet) */
+    bool peel_tried, peel_pays;
     tsr_kernel_call call; /* but for the data */
     tsr_memory memory;    /* the call's */
 } prepared;
@@ -116,6 +119,7 @@ static void free_prepared(tsr_ctx *ctx, prepared *p)
     if (p->op->release)
         p->op->release(&p->call);
     tsr__halo_free(ctx, p->halo);
+    tsr__peel_free(ctx, p->peel);
     tsr__free(&ctx->heap, p);
 }
 
@@ -141,6 +145,9 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, prepared *p)
     tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
     if (s->op->prepare && !p->travels)
         TSR_TRY(s->op->prepare(&p->call, &ctx->error));
+    p->peel_pays =
+        tsr__halo_travels(p->halo) &&
+        tsr__peel_pays(&p->call, tsr__halo_windows(p->halo), way->comm.seconds, &plan->cost);
 done:
     return st;
 }
@@ -171,6 +178,52 @@ done:
     return st;
 }
 
+/* Shall the interior be computed while windows are filled? The others need not do the same. */
+static tsr_status choose_pieces(tsr_mesh *mesh, const tsr_plan *plan, prepared *p, tsr_peel **out)
+{
+    const tsr_overlap_mode mode = mesh->ctx->overlap;
+    tsr_status st = TSR_OK;
+
+    *out = NULL;
+    if (mode == TSR_OVERLAP_NEVER || (mode == TSR_OVERLAP_AUTO && !p->peel_pays) ||
+        !tsr__halo_travels(p->halo) || tsr__halo_spreads(p->halo))
+        return TSR_OK;
+    if (!p->peel_tried)
+        TSR_TRY(tsr__peel_make(mesh, &plan->schema, plan->strategy.in, plan->strategy.out,
+                               tsr__halo_windows(p->halo), &p->call, &p->peel));
+    p->peel_tried = true;
+    *out = p->peel;
+done:
+    return st;
+}
+
+/* The kernel on windows: what is missing comes first, or while the interior is computed. */
+static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, prepared *p,
+                              tsr_tensor *const *in)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_kernel_call *call = &p->call;
+    tsr_peel *pieces;
+    tsr_status st;
+
+    TSR_TRY(choose_pieces(mesh, plan, p, &pieces));
+    TSR_TRY(tsr__halo_start(p->halo, mesh, in, call));
+    if (pieces)
+        TSR_TRY(tsr__peel_interior(pieces, ctx, call, in));
+    TSR_TRY(tsr__halo_finish(p->halo, in));
+    if (p->op->scratch && !pieces)
+        TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
+    if (pieces)
+        TSR_TRY(tsr__peel_borders(pieces, ctx, call));
+    else
+        p->op->kernel(call);
+    if (call->error->code == TSR_OK)
+        TSR_TRY(tsr__halo_spread(p->halo, mesh, call));
+done:
+    tsr__halo_put(p->halo);
+    return st;
+}
+
 static tsr_status run_kernel(tsr_mesh *mesh, const char *part, const tsr_plan *plan,
                              tsr_tensor *const *in, tsr_tensor *const *out)
 {
@@ -190,22 +243,21 @@ static tsr_status run_kernel(tsr_mesh *mesh, const char *part, const tsr_plan *p
         TSR_TRY(tsr__tensor_own(out[0], &before));
     for (int k = 0; k < call->n_out; k++)
         call->out[k].data = out[k] ? tsr__tensor_data(out[k]) : NULL;
-    if (p->halo)
-        TSR_TRY(tsr__halo_bring(p->halo, mesh, call));
-    if (p->op->scratch)
-        TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
-    p->op->kernel(call);
+    if (p->halo) {
+        TSR_TRY(run_windows(mesh, plan, p, in));
+    } else {
+        if (p->op->scratch)
+            TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
+        p->op->kernel(call);
+    }
     if (trouble.code != TSR_OK) { /* others need not see it */
         tsr_error named = {0};
         st = tsr__fail(&named, trouble.code, "%s%s: %s", part ? part : "", p->op->name,
                        trouble.text);
         tsr__fail(&ctx->error, st, "%s", named.text);
         ctx->world->ops->poison(ctx->world, &named);
-    } else if (p->halo) {
-        TSR_TRY(tsr__halo_spread(p->halo, mesh, call));
     }
 done:
-    tsr__halo_put(p->halo, ctx);
     tsr__pool_put(&ctx->pool, call->scratch);
     call->scratch = NULL;
     if (st != TSR_OK && before) { /* the old values are all there is */
