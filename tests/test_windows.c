@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_windows.c - ops that need more of an operand than a rank's part: a row of a program with
-   windows, what is moved and what is not, computing the interior while the rest travels, and windows
-   that are kept. Convolution as an op is test_conv.c. */
+   windows, what is moved and what is not, computing the interior while the rest travels, and
+   windows that are kept. Convolution as an op is test_conv.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { ELEMENTS = 1 << 14 };
 
-/* ---- a row of a program: out[i] = x[i - left] + .. + x[i + right] along dim 0, whatever exists ---- */
+/* ---- a row of a program: out[i] = x[i - left] + .. + x[i + right] along dim 0 ---- */
 
 static tsr_status reach_shape(tsr_schema *s, tsr_error *err)
 {
