@@ -74,6 +74,27 @@ TSR_API tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, co
 TSR_API tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
                                          const tsr_conv_opts *opts);
 
+/* ---- pooling --------------------------------------------------------------------------------- */
+
+/* Per spatial dim; zero is the usual: a kernel of 1, a stride of the kernel, no padding. */
+typedef struct tsr_pool_opts {
+    int64_t kernel[TSR_SPACE], stride[TSR_SPACE], dilation[TSR_SPACE];
+    int64_t padding[TSR_SPACE];     /* before and behind the dim, at most half of the kernel */
+    int64_t padding_end[TSR_SPACE]; /* and so much more behind it */
+    bool ceil;                      /* sizes are rounded up */
+    bool exclude_padding;           /* averages: padding is left out, not counted as zeros */
+} tsr_pool_opts;
+
+/* x [batch, channels, space...]; as for convolution, space may be sharded. *index (may be NULL)
+   gets where each maximum is in its plane of space, of equal ones the first. */
+TSR_API tsr_tensor *tsr_max_pool(tsr_tensor *x, const tsr_pool_opts *opts, tsr_tensor **index);
+TSR_API tsr_tensor *tsr_avg_pool(tsr_tensor *x, const tsr_pool_opts *opts);
+/* The gradient of an input whose space has these sizes. */
+TSR_API tsr_tensor *tsr_max_pool_backward(tsr_tensor *grad, tsr_tensor *index, const int64_t *input,
+                                          const tsr_pool_opts *opts);
+TSR_API tsr_tensor *tsr_avg_pool_backward(tsr_tensor *grad, const int64_t *input,
+                                          const tsr_pool_opts *opts);
+
 /* ---- lookups in tables ----------------------------------------------------------------------- */
 
 /* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names

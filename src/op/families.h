@@ -25,5 +25,6 @@ extern const tsr_op tsr__ops_views[];
 extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
 extern const tsr_op tsr__ops_convolution[];
+extern const tsr_op tsr__ops_pooling[];
 
 #endif
