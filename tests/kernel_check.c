@@ -30,31 +30,11 @@ tsr_shape shape_of(size_t ndim, const int64_t *size)
     return s;
 }
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*seed >> 32) ^ (*seed << 11);
-}
-
-int64_t below(uint64_t *seed, int64_t n)
-{
-    return (int64_t)(next_random(seed) % (uint64_t)n);
-}
-
-int64_t count(const tsr_shape *s)
-{
-    int64_t n = 1;
-
-    for (int d = 0; d < s->ndim; d++)
-        n *= s->size[d];
-    return n;
-}
-
 void fill(const tsr_operand *x, numbers content, uint64_t *seed)
 {
     static const double special[] = {0.0, -0.0, 1, INFINITY, -INFINITY, NAN, 1e-42, -3};
 
-    for (int64_t i = 0; i < count(&x->shape); i++) {
+    for (int64_t i = 0; i < tsr_shape_count(&x->shape); i++) {
         if ((int)x->dtype == TSR__FIELD)
             ((uint64_t *)x->data)[i] = next_random(seed) * 0x1234567 % TSR__FIELD_P;
         else if (x->dtype == TSR_BOOL)
@@ -74,16 +54,11 @@ void fill(const tsr_operand *x, numbers content, uint64_t *seed)
     }
 }
 
-/* Exactly as large as it must be, so that the sanitizer sees the first byte beyond. */
 tsr_operand operand(tsr_dtype dtype, tsr_shape shape)
 {
-    const size_t bytes = (size_t)count(&shape) * tsr_dtype_size(dtype);
-    tsr_operand x = {.dtype = dtype, .shape = shape, .data = bytes ? malloc(bytes) : NULL};
+    const int64_t n = tsr_shape_count(&shape);
 
-    assert_true(x.data || !bytes);
-    if (bytes)
-        memset(x.data, 0xff, bytes); /* NaN */
-    return x;
+    return (tsr_operand){.dtype = dtype, .shape = shape, .data = n ? exact_memory(dtype, n) : NULL};
 }
 
 void free_call(tsr_kernel_call *call)
@@ -133,7 +108,7 @@ static tsr_operand bounds(const kernel_op *op, const tsr_kernel_call *call)
     c.reference = true;
     c.out[0] = operand(TSR_F64, call->out[0].shape);
     for (int k = 0; k < call->n_in; k++) {
-        const int64_t n = call->in[k].shape.ndim < 0 ? 0 : count(&call->in[k].shape);
+        const int64_t n = call->in[k].shape.ndim < 0 ? 0 : tsr_shape_count(&call->in[k].shape);
 
         if (call->in[k].shape.ndim < 0)
             continue;
@@ -161,7 +136,7 @@ static bool close_enough(tsr_dtype dtype, double x, double want, double bound)
 void check(const kernel_op *op, numbers content, tsr_kernel_call *call)
 {
     const tsr_dtype dtype = call->out[0].dtype;
-    const int64_t n = count(&call->out[0].shape);
+    const int64_t n = tsr_shape_count(&call->out[0].shape);
     const size_t size = tsr_dtype_size(dtype);
     const bool exact = !tsr__dtype_is_float(dtype) ||
                        (content == INTEGERS && op->run != softmax.run && op->run != mean.run);

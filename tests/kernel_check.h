@@ -5,6 +5,7 @@
 #define TSR_TESTS_KERNEL_CHECK_H
 
 #include "kernel/kernels.h"
+#include "numbers.h"
 
 #define SHAPE(...) shape_of(sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__})
 
@@ -23,10 +24,8 @@ extern const kernel_op cat, transpose, reshape, slice;
 enum { DTYPES = 9, FLOATS = 4 };
 extern const tsr_dtype dtypes[DTYPES]; /* the floats first */
 
-int64_t below(uint64_t *seed, int64_t n);
 tsr_shape shape_of(size_t ndim, const int64_t *size);
 tsr_shape random_shape(uint64_t *seed); /* 0 to 5 dims of 0 to 9 */
-int64_t count(const tsr_shape *shape);
 tsr_attr one_int(int64_t i);
 double eps_of(tsr_dtype dtype);
 double tiniest(tsr_dtype dtype); /* above 0 */

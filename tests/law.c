@@ -153,7 +153,7 @@ void law_part(const law_call *c, int k, int index, double *out, tsr_shape *shape
     }
     *shape = (tsr_shape){.ndim = ndim};
     for (int d = 0; d < ndim; d++) {
-        naive_indices(spec, d, coord, &list[d]);
+        naive_held(spec, d, coord, &list[d]);
         shape->size[d] = list[d].n;
     }
     for (int64_t i = 0; i < tsr_shape_count(shape); i++) {

@@ -32,6 +32,7 @@ typedef struct tsr_ctx {
     struct tsr_op_table *ops;              /* op/op_table.h */
     struct tsr_plan_cache *plan_cache;     /* propagate/propagate.h */
     struct tsr_redist_cache *redist_cache; /* redist/cache.h */
+    struct tsr_moved *moved;               /* dispatch/dispatch.c, while a composed op runs */
 } tsr_ctx;
 
 #endif

@@ -92,6 +92,46 @@ static void end_moving(const tsr_ctx *ctx, const moving *m, tsr_op_counters *cou
     counters->moving += tsr__statistics_clock(ctx) - m->begin;
 }
 
+/* What the parts of a composed op have moved: another part that wants it there has it. */
+enum { MOVED = 8 };
+struct tsr_moved {
+    int n;
+    struct {
+        tsr_tensor *from, *to; /* referenced */
+        unsigned version;      /* of from */
+    } v[MOVED];
+};
+
+static tsr_tensor *moved_before(const tsr_ctx *ctx, const tsr_tensor *x, const tsr_spec *to)
+{
+    const struct tsr_moved *m = ctx->moved;
+
+    for (int i = 0; m && i < m->n; i++)
+        if (m->v[i].from == x && m->v[i].version == x->version &&
+            tsr_spec_equal(&m->v[i].to->form->spec, to))
+            return m->v[i].to;
+    return NULL;
+}
+
+static void remember_move(tsr_ctx *ctx, tsr_tensor *from, tsr_tensor *to)
+{
+    struct tsr_moved *m = ctx->moved;
+
+    if (!m || m->n == MOVED)
+        return;
+    m->v[m->n].from = tsr_ref(from);
+    m->v[m->n].to = tsr_ref(to);
+    m->v[m->n++].version = from->version;
+}
+
+static void forget_moves(struct tsr_moved *m)
+{
+    for (int i = 0; i < m->n; i++) {
+        tsr_unref(m->v[i].from);
+        tsr_unref(m->v[i].to);
+    }
+}
+
 /* Inputs where the strategy wants them; those that move are the scope's. */
 static tsr_status bring_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
                                tsr_tensor **in)
@@ -102,9 +142,13 @@ static tsr_status bring_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_
     for (int k = 0; k < call->n_in; k++) {
         if (plan->stays[k])
             continue;
+        in[k] = moved_before(ctx, call->in[k], &plan->strategy.in[k]);
+        if (in[k])
+            continue;
         TSR_TRY(tsr__strict_check(ctx, plan->schema.op->name, &plan->schema.in[k],
                                   &plan->strategy.in[k], &ctx->error));
         TSR_TRY(tsr__redistribute(call->in[k], call->in[k]->mesh, &plan->strategy.in[k], &in[k]));
+        remember_move(ctx, call->in[k], in[k]);
     }
     end_moving(ctx, &m, &call->entry->counters);
     call->entry->counters.predicted += plan->strategy.inputs.seconds;
@@ -344,6 +388,7 @@ done:
 /* An op that is made of others: what they leave behind goes, the results stay. */
 static tsr_status run_composed(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
+    struct tsr_moved moved = {0}, *const outer = ctx->moved;
     tsr_attrs attrs = {0};
     tsr_status st;
 
@@ -354,7 +399,10 @@ static tsr_status run_composed(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor
         if (call->in[k])
             TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->entry->op->name));
     TSR_TRY(tsr__scope_push(ctx));
+    ctx->moved = &moved;
     st = call->entry->op->compose(call->in, call->n_in, &attrs, out, &ctx->error);
+    ctx->moved = outer;
+    forget_moves(&moved);
     if (st != TSR_OK)
         tsr__fail(&ctx->error, st, "%s: it failed: %s", call->entry->op->name, tsr_status_text(st));
     for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)

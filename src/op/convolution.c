@@ -300,7 +300,7 @@ static void conv_windows(const tsr_schema *s, bool spread, tsr_windows *w)
     int guide = both_in ? narrow : r.result, operand = both_in || guide == narrow ? wide : narrow;
     tsr_conv_shape c = {0};
 
-    if (spread && guide != wide)
+    if (spread && (guide != wide || r.bias >= 0)) /* a bias would be added in every window */
         return;
     if (spread) /* the wide result is filled from the narrow side */
         guide = narrow, operand = wide;
@@ -331,6 +331,8 @@ static const char *const conv_cases[] = {
     "f64[3,6,7] f64[3,2,3] f64[3] padding=2 dilation=2 groups=3",
     "f64[2,4,6] f64[4,4,4] padding=2,1 transposed=true stride=2 output_padding=1",
     "f64[3,3,5] f64[3,2,4] padding=2,1 transposed=true stride=2 output_padding=1",
+    "f64[2,4,6] f64[4,2,3] f64[2] padding=1 transposed=true",
+    "f64[3,3,5] f64[3,5,3] f64[5] padding=1 transposed=true",
     "f64[2,4,6] f64[4,1,3] transposed=true groups=4",
     "f64[3,3,5] f64[3,1,3] transposed=true groups=3",
     "f64[2,2,4,2,4] f64[2,2,3,1,3] padding=1,0,1",
