@@ -10,9 +10,6 @@
 /* The run of all lookups, bags and their gradients, src/run/deals.c. */
 tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
 
-/* op/lookups.c: the mesh dims along which rows of the table travel in a strategy. */
-unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
-
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "op/families.h"
+#include "op/lookups.h"
 #include "op/schema.h"
 #include "run/deal.h"
 #include "run/touched.h"

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lookup_parts.c - of a lookup whose strategy is known: what travels and what that costs, and what
+   one rank must know of the whole for its part. Called through the rows of lookups.c, and by
+   run/. */
+#include <math.h>
+
+#include "layout/cost.h"
+#include "layout/layout.h"
+#include "layout/runs.h"
+#include "op/families.h"
+#include "op/lookups.h"
+#include "op/schema.h"
+
+/* ---- what travels ---- */
+
+unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+{
+    bool backward = s->op->rule == tsr__lookup_backward_rule;
+    const tsr_spec *table = backward ? &out[0] : &in[TSR__TABLE],
+                   *other = backward ? &in[TSR__GRAD] : out;
+    unsigned mdims = 0;
+
+    for (int m = 0; m < table->mesh.ndim; m++)
+        if (table->mesh.size[m] > 1 && table->place[m].kind == TSR_SHARD &&
+            table->place[m].dim == 0 && other->place[m].kind == TSR_SHARD &&
+            other->place[m].dim == 0)
+            mdims |= 1u << m;
+    return mdims;
+}
+
+/* Ids go out and rows come back, each once; uniform ids are assumed, as nobody knows better. Bags
+   are pooled by the owners that are hit. Without a wait for numbers, two exchanges of all pairs. */
+tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const tsr_cost *cost)
+{
+    bool backward = s->op->rule == tsr__lookup_backward_rule, bags = tsr__op_inputs(s->op) > 2;
+    const tsr_spec *table = backward ? &out[0] : &in[TSR__TABLE],
+                   *wide = backward ? &in[TSR__GRAD] : out;
+    unsigned mdims = tsr__lookup_mdims(s, in, out);
+    tsr_layout ids_layout = tsr__layout_of(&in[TSR__IDS]), wide_layout = tsr__layout_of(wide);
+    const int first[TSR_MAX_MESH] = {0};
+    tsr_shape ids = tsr__layout_local_shape(&ids_layout, first);
+    tsr_shape rows = tsr__layout_local_shape(&wide_layout, first);
+    double n = (double)tsr_shape_count(&ids), group = 1, moved, lookups;
+    double row = (double)rows.size[rows.ndim - 1] * (double)tsr_dtype_size(wide->dtype);
+    double id = (double)tsr_dtype_size(in[TSR__IDS].dtype), vocab = (double)table->shape.size[0];
+    tsr_move move = {.kind = TSR_STEP_EXCHANGE, .mdims = mdims};
+
+    if (!mdims)
+        return (tsr_comm){0};
+    for (int m = 0; m < table->mesh.ndim; m++)
+        group *= mdims >> m & 1 ? table->mesh.size[m] : 1;
+    lookups = vocab * -expm1(n * log1p(-1 / (vocab > 1 ? vocab : 2))); /* different ids */
+    if (bags && !tsr__schema_has(s, TSR__OFFSETS)) { /* owners hit by a bag of that length */
+        double length = rows.size[0] > 0 ? n / (double)rows.size[0] : 0;
+        moved = (double)rows.size[0] * group * -expm1(length * log1p(-1 / group));
+    } else {
+        moved = tsr__schema_has(s, TSR__OFFSETS) ? (double)wide->shape.size[0] : lookups;
+    }
+    if (s->n_out > 1)
+        row += 8.0 * (double)rows.size[rows.ndim - 1];
+    /* how much there is to send is told in any case: 8 bytes to each */
+    move.bytes = (group - 1) / group * ((bags ? n : lookups) * id + moved * row) + 8 * (group - 1);
+    move.peers = 2 * (group - 1);
+    move.group = (int)group;
+    move.key = tsr__spec_hash(table) ^ tsr__spec_hash(&in[TSR__IDS]);
+    return (tsr_comm){tsr__move_seconds(cost, &move), move.bytes};
+}
+
+/* ---- on one rank ---- */
+
+/* Where the part at coord begins; -1 if it is in several pieces. */
+static int64_t first_index(const tsr_spec *spec, int dim, const int *coord)
+{
+    int64_t first = 0, n = spec->shape.size[dim];
+
+    for (int m = 0; m < spec->mesh.ndim; m++) {
+        int64_t begin, end;
+        if ((spec->place[m].kind != TSR_SHARD && spec->place[m].kind != TSR_STRIDED) ||
+            spec->place[m].dim != dim || spec->mesh.size[m] == 1)
+            continue;
+        if (spec->place[m].kind == TSR_STRIDED)
+            return -1;
+        tsr__chunk(n, spec->mesh.size[m], coord[m], &begin, &end);
+        first += begin;
+        n = end - begin;
+    }
+    return first;
+}
+
+/* Numbers of a table and the ids that name its rows; the padding becomes one of them. */
+static void set_numbers(const tsr_schema *s, const tsr_spec *table, const tsr_spec *ids,
+                        const int *coord, tsr_kernel_call *call)
+{
+    int64_t rows = table->shape.size[0];
+    int i = tsr__attr_index(s->op, "padding_idx");
+
+    call->number[TSR_NUMBER_FIRST_ROW] = first_index(table, 0, coord);
+    call->number[TSR_NUMBER_ROWS] = rows;
+    call->number[TSR_NUMBER_PADDING] = -1;
+    for (int d = 0; d < ids->shape.ndim; d++)
+        call->number[TSR_NUMBER_POSITION + d] = first_index(ids, d, coord);
+    if (i >= 0 && s->attrs.value[i].n > 0) {
+        int64_t padding = s->attrs.value[i].i[0];
+        call->number[TSR_NUMBER_PADDING] = padding < 0 ? padding + rows : padding;
+        call->attrs.value[i].n = -1;
+    }
+}
+
+/* Bags by offsets, sharded as `rows` are: all offsets are there, but fewer are meant. */
+static void set_bags(const tsr_schema *s, int offsets, const tsr_spec *rows, const int *coord,
+                     tsr_kernel_call *call)
+{
+    tsr_layout layout = tsr__layout_of(rows);
+
+    if (offsets >= tsr__op_inputs(s->op) || !tsr__schema_has(s, offsets))
+        return;
+    call->number[TSR_NUMBER_FIRST_BAG] = first_index(rows, 0, coord);
+    call->number[TSR_NUMBER_OFFSETS] = s->in[offsets].shape.size[0];
+    call->in[offsets].shape.size[0] =
+        tsr__layout_local_shape(&layout, coord).size[0] + tsr_schema_attr(s, "include_last")->i[0];
+}
+
+void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call)
+{
+    set_numbers(s, &in[TSR__TABLE], &in[TSR__IDS], coord, call);
+    set_bags(s, TSR__OFFSETS, out, coord, call);
+}
+
+void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                   const int *coord, tsr_kernel_call *call)
+{
+    tsr_layout layout = tsr__layout_of(&out[0]);
+    int rows = tsr__attr_index(s->op, "rows");
+
+    set_numbers(s, &out[0], &in[TSR__IDS], coord, call);
+    set_bags(s, TSR__OFFSETS, &in[TSR__GRAD], coord, call);
+    call->attrs.value[rows].i[0] = tsr__layout_local_shape(&layout, coord).size[0];
+}
+
+void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
+{
+    (void)out;
+    set_numbers(s, &in[1], &in[2], coord, call);
+    set_bags(s, 3, &in[0], coord, call);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lookups.h - what the rows of lookups.c are made of. Pure. */
+#ifndef TSR_OP_LOOKUPS_H
+#define TSR_OP_LOOKUPS_H
+
+#include "op/op.h"
+
+/* Inputs of the rows; bag_weights_backward has a table behind the gradient. */
+enum { TSR__TABLE = 0, TSR__GRAD = 0, TSR__IDS = 1, TSR__OFFSETS = 2, TSR__WEIGHTS = 3 };
+
+/* lookup_shapes.c */
+tsr_status tsr__lookup_shape(tsr_schema *s, tsr_error *err);
+tsr_status tsr__lookup_backward_shape(tsr_schema *s, tsr_error *err);
+tsr_status tsr__bag_shape(tsr_schema *s, tsr_error *err);
+tsr_status tsr__bag_backward_shape(tsr_schema *s, tsr_error *err);
+tsr_status tsr__bag_max_shape(tsr_schema *s, tsr_error *err);
+tsr_status tsr__bag_max_backward_shape(tsr_schema *s, tsr_error *err);
+tsr_status tsr__weights_backward_shape(tsr_schema *s, tsr_error *err);
+tsr_status tsr__renorm_shape(tsr_schema *s, tsr_error *err);
+
+/* lookup_rules.c */
+tsr_status tsr__lookup_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err);
+tsr_status tsr__bag_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err);
+tsr_status tsr__lookup_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err);
+tsr_status tsr__weights_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err);
+tsr_status tsr__renorm_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err);
+
+/* lookup_parts.c: the mesh dims along which rows of the table travel in a strategy, what that costs,
+   and what one rank must know. */
+unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
+tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const tsr_cost *cost);
+void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call);
+void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                   const int *coord, tsr_kernel_call *call);
+void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call);
+
+#endif
