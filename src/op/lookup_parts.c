@@ -6,8 +6,8 @@
 
 #include "layout/cost.h"
 #include "layout/layout.h"
+#include "kernel/kernels.h"
 #include "layout/runs.h"
-#include "op/families.h"
 #include "op/lookups.h"
 #include "op/schema.h"
 
@@ -15,7 +15,7 @@
 
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
 {
-    bool backward = s->op->rule == tsr__lookup_backward_rule;
+    bool backward = tsr__lookup_is_backward(s->op);
     const tsr_spec *table = backward ? &out[0] : &in[TSR__TABLE],
                    *other = backward ? &in[TSR__GRAD] : out;
     unsigned mdims = 0;
@@ -33,7 +33,7 @@ unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_sp
 tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost)
 {
-    bool backward = s->op->rule == tsr__lookup_backward_rule, bags = tsr__op_inputs(s->op) > 2;
+    bool backward = tsr__lookup_is_backward(s->op), bags = tsr__op_inputs(s->op) > 2;
     const tsr_spec *table = backward ? &out[0] : &in[TSR__TABLE],
                    *wide = backward ? &in[TSR__GRAD] : out;
     unsigned mdims = tsr__lookup_mdims(s, in, out);

@@ -3,7 +3,6 @@
    rows or by columns, ids by any of their dims. By rows there are two ways: ids that all ranks have
    are masked and the sums are partial; ids that are sharded like the output travel to the owners of
    their rows and the rows come back (run/deal.h). Called through the rows of lookups.c. */
-#include "op/families.h"
 #include "op/lookups.h"
 #include "op/schema.h"
 
@@ -71,7 +70,7 @@ done:
 
 tsr_status tsr__bag_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    bool max = s->n_out > 1, mean = s->op->kernel == tsr__kernel_bag_mean;
+    bool max = s->n_out > 1, mean = tsr__lookup_is_mean(s->op);
     tsr_rule rule = {.in = {tsr_mark_shard(1)}, .out = {tsr_mark_shard(1)}};
     tsr_status st = TSR_OK;
 
@@ -111,7 +110,7 @@ tsr_status tsr__lookup_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_er
 {
     int last = s->in[TSR__GRAD].shape.ndim - 1;
     bool bags = tsr__op_inputs(s->op) > 2;
-    bool max = s->op->kernel == tsr__kernel_bag_max_backward;
+    bool max = s->op->kind == TSR_EMBEDDING_BAG_MAX_BACKWARD;
     bool freq = tsr__attr_index(s->op, "scale_grad_by_freq") >= 0 &&
                 tsr_schema_attr(s, "scale_grad_by_freq")->i[0];
     tsr_rule rule = {.in = {tsr_mark_shard(last)}, .out = {tsr_mark_shard(1)}};
@@ -134,7 +133,7 @@ tsr_status tsr__lookup_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_er
         rule.out[0] = tsr_mark_partial(TSR_SUM);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
-    if (s->op->kernel == tsr__kernel_bag_sum_backward && !freq) {
+    if (s->op->kind == TSR_EMBEDDING_BAG_SUM_BACKWARD && !freq) {
         rule = ids_sharded(s, 1);
         rule.out[0] = tsr_mark_partial(TSR_SUM);
         TSR_TRY(tsr_rule_add(out, &rule, err));

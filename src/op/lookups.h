@@ -3,10 +3,27 @@
 #ifndef TSR_OP_LOOKUPS_H
 #define TSR_OP_LOOKUPS_H
 
+#include "kernel/sku.h"
 #include "op/op.h"
 
 /* Inputs of the rows; bag_weights_backward has a table behind the gradient. */
 enum { TSR__TABLE = 0, TSR__GRAD = 0, TSR__IDS = 1, TSR__OFFSETS = 2, TSR__WEIGHTS = 3 };
+
+/* The kind of a row is that of its kernel, or one of these. */
+enum { TSR__BAG_WEIGHTS_BACKWARD = TSR__EMBEDDING_KINDS, TSR__EMBEDDING_RENORM };
+
+/* The gradient of a table comes out. */
+static inline bool tsr__lookup_is_backward(const tsr_op *op)
+{
+    return op->kind == TSR_EMBEDDING_BACKWARD || op->kind == TSR_EMBEDDING_BAG_SUM_BACKWARD ||
+           op->kind == TSR_EMBEDDING_BAG_MEAN_BACKWARD ||
+           op->kind == TSR_EMBEDDING_BAG_MAX_BACKWARD;
+}
+
+static inline bool tsr__lookup_is_mean(const tsr_op *op)
+{
+    return op->kind == TSR_EMBEDDING_BAG_MEAN || op->kind == TSR_EMBEDDING_BAG_MEAN_BACKWARD;
+}
 
 /* lookup_shapes.c */
 tsr_status tsr__lookup_shape(tsr_schema *s, tsr_error *err);

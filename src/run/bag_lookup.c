@@ -5,7 +5,7 @@
    lookup.c. */
 #include <string.h>
 
-#include "op/families.h"
+#include "op/lookups.h"
 #include "run/deal.h"
 
 /* Items of the first list are bags that hit an owner, of the second their ids. */
@@ -116,8 +116,7 @@ static void copy_rows(const tsr_deal *d, tsr_lot *lot, const void *rows)
 
 static bool is_mean(const tsr_deal *d)
 {
-    return d->call->schema->op->kernel == tsr__kernel_bag_mean ||
-           d->call->schema->op->kernel == tsr__kernel_bag_mean_backward;
+    return tsr__lookup_is_mean(d->call->schema->op);
 }
 
 /* Owners divide by the counts of whole bags while they add, so that sums of small types do not

@@ -15,19 +15,18 @@
 static const tsr_deal_kind *kind_of(const tsr_part *part)
 {
     const tsr_schema *s = part->call->schema;
-    tsr_kernel kernel = s->op->kernel;
 
-    if (kernel == tsr__kernel_embedding)
-        return &tsr__deal_lookup;
-    if (kernel == tsr__kernel_embedding_backward)
-        return &tsr__deal_lookup_backward;
-    if (kernel == tsr__kernel_bag_max_backward)
-        return &tsr__deal_bag_max_backward;
-    if (kernel == tsr__kernel_bag_sum_backward || kernel == tsr__kernel_bag_mean_backward)
-        return &tsr__deal_bag_backward;
-    if (kernel != tsr__kernel_bag_max)
-        return &tsr__deal_bag;
-    return tsr__schema_has(s, 2) && !part->home ? &tsr__deal_bag_max_offsets : &tsr__deal_bag_max;
+    switch (s->op->kind) {
+    case TSR_EMBEDDING: return &tsr__deal_lookup;
+    case TSR_EMBEDDING_BACKWARD: return &tsr__deal_lookup_backward;
+    case TSR_EMBEDDING_BAG_SUM_BACKWARD:
+    case TSR_EMBEDDING_BAG_MEAN_BACKWARD: return &tsr__deal_bag_backward;
+    case TSR_EMBEDDING_BAG_MAX_BACKWARD: return &tsr__deal_bag_max_backward;
+    case TSR_EMBEDDING_BAG_MAX:
+        return tsr__schema_has(s, TSR__OFFSETS) && !part->home ? &tsr__deal_bag_max_offsets
+                                                               : &tsr__deal_bag_max;
+    default: return &tsr__deal_bag;
+    }
 }
 
 static void begin_deal(tsr_deal *d, const tsr_part *part)

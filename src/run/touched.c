@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "op/families.h"
 #include "op/lookups.h"
 #include "op/schema.h"
 #include "run/deal.h"
@@ -24,7 +23,7 @@ static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *
     int64_t *begin;
     tsr_status st = TSR_OK;
 
-    if (s->op->kernel == tsr__kernel_embedding_backward) {
+    if (s->op->kind == TSR_EMBEDDING_BACKWARD) {
         bags->n_bags = bags->ids.n;
         bags->length = 1;
     } else if (!tsr__schema_has(s, 2)) {
@@ -65,7 +64,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
 {
     const tsr_schema *s = call->schema;
     const tsr_form *table = call->out[0]->form, *grad = call->in[0]->form;
-    bool mean = s->op->kernel == tsr__kernel_bag_mean_backward;
+    bool mean = tsr__lookup_is_mean(s->op);
     tsr_table_grad fill = {.dtype = table->spec.dtype,
                            .dim = table->local.size[1],
                            .n_rows = table->local.size[0],
@@ -90,7 +89,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
     bags.ids.row_first = here.first;
     bags.ids.n_rows = table->local.size[0];
     TSR_TRY(tsr__hold(&held, tsr__scatter_bytes(bags.ids.n), &scratch));
-    if (s->op->kernel == tsr__kernel_embedding_backward)
+    if (s->op->kind == TSR_EMBEDDING_BACKWARD)
         tsr__embedding_scatter(&bags.ids, scratch, &scatter);
     else
         tsr__bag_scatter(&bags, grad->spec.dtype,
