@@ -28,7 +28,7 @@ TSR_API tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call);
    shards along one mesh dim, how its outputs' shapes follow, and what computes it on one rank.
    Dispatch, search, validator, tool and docs work from the row alone. */
 
-enum { TSR_OP_INPUTS = 12, TSR_OP_OUTPUTS = 4, TSR_OP_ATTRS = 10, TSR_OP_NUMBERS = 12 };
+enum { TSR_OP_INPUTS = 12, TSR_OP_OUTPUTS = 4, TSR_OP_ATTRS = 10, TSR_OP_NUMBERS = 16 };
 
 typedef struct tsr_op tsr_op;
 

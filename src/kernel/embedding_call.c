@@ -11,12 +11,10 @@
 #include "kernel/index.h"
 #include "kernel/kernels.h"
 
-/* Attributes of the rows, in their order (op/lookups.c); localise has made a number of the
-   padding. */
-enum { LOOKUP_KEEP = 1, LOOKUP_ZERO = 2 };
-enum { BAG_INCLUDE_LAST = 1, BAG_ZERO = 2, BAG_LAST = 3 };
-enum { BACK_FREQ = 2, BACK_ZERO = 3 };
-enum { BAG_BACK_INCLUDE_LAST = 2, BAG_BACK_ZERO = 3, BAG_BACK_FREQ = 4 };
+static bool has_flag(const tsr_kernel_call *call, int64_t flag)
+{
+    return call->number[TSR_NUMBER_FLAGS] & flag;
+}
 
 static void *carve(char **at, size_t bytes)
 {
@@ -66,13 +64,13 @@ static void position_text(const tsr_kernel_call *call, const tsr_shape *s, int64
     snprintf(buf + used, n - used, "]");
 }
 
-/* Is every id a row of the table? If not, the error says so; `zero` lets them pass. */
-static bool ids_are_good(const tsr_kernel_call *call, int k, const tsr_ids *ids, int zero)
+/* Is every id a row of the table? If not, the error says so, unless they are let pass. */
+static bool ids_are_good(const tsr_kernel_call *call, int k, const tsr_ids *ids)
 {
     char where[256];
     int64_t bad;
 
-    if (zero >= 0 && call->attrs.value[zero].i[0])
+    if (has_flag(call, TSR_FLAG_ZERO_OUT_OF_RANGE))
         return true;
     bad = tsr__ids_bad(ids);
     if (bad < 0)
@@ -91,11 +89,11 @@ void tsr__kernel_embedding(const tsr_kernel_call *call)
     tsr_lookup lookup = {.dtype = table->dtype,
                          .dim = table->shape.size[1],
                          .ids = ids_of(call, 1, table->shape.size[0]),
-                         .padding_keep = call->attrs.value[LOOKUP_KEEP].i[0],
+                         .padding_keep = has_flag(call, TSR_FLAG_KEEP_PADDING),
                          .table = table->data,
                          .out = call->out[0].data};
 
-    if (!ids_are_good(call, 1, &lookup.ids, LOOKUP_ZERO))
+    if (!ids_are_good(call, 1, &lookup.ids))
         return;
     if (call->reference)
         tsr__reference_embedding(&lookup);
@@ -120,8 +118,8 @@ static void cut_bags(const tsr_kernel_call *call, int64_t *begin, tsr_bags *bags
 }
 
 /* Bags of ids at input k; begin has room for all offsets and one more, if they are given. */
-static bool bags_of(const tsr_kernel_call *call, int k, bool include_last, int zero, int64_t n_rows,
-                    int64_t n_bags, int64_t *begin, tsr_bags *out, int64_t *skipped)
+static bool bags_of(const tsr_kernel_call *call, int k, int64_t n_rows, int64_t n_bags,
+                    int64_t *begin, tsr_bags *out, int64_t *skipped)
 {
     const tsr_operand *ids = &call->in[k], *offsets = &call->in[k + 1];
     bool given = tsr__operand_given(call, k + 1);
@@ -131,12 +129,13 @@ static bool bags_of(const tsr_kernel_call *call, int k, bool include_last, int z
                       .begin = given ? begin : NULL,
                       .length = given ? 0 : ids->shape.size[1]};
     *skipped = 0;
-    if (!ids_are_good(call, k, &out->ids, zero))
+    if (!ids_are_good(call, k, &out->ids))
         return false;
     if (!given)
         return true;
     if (tsr__bag_offsets(offsets->dtype, offsets->data, call->number[TSR_NUMBER_OFFSETS],
-                         include_last, out->ids.n, begin, call->error) != TSR_OK)
+                         has_flag(call, TSR_FLAG_INCLUDE_LAST), out->ids.n, begin,
+                         call->error) != TSR_OK)
         return false;
     cut_bags(call, begin, out, skipped);
     return true;
@@ -208,8 +207,7 @@ static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
                           .scratch = s.rest,
                           .out = call->out[0].data,
                           .position = s.position};
-    if (!bags_of(call, 1, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
-                 n_bags, s.begin, &out->bags, &skipped))
+    if (!bags_of(call, 1, table->shape.size[0], n_bags, s.begin, &out->bags, &skipped))
         return false;
     out->weights = weights_from(call, skipped);
     return true;
@@ -237,7 +235,7 @@ void tsr__kernel_bag_max(const tsr_kernel_call *call)
 
     if (!make_pool(call, &pool))
         return;
-    pool.last = call->attrs.value[BAG_LAST].i[0];
+    pool.last = has_flag(call, TSR_FLAG_LAST);
     (call->reference ? tsr__reference_bag_max : tsr__bag_max)(&pool);
     if (call->out[1].data)
         tsr__bag_winners(&pool.bags.ids, pool.bags.n_bags * pool.dim, pool.position,
@@ -256,8 +254,7 @@ void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
                          .table = table->data,
                          .scratch = s.rest};
 
-    if (!bags_of(call, 2, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
-                 grad->shape.size[0], s.begin, &pool.bags, &skipped))
+    if (!bags_of(call, 2, table->shape.size[0], grad->shape.size[0], s.begin, &pool.bags, &skipped))
         return;
     if (tsr__operand_count(out) == 0)
         return;
@@ -302,10 +299,10 @@ void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
     char *at = call->scratch;
     int64_t *counts;
 
-    if (!ids_are_good(call, 1, &ids, BACK_ZERO))
+    if (!ids_are_good(call, 1, &ids))
         return;
     counts = carve(&at, (size_t)grad.n_rows * 8);
-    if (call->attrs.value[BACK_FREQ].i[0])
+    if (has_flag(call, TSR_FLAG_SCALE_BY_FREQ))
         set_freq(&ids, counts, &grad);
     if (call->reference) {
         tsr_bags single = {.ids = ids, .n_bags = ids.n, .length = 1};
@@ -334,13 +331,12 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
     tsr_scatter scatter;
     tsr_bags bags;
 
-    if (!bags_of(call, 1, call->attrs.value[BAG_BACK_INCLUDE_LAST].i[0], BAG_BACK_ZERO, grad.n_rows,
-                 n_bags, s.begin, &bags, &skipped))
+    if (!bags_of(call, 1, grad.n_rows, n_bags, s.begin, &bags, &skipped))
         return;
     weights = weights_from(call, skipped);
     if (mean)
         tsr__bag_counts(&bags, s.counts);
-    if (call->attrs.value[BAG_BACK_FREQ].i[0])
+    if (has_flag(call, TSR_FLAG_SCALE_BY_FREQ))
         set_freq(&bags.ids, freq, &grad);
     if (call->reference) {
         tsr__reference_bag_backward(&bags, weights, mean ? s.counts : NULL, &grad);
@@ -387,7 +383,6 @@ size_t tsr__scratch_embedding_renorm(const tsr_kernel_call *call)
     return room(tsr__scatter_bytes(tsr__operand_count(&call->in[1])));
 }
 
-/* Attributes: the largest norm, and which norm. */
 void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
 {
     const tsr_operand *table = &call->in[0], *out = &call->out[0];
@@ -399,7 +394,7 @@ void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
     tsr_ids ids = ids_of(call, 1, out->shape.size[0]);
 
     ids.padding = -1; /* it is looked up too */
-    if (!ids_are_good(call, 1, &ids, -1))
+    if (!ids_are_good(call, 1, &ids))
         return;
     if (out->data != table->data)
         memcpy(out->data, table->data,

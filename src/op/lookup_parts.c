@@ -15,7 +15,7 @@
 
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
 {
-    bool backward = tsr__lookup_is_backward(s->op);
+    bool backward = tsr__lookup_is_backward(s->op->kind);
     const tsr_spec *table = backward ? &out[0] : &in[TSR__TABLE],
                    *other = backward ? &in[TSR__GRAD] : out;
     unsigned mdims = 0;
@@ -33,7 +33,7 @@ unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_sp
 tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost)
 {
-    bool backward = tsr__lookup_is_backward(s->op), bags = tsr__op_inputs(s->op) > 2;
+    bool backward = tsr__lookup_is_backward(s->op->kind), bags = tsr__op_inputs(s->op) > 2;
     const tsr_spec *table = backward ? &out[0] : &in[TSR__TABLE],
                    *wide = backward ? &in[TSR__GRAD] : out;
     unsigned mdims = tsr__lookup_mdims(s, in, out);
@@ -88,18 +88,29 @@ static int64_t first_index(const tsr_spec *spec, int dim, const int *coord)
     return first;
 }
 
-/* Numbers of a table and the ids that name its rows; the padding becomes one of them. */
+/* Numbers of a table and the ids that name its rows; attributes become some of them. */
 static void set_numbers(const tsr_schema *s, const tsr_spec *table, const tsr_spec *ids,
                         const int *coord, tsr_kernel_call *call)
 {
     int64_t rows = table->shape.size[0];
     int i = tsr__attr_index(s->op, "padding_idx");
+    static const struct {
+        const char *name;
+        int flag;
+    } flags[] = {{"keep_padding", TSR_FLAG_KEEP_PADDING},
+                 {"zero_out_of_range", TSR_FLAG_ZERO_OUT_OF_RANGE},
+                 {"include_last", TSR_FLAG_INCLUDE_LAST},
+                 {"last", TSR_FLAG_LAST},
+                 {"scale_grad_by_freq", TSR_FLAG_SCALE_BY_FREQ}};
 
     call->number[TSR_NUMBER_FIRST_ROW] = first_index(table, 0, coord);
     call->number[TSR_NUMBER_ROWS] = rows;
     call->number[TSR_NUMBER_PADDING] = -1;
     for (int d = 0; d < ids->shape.ndim; d++)
         call->number[TSR_NUMBER_POSITION + d] = first_index(ids, d, coord);
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        if (tsr_schema_attr(s, flags[k].name)->i[0])
+            call->number[TSR_NUMBER_FLAGS] |= flags[k].flag;
     if (i >= 0 && s->attrs.value[i].n > 0) {
         int64_t padding = s->attrs.value[i].i[0];
         call->number[TSR_NUMBER_PADDING] = padding < 0 ? padding + rows : padding;

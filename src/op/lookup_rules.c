@@ -70,7 +70,7 @@ done:
 
 tsr_status tsr__bag_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    bool max = s->n_out > 1, mean = tsr__lookup_is_mean(s->op);
+    bool max = s->n_out > 1, mean = tsr__lookup_is_mean(s->op->kind);
     tsr_rule rule = {.in = {tsr_mark_shard(1)}, .out = {tsr_mark_shard(1)}};
     tsr_status st = TSR_OK;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookups.c - rows of lookups in a table, bags of them, and their gradients: what stands in them is
    in lookup_shapes.c, lookup_rules.c and lookup_parts.c; what they are tried on is here. */
+#include <string.h>
+
 #include "op/families.h"
 #include "op/lookups.h"
 
@@ -78,12 +80,36 @@ static const char *const weights_backward_cases[] = {
     NULL,
 };
 
-#define LOOKUP_ATTRS "padding_idx:int,keep_padding:bool=false,zero_out_of_range:bool=false"
-#define BAG_ATTRS "padding_idx:int,include_last:bool=false,zero_out_of_range:bool=false"
+/* Attributes. Functions here and in run/ find them by name, kernels get numbers (lookup_parts.c);
+   only this file knows their order. */
+#define LOOKUP_ATTRS "padding_idx:int,zero_out_of_range:bool=false,keep_padding:bool=false"
+#define BAG_ATTRS "padding_idx:int,zero_out_of_range:bool=false,include_last:bool=false"
+#define GRAD_ATTRS                                                                                 \
+    "rows:int,padding_idx:int,zero_out_of_range:bool=false,scale_grad_by_freq:bool=false"
 
-#define BAG_BACK_ATTRS                                                                             \
-    "rows:int,padding_idx:int,include_last:bool=false,zero_out_of_range:bool=false,"               \
-    "scale_grad_by_freq:bool=false"
+static tsr_attr number(int64_t value)
+{
+    return (tsr_attr){.n = 1, .i = {value}};
+}
+
+void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
+                       tsr_attr out[TSR__LOOKUP_ATTRS])
+{
+    static const tsr_embedding_opts usual = {0};
+    const tsr_embedding_opts *o = opts && kind != TSR_EMBEDDING_BAG_MAX_BACKWARD ? opts : &usual;
+    const tsr_attr padding = o->padding_idx ? number(*o->padding_idx) : (tsr_attr){.n = -1};
+
+    if (tsr__lookup_is_backward(kind)) {
+        const tsr_attr value[] = {number(rows), padding, number(o->zero_out_of_range),
+                                  number(o->scale_grad_by_freq), number(o->include_last)};
+        memcpy(out, value, sizeof value);
+    } else {
+        bool third = kind == TSR_EMBEDDING ? o->keep_padding : o->include_last;
+        const tsr_attr value[] = {padding, number(o->zero_out_of_range), number(third),
+                                  number(o->last)};
+        memcpy(out, value, sizeof value);
+    }
+}
 
 const tsr_op tsr__ops_embedding[] = {
     {.name = "embedding",
@@ -102,8 +128,7 @@ const tsr_op tsr__ops_embedding[] = {
     {.name = "embedding_backward",
      .kind = TSR_EMBEDDING_BACKWARD,
      .inputs = "grad,ids",
-     .attrs = "rows:int,padding_idx:int,scale_grad_by_freq:bool=false,"
-              "zero_out_of_range:bool=false",
+     .attrs = GRAD_ATTRS,
      .doc = "the gradient of a table of so many rows from that of its lookups",
      .rule = tsr__lookup_backward_rule,
      .comm = tsr__lookup_comm,
@@ -159,7 +184,7 @@ const tsr_op tsr__ops_embedding[] = {
     {.name = "bag_sum_backward",
      .kind = TSR_EMBEDDING_BAG_SUM_BACKWARD,
      .inputs = "grad,ids,offsets?,weights?",
-     .attrs = BAG_BACK_ATTRS,
+     .attrs = GRAD_ATTRS ",include_last:bool=false",
      .doc = "the gradient of a table of so many rows from that of its bags' sums",
      .rule = tsr__lookup_backward_rule,
      .comm = tsr__lookup_comm,
@@ -173,7 +198,7 @@ const tsr_op tsr__ops_embedding[] = {
     {.name = "bag_mean_backward",
      .kind = TSR_EMBEDDING_BAG_MEAN_BACKWARD,
      .inputs = "grad,ids,offsets?",
-     .attrs = BAG_BACK_ATTRS,
+     .attrs = GRAD_ATTRS ",include_last:bool=false",
      .doc = "the gradient of a table of so many rows from that of its bags' means",
      .rule = tsr__lookup_backward_rule,
      .comm = tsr__lookup_comm,

@@ -5,6 +5,7 @@
 
 #include "kernel/sku.h"
 #include "op/op.h"
+#include "tessera_ops.h"
 
 /* Inputs of the rows; bag_weights_backward has a table behind the gradient. */
 enum { TSR__TABLE = 0, TSR__GRAD = 0, TSR__IDS = 1, TSR__OFFSETS = 2, TSR__WEIGHTS = 3 };
@@ -13,17 +14,21 @@ enum { TSR__TABLE = 0, TSR__GRAD = 0, TSR__IDS = 1, TSR__OFFSETS = 2, TSR__WEIGH
 enum { TSR__BAG_WEIGHTS_BACKWARD = TSR__EMBEDDING_KINDS, TSR__EMBEDDING_RENORM };
 
 /* The gradient of a table comes out. */
-static inline bool tsr__lookup_is_backward(const tsr_op *op)
+static inline bool tsr__lookup_is_backward(int kind)
 {
-    return op->kind == TSR_EMBEDDING_BACKWARD || op->kind == TSR_EMBEDDING_BAG_SUM_BACKWARD ||
-           op->kind == TSR_EMBEDDING_BAG_MEAN_BACKWARD ||
-           op->kind == TSR_EMBEDDING_BAG_MAX_BACKWARD;
+    return kind == TSR_EMBEDDING_BACKWARD || kind == TSR_EMBEDDING_BAG_SUM_BACKWARD ||
+           kind == TSR_EMBEDDING_BAG_MEAN_BACKWARD || kind == TSR_EMBEDDING_BAG_MAX_BACKWARD;
 }
 
-static inline bool tsr__lookup_is_mean(const tsr_op *op)
+static inline bool tsr__lookup_is_mean(int kind)
 {
-    return op->kind == TSR_EMBEDDING_BAG_MEAN || op->kind == TSR_EMBEDDING_BAG_MEAN_BACKWARD;
+    return kind == TSR_EMBEDDING_BAG_MEAN || kind == TSR_EMBEDDING_BAG_MEAN_BACKWARD;
 }
+
+/* lookups.c: values of the attributes, in the order of the row; rows are those of gradients. */
+enum { TSR__LOOKUP_ATTRS = 5 };
+void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
+                       tsr_attr out[TSR__LOOKUP_ATTRS]);
 
 /* lookup_shapes.c */
 tsr_status tsr__lookup_shape(tsr_schema *s, tsr_error *err);

@@ -116,7 +116,7 @@ static void copy_rows(const tsr_deal *d, tsr_lot *lot, const void *rows)
 
 static bool is_mean(const tsr_deal *d)
 {
-    return tsr__lookup_is_mean(d->call->schema->op);
+    return tsr__lookup_is_mean(d->call->schema->op->kind);
 }
 
 /* Owners divide by the counts of whole bags while they add, so that sums of small types do not

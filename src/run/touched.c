@@ -64,7 +64,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
 {
     const tsr_schema *s = call->schema;
     const tsr_form *table = call->out[0]->form, *grad = call->in[0]->form;
-    bool mean = tsr__lookup_is_mean(s->op);
+    bool mean = tsr__lookup_is_mean(s->op->kind);
     tsr_table_grad fill = {.dtype = table->spec.dtype,
                            .dim = table->local.size[1],
                            .n_rows = table->local.size[0],
