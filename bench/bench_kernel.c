@@ -88,7 +88,9 @@ static void *memory(size_t bytes)
 static tsr_operand operand(tsr_dtype dtype, int64_t rows, int64_t columns)
 {
     const int64_t n = rows * columns;
-    tsr_operand x = {dtype, {2, {rows, columns}}, memory((size_t)n * tsr_dtype_size(dtype))};
+    tsr_operand x = {.dtype = dtype,
+                     .shape = {2, {rows, columns}},
+                     .data = memory((size_t)n * tsr_dtype_size(dtype))};
 
     for (int64_t i = 0; i < n; i++)
         tsr__put(dtype, x.data, i, (double)(i * 7919 % 1009) / 256 - 2);

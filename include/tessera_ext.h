@@ -28,7 +28,13 @@ TSR_API tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call);
    shards along one mesh dim, how its outputs' shapes follow, and what computes it on one rank.
    Dispatch, search, validator, tool and docs work from the row alone. */
 
-enum { TSR_OP_INPUTS = 12, TSR_OP_OUTPUTS = 4, TSR_OP_ATTRS = 10, TSR_OP_NUMBERS = 16 };
+enum {
+    TSR_OP_INPUTS = 12,
+    TSR_OP_OUTPUTS = 4,
+    TSR_OP_ATTRS = 10,
+    TSR_OP_NUMBERS = 12,
+    TSR_OP_WINDOWS = 12
+};
 
 typedef struct tsr_op tsr_op;
 
@@ -87,12 +93,33 @@ typedef struct tsr_comm {
     double seconds, bytes;
 } tsr_comm;
 
+/* Windows: a part of one tensor, the guide, needs more of an operand than the same part of it. Along
+   one dim, the part [b, e) of the guide needs the operand's
+       [floor((b * mul + lo) / div), floor(((e - 1) * mul + hi) / div)),
+   as far as that exists: 1, -h, 1 + h for h neighbours on both sides. */
+typedef struct tsr_window {
+    int operand;              /* number of an input, or TSR_OUTPUT(k) */
+    int dim;                  /* of the operand, and of the guide */
+    int64_t mul, lo, hi, div; /* div 0: 1 */
+} tsr_window;
+
+#define TSR_OUTPUT(k) (-1 - (k))
+
+typedef struct tsr_windows {
+    int guide; /* number of an input, or TSR_OUTPUT(k) */
+    int n;
+    tsr_window window[TSR_OP_WINDOWS];
+} tsr_windows;
+
 /* One local operand: row-major, contiguous. */
 typedef struct tsr_operand {
     tsr_dtype dtype;
     tsr_shape shape;
     void *data;
+    int64_t first[TSR_MAX_DIM]; /* where it begins in the whole tensor; -1: it is in pieces */
 } tsr_operand;
+
+typedef struct tsr_memory tsr_memory; /* of a rank */
 
 typedef struct tsr_kernel_call {
     int n_in, n_out;
@@ -102,6 +129,8 @@ typedef struct tsr_kernel_call {
     int64_t number[TSR_OP_NUMBERS]; /* set by the row's localise */
     bool reference;                 /* use the naive version */
     void *scratch;                  /* as many bytes as the row's scratch says */
+    void *state;                    /* set by the row's prepare */
+    tsr_memory *memory;             /* for built-in kernels */
     tsr_error *error;               /* for a kernel that cannot go on */
 } tsr_kernel_call;
 
@@ -151,6 +180,14 @@ struct tsr_op {
     tsr_comm (*comm)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
                      const tsr_cost *cost);
 
+    /* optional: what of its operands the op needs where its guide is sharded along a dim. Rules may
+       then shard a dim of an input and of the output alike; each rank's kernel gets the windows
+       instead of parts, tsr_operand.first says where they begin. The engine moves what is missing
+       and adds its price. With `spread` the other way round, if there is one (else n stays 0): the
+       kernel fills windows of outputs, which are added up where they overlap. The cheaper way
+       runs. */
+    void (*windows)(const tsr_schema *schema, bool spread, tsr_windows *out);
+
     /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias": P(sum)
        and P(avg) pass. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or change
        places. moves: the op only moves elements, so every reduction passes. */
@@ -162,13 +199,16 @@ struct tsr_op {
     tsr_status (*shape)(tsr_schema *schema, tsr_error *err);
 
     /* What computes it. kernel: on local parts; localise tells it what it must know of the whole,
-       numbers and attributes, for the rank at coord; scratch how much memory it needs besides. run:
-       on tensors, moving data itself; beside a kernel, for strategies in which comm says that the
+       numbers and attributes, for the rank at coord; scratch how much memory it needs besides.
+       prepare makes what is kept for further calls of the same kind (shapes, attributes, numbers;
+       data is not there yet), release frees it. run: on tensors, moving data itself; beside a kernel, for strategies in which comm says that the
        op moves something. compose: by other ops, and by them alone. */
     tsr_kernel kernel;
     size_t (*scratch)(const tsr_kernel_call *call); /* Pure; shapes and attributes, no data */
     void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
                      const int *coord, tsr_kernel_call *call);
+    tsr_status (*prepare)(tsr_kernel_call *call, tsr_error *err);
+    void (*release)(tsr_kernel_call *call);
     tsr_status (*run)(const tsr_run_call *call, tsr_error *err);
     tsr_status (*compose)(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
                           tsr_error *err);

@@ -78,7 +78,7 @@ void fill(const tsr_operand *x, numbers content, uint64_t *seed)
 tsr_operand operand(tsr_dtype dtype, tsr_shape shape)
 {
     const size_t bytes = (size_t)count(&shape) * tsr_dtype_size(dtype);
-    tsr_operand x = {dtype, shape, bytes ? malloc(bytes) : NULL};
+    tsr_operand x = {.dtype = dtype, .shape = shape, .data = bytes ? malloc(bytes) : NULL};
 
     assert_true(x.data || !bytes);
     if (bytes)

@@ -4,12 +4,12 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "dispatch/dispatch.h"
 #include "naive.h"
+#include "op/local_call.h"
 #include "op/schema.h"
 #include "validate/trial.h"
 
@@ -202,29 +202,21 @@ static tsr_status set_whole(const law_call *c, variant v, whole *w, tsr_error *e
 static tsr_status run_kernel(whole *w, tsr_error *err)
 {
     const tsr_schema *s = &w->schema;
-    tsr_kernel_call call = {.n_in = s->n_in, .n_out = s->n_out, .attrs = s->attrs};
+    const tsr_windows none = {0};
+    tsr_kernel_call call = {.reference = true};
+    tsr_heap heap = {0};
     tsr_spec out[TSR_MAX_OUT];
-    tsr_error trouble = {0};
     const int coord = 0;
 
-    call.reference = true;
-    call.error = &trouble;
-    for (int k = 0; k < s->n_in; k++)
-        call.in[k] =
-            (tsr_operand){s->in[k].dtype, s->in[k].shape, tsr__schema_has(s, k) ? w->in[k] : NULL};
-    for (int k = 0; k < s->n_out; k++) {
+    for (int k = 0; k < s->n_out; k++)
         out[k] =
             (tsr_spec){.dtype = s->out_dtype[k], .shape = s->out_shape[k], .mesh = s->in[0].mesh};
-        call.out[k] = (tsr_operand){s->out_dtype[k], s->out_shape[k],
-                                    tsr__schema_gives(s, k) ? w->out[k] : NULL};
-    }
-    if (s->op->localise)
-        s->op->localise(s, s->in, out, &coord, &call);
-    if (s->op->scratch)
-        call.scratch = malloc(s->op->scratch(&call) + 1);
-    s->op->kernel(&call);
-    free(call.scratch);
-    return trouble.code == TSR_OK ? TSR_OK : tsr__fail(err, trouble.code, "%s", trouble.text);
+    tsr__local_call(s, s->in, out, &none, &coord, &call);
+    for (int k = 0; k < s->n_in; k++)
+        call.in[k].data = tsr__schema_has(s, k) ? w->in[k] : NULL;
+    for (int k = 0; k < s->n_out; k++)
+        call.out[k].data = tsr__schema_gives(s, k) ? w->out[k] : NULL;
+    return tsr__kernel_once(&heap, s->op, &call, err);
 }
 
 /* For rows that have no kernel: the op itself on one rank. */

@@ -32,7 +32,7 @@ int naive_shard(int64_t *index, int n, int p, int r, int64_t factor)
 int naive_indices(const tsr_layout *layout, int dim, const int *coord, int64_t *out)
 {
     const tsr_dim_layout *by = &layout->dim[dim];
-    const tsr_window *w = &by->window;
+    const tsr_dim_window *w = &by->window;
     int64_t whole = layout->shape.size[dim];
     int n = (int)(w->on ? w->n : whole), seen = 0;
     bool in[NAIVE_MAX];
@@ -45,10 +45,11 @@ int naive_indices(const tsr_layout *layout, int dim, const int *coord, int64_t *
     if (!w->on)
         return n;
     memset(in, 0, sizeof in);
-    /* a coarse index q sees [q * mul + lo, q * mul + hi), and so all between the first and last */
+    /* a coarse index q sees [q * mul + lo, q * mul + hi) in units of 1 / div, and so all between the
+       first and last: x is cut off at its end, (x + 1) * div */
     for (int i = 0; i < n; i++)
-        for (int64_t x = out[0] * w->mul + w->lo; x < out[i] * w->mul + w->hi; x++)
-            if (x >= 0 && x < whole)
+        for (int64_t x = 0, div = w->div ? w->div : 1; x < whole; x++)
+            if ((x + 1) * div > out[0] * w->mul + w->lo && (x + 1) * div <= out[i] * w->mul + w->hi)
                 in[x] = true;
     for (int x = 0; x < whole; x++)
         if (in[x])

@@ -18,16 +18,20 @@ enum { MAX = 400 };
 typedef struct halo_case {
     const char *mesh;
     int64_t h, w;
-    tsr_window rows, cols;
+    tsr_dim_window rows, cols;
 } halo_case;
 
 static const halo_case CASES[] = {
-    {"2x2", 8, 6, {true, 8, 1, -1, 2}, {true, 6, 1, -1, 2}}, /* halo of 1: corners too */
-    {"2x2", 5, 3, {true, 5, 1, -2, 3}, {true, 3, 1, 0, 1}},  /* uneven, one dim only */
-    {"4x1", 5, 4, {true, 5, 1, -3, 4}, {false}},             /* over several ranks, one empty */
-    {"3x2", 7, 9, {true, 4, 2, -1, 2}, {true, 5, 2, -1, 2}}, /* convolution k3 s2 p1 */
-    {"2x2", 6, 6, {true, 3, 2, 0, 2}, {true, 3, 2, 0, 2}},   /* k2 s2: nothing but misalignment */
-    {"2x3", 4, 4, {true, 9, 1, -6, 1}, {true, 4, 1, -1, 2}}, /* padding beyond the tensor */
+    {"2x2", 8, 6, {true, 8, 1, -1, 2, 1}, {true, 6, 1, -1, 2, 1}}, /* halo of 1: corners too */
+    {"2x2", 5, 3, {true, 5, 1, -2, 3, 1}, {true, 3, 1, 0, 1, 1}},  /* uneven, one dim only */
+    {"4x1", 5, 4, {true, 5, 1, -3, 4, 1}, {.on = false}}, /* over several ranks, one empty */
+    {"3x2", 7, 9, {true, 4, 2, -1, 2, 1}, {true, 5, 2, -1, 2, 1}}, /* convolution k3 s2 p1 */
+    {"2x2",
+     6,
+     6,
+     {true, 3, 2, 0, 2, 1},
+     {true, 3, 2, 0, 2, 1}}, /* k2 s2: nothing but misalignment */
+    {"2x3", 4, 4, {true, 9, 1, -6, 1, 1}, {true, 4, 1, -1, 2, 1}}, /* padding beyond the tensor */
 };
 
 static double value_at(int64_t i, int64_t j)
@@ -49,7 +53,7 @@ static tsr_layout plain(const tsr_mesh_shape *mesh, const halo_case *c)
 }
 
 /* [begin, end) of a dim for the rank at coordinate r of p, by the definition of windows. */
-static void range_of(const tsr_window *w, int64_t n, int p, int r, int64_t *begin, int64_t *end)
+static void range_of(const tsr_dim_window *w, int64_t n, int p, int r, int64_t *begin, int64_t *end)
 {
     int64_t coarse = w->on ? w->n : n, c = (coarse + p - 1) / p, b = r * c, e = b + c;
 
@@ -73,7 +77,7 @@ typedef struct box {
 
 static box box_of(const halo_case *c, const tsr_mesh_shape *mesh, const int *coord, bool windowed)
 {
-    const tsr_window none = {0};
+    const tsr_dim_window none = {0};
     box b;
 
     range_of(windowed ? &c->rows : &none, c->h, mesh->size[0], coord[0], &b.i0, &b.i1);
@@ -180,7 +184,7 @@ static void halos(void **state)
 /* Aligned windows need nothing from anybody: no message but the own one. */
 static tsr_status nothing_travels(tsr_mesh *mesh, void *arg)
 {
-    const halo_case c = {"2x2", 8, 8, {true, 4, 2, 0, 2}, {true, 4, 2, 0, 2}};
+    const halo_case c = {"2x2", 8, 8, {true, 4, 2, 0, 2, 1}, {true, 4, 2, 0, 2, 1}};
     tsr_layout owners = plain(&mesh->shape, &c), windows = owners;
     double part[16] = {0}, got[16];
     tsr_status st;

@@ -195,11 +195,12 @@ static void windows(void **state)
         assert_int_equal(tsr_mesh_parse(MESHES[naive_below(&seed, 10)], &layout.mesh, NULL),
                          TSR_OK);
         int extent = 1 + naive_below(&seed, 9), pad = naive_below(&seed, 12);
-        layout.dim[0].window = (tsr_window){.on = true,
-                                            .n = naive_below(&seed, 40),
-                                            .mul = 1 + naive_below(&seed, 4),
-                                            .lo = -pad,
-                                            .hi = extent - pad};
+        layout.dim[0].window = (tsr_dim_window){.on = true,
+                                                .n = naive_below(&seed, 40),
+                                                .mul = 1 + naive_below(&seed, 4),
+                                                .lo = -pad,
+                                                .hi = extent - pad,
+                                                .div = naive_below(&seed, 4)};
         layout.dim[0].n = naive_below(&seed, layout.mesh.ndim + 1);
         for (int i = 0; i < layout.dim[0].n; i++) {
             layout.dim[0].mdim[i] = i;
@@ -219,7 +220,7 @@ static void windows(void **state)
     }
     /* the second of three ranks, with a halo of 2 */
     assert_int_equal(tsr_mesh_parse("3", &halo.mesh, NULL), TSR_OK);
-    halo.dim[0] = (tsr_dim_layout){.n = 1, .factor = {1}, .window = {true, 12, 1, -2, 3}};
+    halo.dim[0] = (tsr_dim_layout){.n = 1, .factor = {1}, .window = {true, 12, 1, -2, 3, 1}};
     assert_int_equal(tsr__layout_runs(&heap, &halo, 0, (int[]){1}, &runs, NULL), TSR_OK);
     assert_int_equal(runs.n, 1);
     assert_int_equal(runs.fixed[0].begin, 2);

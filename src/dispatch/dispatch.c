@@ -6,14 +6,20 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "op/local_call.h"
 #include "op/schema.h"
 #include "redist/program.h"
+#include "run/halo.h"
 #include "tensor/scope.h"
 
 /* What a plan is on this rank: the same for every call. */
 typedef struct prepared {
+    const tsr_op *op;
     const tsr_form *out[TSR_MAX_OUT];
+    bool travels;         /* the op's own run runs */
+    tsr_halo *halo;       /* operands that are seen through windows; NULL: none */
     tsr_kernel_call call; /* but for the data */
+    tsr_memory memory;    /* the call's */
 } prepared;
 
 /* ---- steps ---- */
@@ -103,31 +109,38 @@ done:
     return st;
 }
 
+static void free_prepared(tsr_ctx *ctx, prepared *p)
+{
+    if (!p)
+        return;
+    if (p->op->release)
+        p->op->release(&p->call);
+    tsr__halo_free(ctx, p->halo);
+    tsr__free(&ctx->heap, p);
+}
+
+/* The plan on this rank; without data (sim, outside the mesh) its outputs are all there is. */
 static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, prepared *p)
 {
     const tsr_schema *s = &plan->schema;
-    const tsr_form *form;
+    const tsr_strategy *way = &plan->strategy;
+    tsr_ctx *ctx = mesh->ctx;
     tsr_status st = TSR_OK;
 
-    p->call.n_in = s->n_in;
-    p->call.n_out = s->n_out;
-    p->call.attrs = s->attrs;
-    for (int k = 0; k < s->n_in; k++) {
-        p->call.in[k].shape.ndim = -1;
-        if (!tsr__schema_has(s, k))
-            continue;
-        TSR_TRY(tsr__form_get(mesh, &plan->strategy.in[k], &form));
-        p->call.in[k] = (tsr_operand){form->spec.dtype, form->local, NULL};
-    }
-    for (int k = 0; k < s->n_out; k++) {
-        p->call.out[k].shape.ndim = -1;
-        if (!tsr__schema_gives(s, k))
-            continue;
-        TSR_TRY(tsr__form_get(mesh, &plan->strategy.out[k], &p->out[k]));
-        p->call.out[k] = (tsr_operand){p->out[k]->spec.dtype, p->out[k]->local, NULL};
-    }
-    if (s->op->localise && mesh->index >= 0)
-        s->op->localise(s, plan->strategy.in, plan->strategy.out, mesh->coord, &p->call);
+    p->op = s->op;
+    p->memory = (tsr_memory){.heap = &ctx->heap, .pool = &ctx->pool};
+    p->call.memory = &p->memory;
+    p->travels = tsr__op_travels(s, way->in, way->out, &plan->cost);
+    for (int k = 0; k < s->n_out; k++)
+        if (tsr__schema_gives(s, k))
+            TSR_TRY(tsr__form_get(mesh, &way->out[k], &p->out[k]));
+    if (mesh->index < 0 || ctx->world->kind == TSR_WORLD_SIM)
+        return TSR_OK;
+    if (s->op->windows && !p->travels)
+        TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, &plan->cost, &p->halo));
+    tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
+    if (s->op->prepare && !p->travels)
+        TSR_TRY(s->op->prepare(&p->call, &ctx->error));
 done:
     return st;
 }
@@ -143,7 +156,7 @@ static tsr_status make_outputs(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor *const
         TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *p, &p, &ctx->error));
         st = prepare(mesh, plan, p);
         if (st != TSR_OK)
-            tsr__free(&ctx->heap, p);
+            free_prepared(ctx, p);
         TSR_TRY(st);
         plan->local = p;
     }
@@ -158,10 +171,12 @@ done:
     return st;
 }
 
-static tsr_status run_kernel(tsr_ctx *ctx, const char *part, const tsr_plan *plan,
+static tsr_status run_kernel(tsr_mesh *mesh, const char *part, const tsr_plan *plan,
                              tsr_tensor *const *in, tsr_tensor *const *out)
 {
-    tsr_kernel_call *call = &((prepared *)plan->local)->call;
+    tsr_ctx *ctx = mesh->ctx;
+    prepared *p = plan->local;
+    tsr_kernel_call *call = &p->call;
     tsr_buffer *before = NULL;
     tsr_error trouble;
     tsr_status st = TSR_OK;
@@ -175,18 +190,22 @@ static tsr_status run_kernel(tsr_ctx *ctx, const char *part, const tsr_plan *pla
         TSR_TRY(tsr__tensor_own(out[0], &before));
     for (int k = 0; k < call->n_out; k++)
         call->out[k].data = out[k] ? tsr__tensor_data(out[k]) : NULL;
-    if (plan->schema.op->scratch)
-        TSR_TRY(
-            tsr__pool_get(&ctx->pool, plan->schema.op->scratch(call), &call->scratch, &ctx->error));
-    plan->schema.op->kernel(call);
+    if (p->halo)
+        TSR_TRY(tsr__halo_bring(p->halo, mesh, call));
+    if (p->op->scratch)
+        TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
+    p->op->kernel(call);
     if (trouble.code != TSR_OK) { /* others need not see it */
         tsr_error named = {0};
-        st = tsr__fail(&named, trouble.code, "%s%s: %s", part ? part : "", plan->schema.op->name,
+        st = tsr__fail(&named, trouble.code, "%s%s: %s", part ? part : "", p->op->name,
                        trouble.text);
         tsr__fail(&ctx->error, st, "%s", named.text);
         ctx->world->ops->poison(ctx->world, &named);
+    } else if (p->halo) {
+        TSR_TRY(tsr__halo_spread(p->halo, mesh, call));
     }
 done:
+    tsr__halo_put(p->halo, ctx);
     tsr__pool_put(&ctx->pool, call->scratch);
     call->scratch = NULL;
     if (st != TSR_OK && before) { /* the old values are all there is */
@@ -215,9 +234,7 @@ static tsr_status run_itself(tsr_ctx *ctx, const tsr_op *op, const tsr_run_call 
 
 bool tsr__dispatch_travels(const tsr_opened *o)
 {
-    const tsr_op *op = o->plan->schema.op;
-
-    return op->run && (!op->kernel || o->plan->strategy.comm.bytes > 0);
+    return ((prepared *)o->plan->local)->travels;
 }
 
 /* The kernel, or the op's own run. Without data (sim, outside the mesh) costs are counted. */
@@ -240,7 +257,7 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
         if (tsr__dispatch_travels(o))
             st = run_itself(ctx, plan->schema.op, &run);
         else
-            st = run_kernel(ctx, call->part, plan, o->in, out);
+            st = run_kernel(mesh, call->part, plan, o->in, out);
     }
     call->entry->counters.calls++;
     call->entry->counters.predicted += comm->seconds;
@@ -348,19 +365,21 @@ done:
 tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n)
 {
     tsr_plan *plan;
+    prepared *p;
     tsr_status st;
 
     TSR_TRY(tsr__tensor_needs_data(out, call->entry->op->name));
     TSR_TRY(find_plan(ctx, call, &plan));
     if (out->mesh->index < 0)
         return TSR_OK;
-    if (!plan->all_stay || !plan->local || !plan->schema.op->kernel || plan->schema.n_out != 1 ||
-        ((prepared *)plan->local)->out[0] != out->form)
+    p = plan->local;
+    if (!plan->all_stay || !p || p->travels || tsr__halo_travels(p->halo) ||
+        plan->schema.n_out != 1 || p->out[0] != out->form)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
                           "%s: only a kernel whose inputs stay and that ran before can be repeated",
                           call->entry->op->name));
     for (int64_t i = 0; i < n; i++)
-        TSR_TRY(run_kernel(ctx, NULL, plan, call->in, &out));
+        TSR_TRY(run_kernel(out->mesh, NULL, plan, call->in, &out));
 done:
     return st;
 }
@@ -379,9 +398,14 @@ done:
     return tsr__settle(ctx, st);
 }
 
+static void free_local(void *local, void *ctx)
+{
+    free_prepared(ctx, local);
+}
+
 void tsr__dispatch_cache_free(tsr_ctx *ctx)
 {
-    tsr__plan_cache_free(&ctx->heap, ctx->plan_cache);
+    tsr__plan_cache_free(&ctx->heap, ctx->plan_cache, free_local, ctx);
     tsr__op_table_free(&ctx->heap, ctx->ops);
     tsr__forms_free(ctx);
     ctx->plan_cache = NULL;

@@ -277,8 +277,10 @@ void tsr__conv_grad_bias(const tsr_conv_shape *s, tsr_dtype dtype, bool referenc
 
     for (int d = 0; d < s->ndim; d++)
         space *= s->out[d];
-    call.in[0] = (tsr_operand){dtype, {3, {s->batch, s->out_channels, space}}, (void *)grad_output};
-    call.out[0] = (tsr_operand){dtype, {1, {s->out_channels}}, grad_bias};
+    call.in[0] = (tsr_operand){.dtype = dtype,
+                               .shape = {3, {s->batch, s->out_channels, space}},
+                               .data = (void *)grad_output};
+    call.out[0] = (tsr_operand){.dtype = dtype, .shape = {1, {s->out_channels}}, .data = grad_bias};
     call.attrs.value[0] = (tsr_attr){.n = 2, .i = {0, 2}};
     tsr__kernel_sum(&call);
 }

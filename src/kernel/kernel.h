@@ -7,6 +7,13 @@
 
 #include "base/dtype.h"
 #include "base/heap.h"
+#include "base/pool.h"
 #include "tessera_ext.h"
+
+/* Where kernels get what they keep, and scratch that depends on more than shapes. */
+struct tsr_memory {
+    tsr_heap *heap;
+    tsr_pool *pool;
+};
 
 #endif

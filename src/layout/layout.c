@@ -148,20 +148,48 @@ done:
     return st;
 }
 
-/* What coarse [b,e) sees through a window of a dim of n indices. */
-static void see(const tsr_window *w, int64_t n, int64_t b, int64_t e, int64_t *begin, int64_t *end)
+static int64_t floor_div(int64_t a, int64_t b)
 {
-    int64_t lo = b * w->mul + w->lo, hi = (e - 1) * w->mul + w->hi;
+    return a / b - (a % b < 0);
+}
+
+/* What coarse [b,e) sees through a window of a dim of n indices. */
+static void see(const tsr_dim_window *w, int64_t n, int64_t b, int64_t e, int64_t *begin,
+                int64_t *end)
+{
+    const int64_t div = w->div ? w->div : 1;
+    const int64_t lo = floor_div(b * w->mul + w->lo, div);
+    const int64_t hi = floor_div((e - 1) * w->mul + w->hi, div);
 
     *begin = lo < 0 ? 0 : lo > n ? n : lo;
     *end = hi < *begin || b >= e ? *begin : hi > n ? n : hi;
+}
+
+bool tsr__layout_interval(const tsr_layout *layout, int dim, const int *coord, int64_t *begin,
+                          int64_t *end)
+{
+    const tsr_dim_layout *by = &layout->dim[dim];
+
+    *begin = 0;
+    *end = by->window.on ? by->window.n : layout->shape.size[dim];
+    for (int i = 0; i < by->n; i++) {
+        int64_t b, e;
+        if (by->factor[i] != 1)
+            return false;
+        tsr__chunk(*end - *begin, layout->mesh.size[by->mdim[i]], coord[by->mdim[i]], &b, &e);
+        *end = *begin + e;
+        *begin += b;
+    }
+    if (by->window.on)
+        see(&by->window, layout->shape.size[dim], *begin, *end, begin, end);
+    return true;
 }
 
 tsr_status tsr__layout_runs(tsr_heap *heap, const tsr_layout *layout, int dim, const int *coord,
                             tsr_runs *out, tsr_error *err)
 {
     const tsr_dim_layout *by = &layout->dim[dim];
-    const tsr_window *w = &by->window;
+    const tsr_dim_window *w = &by->window;
     int64_t n = w->on ? w->n : layout->shape.size[dim];
     tsr_runs runs = {0};
     tsr_status st;
@@ -189,25 +217,12 @@ done:
 int64_t tsr__layout_extent(const tsr_layout *layout, int dim, const int *coord)
 {
     const tsr_dim_layout *by = &layout->dim[dim];
-    int64_t n = by->window.on ? by->window.n : layout->shape.size[dim];
-    int64_t begin = 0;
+    int64_t n = layout->shape.size[dim], begin, end;
 
-    for (int i = 0; i < by->n; i++) {
-        int m = by->mdim[i];
-        if (by->window.on) {
-            int64_t b, e;
-            tsr__chunk(n, layout->mesh.size[m], coord[m], &b, &e);
-            begin += b;
-            n = e - b;
-        } else {
-            n = tsr__shard_extent(n, layout->mesh.size[m], coord[m], by->factor[i]);
-        }
-    }
-    if (by->window.on) {
-        int64_t b, e;
-        see(&by->window, layout->shape.size[dim], begin, begin + n, &b, &e);
-        n = e - b;
-    }
+    if (by->window.on) /* for plain shards */
+        return tsr__layout_interval(layout, dim, coord, &begin, &end) ? end - begin : 0;
+    for (int i = 0; i < by->n; i++)
+        n = tsr__shard_extent(n, layout->mesh.size[by->mdim[i]], coord[by->mdim[i]], by->factor[i]);
     return n;
 }
 

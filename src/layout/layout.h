@@ -8,19 +8,20 @@
 #include "layout/spec.h"
 
 /* Overlapping parts: the mesh shards `n` coarse indices; a rank with coarse [b,e) holds the indices
-   [b * mul + lo, (e - 1) * mul + hi) of the dim, as far as they exist. A halo of h on both sides is
-   {n, 1, -h, 1 + h}; the input window of a convolution {outputs, stride, -pad, extent - pad}. */
-typedef struct tsr_window {
+   [floor((b * mul + lo) / div), floor(((e - 1) * mul + hi) / div)) of the dim, as far as they exist.
+   A halo of h on both sides is {n, 1, -h, 1 + h, 1}; the input window of a convolution {outputs,
+   stride, -pad, extent - pad, 1}. */
+typedef struct tsr_dim_window {
     bool on;
-    int64_t n, mul, lo, hi;
-} tsr_window;
+    int64_t n, mul, lo, hi, div; /* div 0: 1 */
+} tsr_dim_window;
 
 /* Mesh dims that shard one tensor dim, outermost first; factor 1 is a plain shard. */
 typedef struct tsr_dim_layout {
     int n;
     int mdim[TSR_MAX_MESH];
     int64_t factor[TSR_MAX_MESH];
-    tsr_window window;
+    tsr_dim_window window;
 } tsr_dim_layout;
 
 typedef struct tsr_layout {
@@ -41,6 +42,9 @@ tsr_status tsr__layout_runs(tsr_heap *heap, const tsr_layout *layout, int dim, c
                             tsr_runs *out, tsr_error *err);
 /* How many there are, without making the list. */
 int64_t tsr__layout_extent(const tsr_layout *layout, int dim, const int *coord);
+/* They are [*begin, *end), without making the list; false: they are in several pieces. */
+bool tsr__layout_interval(const tsr_layout *layout, int dim, const int *coord, int64_t *begin,
+                          int64_t *end);
 tsr_shape tsr__layout_local_shape(const tsr_layout *layout, const int *coord);
 /* Bytes of the largest part. */
 size_t tsr__layout_bytes(const tsr_layout *layout);

@@ -24,25 +24,6 @@ void tsr__holder(const tsr_layout *from, int rank, const int *owner, int *coord)
             coord[from->dim[d].mdim[i]] = owner[from->dim[d].mdim[i]];
 }
 
-/* Plain shards give one interval, without a list of runs. */
-static bool interval(const tsr_layout *layout, const int *coord, int dim, int64_t *begin,
-                     int64_t *end)
-{
-    const tsr_dim_layout *by = &layout->dim[dim];
-
-    *begin = 0;
-    *end = layout->shape.size[dim];
-    for (int i = 0; i < by->n; i++) {
-        int64_t b, e;
-        if (by->factor[i] != 1)
-            return false;
-        tsr__chunk(*end - *begin, layout->mesh.size[by->mdim[i]], coord[by->mdim[i]], &b, &e);
-        *end = *begin + e;
-        *begin += b;
-    }
-    return !by->window.on;
-}
-
 static int64_t meet_runs(const tsr_layout *a, const int *ca, const tsr_layout *b, const int *cb,
                          int dim)
 {
@@ -63,7 +44,8 @@ static int64_t meet(const tsr_layout *a, const int *ca, const tsr_layout *b, con
 {
     int64_t lo, hi, lo2, hi2;
 
-    if (interval(a, ca, dim, &lo, &hi) && interval(b, cb, dim, &lo2, &hi2)) {
+    if (tsr__layout_interval(a, dim, ca, &lo, &hi) &&
+        tsr__layout_interval(b, dim, cb, &lo2, &hi2)) {
         lo = lo > lo2 ? lo : lo2;
         hi = hi < hi2 ? hi : hi2;
         return hi > lo ? hi - lo : 0;

@@ -69,31 +69,9 @@ tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 
 /* ---- on one rank ---- */
 
-/* Where the part at coord begins; -1 if it is in several pieces. */
-static int64_t first_index(const tsr_spec *spec, int dim, const int *coord)
+/* Numbers of a table of so many rows, and attributes, which kernels see as such; see kernels.h. */
+static void set_numbers(const tsr_schema *s, int64_t rows, int offsets, tsr_kernel_call *call)
 {
-    int64_t first = 0, n = spec->shape.size[dim];
-
-    for (int m = 0; m < spec->mesh.ndim; m++) {
-        int64_t begin, end;
-        if ((spec->place[m].kind != TSR_SHARD && spec->place[m].kind != TSR_STRIDED) ||
-            spec->place[m].dim != dim || spec->mesh.size[m] == 1)
-            continue;
-        if (spec->place[m].kind == TSR_STRIDED)
-            return -1;
-        tsr__chunk(n, spec->mesh.size[m], coord[m], &begin, &end);
-        first += begin;
-        n = end - begin;
-    }
-    return first;
-}
-
-/* Numbers of a table and the ids that name its rows; attributes become some of them. */
-static void set_numbers(const tsr_schema *s, const tsr_spec *table, const tsr_spec *ids,
-                        const int *coord, tsr_kernel_call *call)
-{
-    int64_t rows = table->shape.size[0];
-    int i = tsr__attr_index(s->op, "padding_idx");
     static const struct {
         const char *name;
         int flag;
@@ -102,12 +80,10 @@ static void set_numbers(const tsr_schema *s, const tsr_spec *table, const tsr_sp
                  {"include_last", TSR_FLAG_INCLUDE_LAST},
                  {"last", TSR_FLAG_LAST},
                  {"scale_grad_by_freq", TSR_FLAG_SCALE_BY_FREQ}};
+    int i = tsr__attr_index(s->op, "padding_idx");
 
-    call->number[TSR_NUMBER_FIRST_ROW] = first_index(table, 0, coord);
     call->number[TSR_NUMBER_ROWS] = rows;
     call->number[TSR_NUMBER_PADDING] = -1;
-    for (int d = 0; d < ids->shape.ndim; d++)
-        call->number[TSR_NUMBER_POSITION + d] = first_index(ids, d, coord);
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
         if (tsr_schema_attr(s, flags[k].name)->i[0])
             call->number[TSR_NUMBER_FLAGS] |= flags[k].flag;
@@ -116,44 +92,52 @@ static void set_numbers(const tsr_schema *s, const tsr_spec *table, const tsr_sp
         call->number[TSR_NUMBER_PADDING] = padding < 0 ? padding + rows : padding;
         call->attrs.value[i].n = -1;
     }
-}
-
-/* Bags by offsets, sharded as `rows` are: all offsets are there, but fewer are meant. */
-static void set_bags(const tsr_schema *s, int offsets, const tsr_spec *rows, const int *coord,
-                     tsr_kernel_call *call)
-{
-    tsr_layout layout = tsr__layout_of(rows);
-
-    if (offsets >= tsr__op_inputs(s->op) || !tsr__schema_has(s, offsets))
-        return;
-    call->number[TSR_NUMBER_FIRST_BAG] = first_index(rows, 0, coord);
-    call->number[TSR_NUMBER_OFFSETS] = s->in[offsets].shape.size[0];
-    call->in[offsets].shape.size[0] =
-        tsr__layout_local_shape(&layout, coord).size[0] + tsr_schema_attr(s, "include_last")->i[0];
+    if (tsr__schema_has(s, offsets))
+        call->number[TSR_NUMBER_OFFSETS] = s->in[offsets].shape.size[0];
 }
 
 void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const int *coord, tsr_kernel_call *call)
 {
-    set_numbers(s, &in[TSR__TABLE], &in[TSR__IDS], coord, call);
-    set_bags(s, TSR__OFFSETS, out, coord, call);
+    (void)out;
+    (void)coord;
+    set_numbers(s, in[TSR__TABLE].shape.size[0], TSR__OFFSETS, call);
 }
 
 void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                                    const int *coord, tsr_kernel_call *call)
 {
-    tsr_layout layout = tsr__layout_of(&out[0]);
-    int rows = tsr__attr_index(s->op, "rows");
-
-    set_numbers(s, &out[0], &in[TSR__IDS], coord, call);
-    set_bags(s, TSR__OFFSETS, &in[TSR__GRAD], coord, call);
-    call->attrs.value[rows].i[0] = tsr__layout_local_shape(&layout, coord).size[0];
+    (void)in;
+    (void)coord;
+    set_numbers(s, out[0].shape.size[0], TSR__OFFSETS, call);
+    call->attrs.value[tsr__attr_index(s->op, "rows")].i[0] = call->out[0].shape.size[0];
 }
 
 void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                            const int *coord, tsr_kernel_call *call)
 {
     (void)out;
-    set_numbers(s, &in[1], &in[2], coord, call);
-    set_bags(s, 3, &in[0], coord, call);
+    (void)coord;
+    set_numbers(s, in[1].shape.size[0], 3, call);
+}
+
+/* The offsets of bags are needed with the next one, where the last of them ends. */
+static void offsets_window(int guide, int offsets, tsr_windows *out)
+{
+    *out =
+        (tsr_windows){.guide = guide, .n = 1, .window = {{.operand = offsets, .mul = 1, .hi = 2}}};
+}
+
+void tsr__bag_windows(const tsr_schema *s, bool spread, tsr_windows *out)
+{
+    if (!spread)
+        offsets_window(tsr__lookup_is_backward(s->op->kind) ? TSR__GRAD : TSR_OUTPUT(0),
+                       TSR__OFFSETS, out);
+}
+
+void tsr__weights_windows(const tsr_schema *s, bool spread, tsr_windows *out)
+{
+    (void)s;
+    if (!spread)
+        offsets_window(0, 3, out);
 }

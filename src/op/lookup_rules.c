@@ -88,6 +88,10 @@ tsr_status tsr__bag_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     if (tsr__schema_has(s, TSR__OFFSETS)) {
         /* the winners of all owners are compared; else each rank pools bags of its own */
         rule = max ? (tsr_rule){.in = {ROWS}, .out = {ROWS, ROWS}} : (tsr_rule){.out = {ROWS}};
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+        rule = (tsr_rule){.in = {[TSR__OFFSETS] = ROWS}, .out = {ROWS}};
+        if (max)
+            rule.out[1] = ROWS;
         return tsr_rule_add(out, &rule, err);
     }
     rule = ids_sharded(s, 0);
@@ -123,10 +127,15 @@ tsr_status tsr__lookup_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_er
     TSR_TRY(tsr_rule_add(out, &rule, err));
     rule = (tsr_rule){.out = {ROWS}}; /* each rank adds what belongs to its rows */
     TSR_TRY(tsr_rule_add(out, &rule, err));
-    if (tsr__schema_has(s, TSR__OFFSETS)) { /* each rank adds what its bags give */
+    for (int given = 0; tsr__schema_has(s, TSR__OFFSETS) && given < 2; given++) {
         rule = (tsr_rule){.in = {ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
-        return freq ? st : tsr_rule_add(out, &rule, err);
+        if (given)
+            rule.in[TSR__OFFSETS] = ROWS;
+        if (!freq) /* each rank adds what its bags give */
+            TSR_TRY(tsr_rule_add(out, &rule, err));
     }
+    if (tsr__schema_has(s, TSR__OFFSETS))
+        return st;
     for (int d = 0; d < (bags || max ? 1 : last) && !freq; d++) { /* how often is known to all */
         rule = ids_sharded(s, d);
         rule.in[TSR__GRAD] = tsr_mark_shard(d);
@@ -159,6 +168,8 @@ tsr_status tsr__weights_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_e
     TSR_TRY(tsr_rule_add(out, &rule, err));
     if (tsr__schema_has(s, 3)) {
         rule = (tsr_rule){.in = {ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+        rule.in[3] = ROWS;
         return tsr_rule_add(out, &rule, err);
     }
     rule = (tsr_rule){.in = {[0] = tsr_mark_shard(0), [2] = tsr_mark_shard(0)},

@@ -56,6 +56,8 @@ void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
                           const int *coord, tsr_kernel_call *call);
 void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                                    const int *coord, tsr_kernel_call *call);
+void tsr__bag_windows(const tsr_schema *s, bool spread, tsr_windows *out);
+void tsr__weights_windows(const tsr_schema *s, bool spread, tsr_windows *out);
 void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                            const int *coord, tsr_kernel_call *call);
 

@@ -141,13 +141,14 @@ done:
     return st;
 }
 
-void tsr__plan_cache_free(tsr_heap *heap, tsr_plan_cache *cache)
+void tsr__plan_cache_free(tsr_heap *heap, tsr_plan_cache *cache,
+                          void (*free_local)(void *local, void *arg), void *arg)
 {
     for (int i = 0; cache && i < BUCKETS; i++)
         while (cache->bucket[i]) {
             tsr_plan *p = cache->bucket[i];
             cache->bucket[i] = p->next;
-            tsr__free(heap, p->local);
+            free_local(p->local, arg);
             tsr__free(heap, p);
         }
     tsr__free(heap, cache);

@@ -43,6 +43,8 @@ tsr_status tsr__propagate(tsr_heap *heap, tsr_plan_cache **cache, const tsr_plan
 tsr_status tsr__plan_strategy(tsr_heap *heap, const tsr_schema *schema, const tsr_cost *cost,
                               const tsr_placement *want, bool exhaustive, tsr_strategy *out,
                               tsr_error *err);
-void tsr__plan_cache_free(tsr_heap *heap, tsr_plan_cache *cache);
+/* free_local frees what dispatch keeps with a plan, which may be NULL. */
+void tsr__plan_cache_free(tsr_heap *heap, tsr_plan_cache *cache,
+                          void (*free_local)(void *local, void *arg), void *arg);
 
 #endif

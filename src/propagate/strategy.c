@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/reduce.h"
 #include "layout/plan.h"
+#include "op/local_call.h"
 
 static int mesh_ndim(const tsr_question *q)
 {
@@ -34,9 +35,7 @@ void tsr__strategy_set(const tsr_question *q, const tsr_rule *const *rule, tsr_s
 
 bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s)
 {
-    const tsr_schema *schema = q->schema;
-
-    return !schema->op->fits || schema->op->fits(schema, s->in, s->out);
+    return tsr__op_fits(q->schema, s->in, s->out);
 }
 
 /* Reduce-scatters over runs of partial dims of one kind, from the last one outwards. Which dim
@@ -100,15 +99,12 @@ tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_question *q, tsr_s
                                     tsr_error *err)
 {
     const tsr_schema *schema = q->schema;
+    tsr_comm comm = tsr__op_comm(schema, s->in, s->out, q->cost);
     tsr_price one;
     tsr_status st = TSR_OK;
 
-    s->comm = s->pending = (tsr_price){0};
-    if (schema->op->comm) {
-        tsr_comm comm = schema->op->comm(schema, s->in, s->out, q->cost);
-        s->comm =
-            (tsr_price){.seconds = comm.seconds, .bytes = comm.bytes, .steps = comm.bytes > 0};
-    }
+    s->pending = (tsr_price){0};
+    s->comm = (tsr_price){.seconds = comm.seconds, .bytes = comm.bytes, .steps = comm.bytes > 0};
     for (int k = 0; k < schema->n_out; k++)
         if (tsr__schema_gives(schema, k)) {
             TSR_TRY(price_output(heap, q, &s->out[k], k, &one, err));

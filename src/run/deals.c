@@ -61,8 +61,13 @@ tsr_status tsr__deal_bounds(tsr_deal *d, int64_t n, int64_t **begin, tsr_error *
     tsr_status st;
 
     TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * sizeof **begin, begin));
-    st = tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
-                          offsets->local.size[0], last, d->own.ids.n, *begin, &wrong);
+    st = tsr__bag_offsets(&(tsr_offsets){.dtype = offsets->spec.dtype,
+                                         .data = tsr__tensor_data(call->in[TSR__OFFSETS]),
+                                         .n = offsets->local.size[0],
+                                         .total = offsets->local.size[0],
+                                         .with_last = last,
+                                         .n_ids = d->own.ids.n},
+                          0, n, *begin, &wrong);
     if (st != TSR_OK)
         tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text);
 done:

@@ -33,9 +33,13 @@ static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *
         const tsr_form *offsets = call->in[2]->form;
         bags->n_bags = call->in[0]->form->local.size[0];
         TSR_TRY(tsr__hold(held, (size_t)(bags->n_bags + 1) * sizeof *begin, &begin));
-        st = tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
-                              offsets->local.size[0], tsr_schema_attr(s, "include_last")->i[0],
-                              bags->ids.n, begin, &wrong);
+        st = tsr__bag_offsets(&(tsr_offsets){.dtype = offsets->spec.dtype,
+                                             .data = tsr__tensor_data(call->in[TSR__OFFSETS]),
+                                             .n = offsets->local.size[0],
+                                             .total = offsets->local.size[0],
+                                             .with_last = tsr_schema_attr(s, "include_last")->i[0],
+                                             .n_ids = bags->ids.n},
+                              0, bags->n_bags, begin, &wrong);
         if (st != TSR_OK)
             TSR_TRY(tsr__fail(err, st, "%s: %s", s->op->name, wrong.text));
         bags->begin = begin;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "layout/cost.h"
+#include "op/local_call.h"
 #include "op/schema.h"
 #include "op/op_case.h"
 #include "validate/trial.h"
@@ -47,20 +48,16 @@ bool tsr__rule_travels(const tsr_schema *schema, const tsr_rule *rule)
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
     tsr_cost cost = tsr__cost_default();
 
-    if (!schema->op->comm || !schema->op->run)
-        return false;
     rule_specs(schema, rule, in, out);
-    return schema->op->comm(schema, in, out, &cost).bytes > 0;
+    return tsr__op_travels(schema, in, out, &cost);
 }
 
 bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule)
 {
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
 
-    if (!schema->op->fits)
-        return true;
     rule_specs(schema, rule, in, out);
-    return schema->op->fits(schema, in, out);
+    return tsr__op_fits(schema, in, out);
 }
 
 const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char *buf, size_t n)

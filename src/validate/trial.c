@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
-#include "layout/layout.h"
+#include "op/local_call.h"
 #include "op/op_case.h"
 #include "op/schema.h"
 
@@ -114,41 +114,20 @@ void tsr__trial_close(tsr_trial *t)
 
 /* ---- the kernel ---- */
 
-/* The kernel call of the rank at `coord` on operands of the given shapes; what is absent has ndim
-   -1. Placements are those of the specs. */
+/* The kernel call of the rank at `coord`, as the naive reference, on these data. */
 static tsr_kernel_call make_call(const tsr_trial *t, const tsr_spec *in, const tsr_spec *out,
-                                 const int *coord, const tsr_shape *shape, void *const *data,
-                                 const tsr_shape *out_shape, void *const *result)
+                                 const tsr_windows *windows, const int *coord, void *const *data,
+                                 void *const *result)
 {
     const tsr_schema *s = &t->schema;
-    tsr_kernel_call call = {
-        .n_in = s->n_in, .n_out = s->n_out, .attrs = s->attrs, .reference = true};
+    tsr_kernel_call call = {.reference = true};
 
+    tsr__local_call(s, in, out, windows, coord, &call);
     for (int k = 0; k < call.n_in; k++)
-        call.in[k] = (tsr_operand){s->in[k].dtype, shape[k], data[k]};
+        call.in[k].data = data[k];
     for (int k = 0; k < call.n_out; k++)
-        call.out[k] = (tsr_operand){s->out_dtype[k], out_shape[k], result[k]};
-    if (s->op->localise)
-        s->op->localise(s, in, out, coord, &call);
+        call.out[k].data = result[k];
     return call;
-}
-
-/* Trouble of the kernel's own is the error. */
-static tsr_status run_kernel(const tsr_trial *t, tsr_kernel_call *call, tsr_error *err)
-{
-    const tsr_op *op = t->schema.op;
-    tsr_error trouble = {0};
-    tsr_status st = TSR_OK;
-
-    call->error = &trouble;
-    if (op->scratch)
-        TSR_TRY(tsr__alloc(t->heap, (int64_t)op->scratch(call) + 1, 1, &call->scratch, err));
-    op->kernel(call);
-    if (trouble.code != TSR_OK)
-        st = tsr__fail(err, trouble.code, "%s: %s", op->name, trouble.text);
-done:
-    tsr__free(t->heap, call->scratch);
-    return st;
 }
 
 /* On whole inputs, as if there were one rank. */
@@ -157,18 +136,16 @@ static tsr_status run_whole(tsr_trial *t, tsr_error *err)
     const tsr_schema *s = &t->schema;
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
     tsr_mesh_shape mesh = tsr__case_mesh(1);
-    tsr_shape shape[TSR_MAX_IN];
+    const tsr_windows none = {0};
     tsr_kernel_call call;
     const int coord = 0;
 
-    for (int k = 0; k < s->n_in; k++) {
+    for (int k = 0; k < s->n_in; k++)
         in[k] = (tsr_spec){.dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = mesh};
-        shape[k] = s->in[k].shape;
-    }
     for (int k = 0; k < s->n_out; k++)
         out[k] = (tsr_spec){.dtype = s->out_dtype[k], .shape = s->out_shape[k], .mesh = mesh};
-    call = make_call(t, in, out, &coord, shape, t->whole, s->out_shape, t->result);
-    return run_kernel(t, &call, err);
+    call = make_call(t, in, out, &none, &coord, t->whole, t->result);
+    return tsr__kernel_once(t->heap, s->op, &call, err);
 }
 
 tsr_status tsr__trial_fill(tsr_trial *t, tsr_domain domain, tsr_error *err)
@@ -194,8 +171,9 @@ done:
 
 tsr_status tsr__trial_part(tsr_trial *t, int k, int index, tsr_shape *shape, tsr_error *err)
 {
-    return tsr__part_cut(t->heap, &t->schema.in[k], index, t->term[k][index], t->part[k], shape,
-                         err);
+    tsr_layout layout = tsr__layout_of(&t->schema.in[k]);
+
+    return tsr__part_cut(t->heap, &layout, index, t->term[k][index], t->part[k], shape, err);
 }
 
 /* ---- one rank ---- */
@@ -265,27 +243,25 @@ static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *ma
                            bool *fits, char why[TSR_TEXT_LEN], tsr_error *err)
 {
     const tsr_schema *s = &t->schema;
-    tsr_shape shape[TSR_MAX_IN], local[TSR_MAX_OUT];
     tsr_kernel_call call;
+    tsr_windows windows;
     tsr_error trouble = {0};
+    tsr_shape shape;
     tsr_status st = TSR_OK;
 
+    tsr__windows_of(s, s->in, out, false, &windows);
     for (int k = 0; k < s->n_in; k++) {
-        shape[k] = s->in[k].shape;
-        if (tsr__schema_has(s, k))
-            TSR_TRY(tsr__trial_part(t, k, rank, &shape[k], err));
-    }
-    for (int k = 0; k < s->n_out; k++) {
-        tsr_layout layout = tsr__layout_of(&out[k]);
-        local[k] = s->out_shape[k];
-        if (!tsr__schema_gives(s, k))
+        if (!tsr__schema_has(s, k))
             continue;
-        local[k] = tsr__layout_local_shape(&layout, &rank);
-        memset(t->local[k], 0x55, (size_t)count_out(s, k) * ELEMENT); /* or zeros seem computed */
+        tsr_layout layout = tsr__windows_layout(&windows, s->in, out, k);
+        TSR_TRY(tsr__part_cut(t->heap, &layout, rank, t->term[k][rank], t->part[k], &shape, err));
     }
-    call = make_call(t, s->in, out, &rank, shape, t->part, local, t->local);
-    *fits = parts_fit(t, &call, mark);
-    if (*fits && run_kernel(t, &call, &trouble) == TSR_ERR_MEMORY)
+    for (int k = 0; k < s->n_out; k++)
+        if (tsr__schema_gives(s, k)) /* or zeros seem computed */
+            memset(t->local[k], 0x55, (size_t)count_out(s, k) * ELEMENT);
+    call = make_call(t, s->in, out, &windows, &rank, t->part, t->local);
+    *fits = windows.n > 0 || parts_fit(t, &call, mark); /* what fits a window its kernel knows */
+    if (*fits && tsr__kernel_once(t->heap, s->op, &call, &trouble) == TSR_ERR_MEMORY)
         TSR_TRY(tsr__fail(err, TSR_ERR_MEMORY, "%s", trouble.text));
     if (!*fits)
         snprintf(why, TSR_TEXT_LEN, "on rank %d the parts do not fit together", rank);
@@ -409,9 +385,11 @@ tsr_status tsr__trial_holds(tsr_trial *t, const tsr_mark *out, bool *holds, char
         if (!fits)
             return TSR_OK;
         for (int k = 0; k < s->n_out; k++)
-            if (tsr__schema_gives(s, k) && !out[k].open)
-                TSR_TRY(tsr__part_paste(t->heap, &spec[k], r, t->local[k],
+            if (tsr__schema_gives(s, k) && !out[k].open) {
+                tsr_layout layout = tsr__layout_of(&spec[k]);
+                TSR_TRY(tsr__part_paste(t->heap, &layout, r, t->local[k],
                                         t->own[k][is_sharded(&out[k].place) ? 0 : r], err));
+            }
     }
     *holds = true;
     for (int k = 0; k < s->n_out && *holds; k++)

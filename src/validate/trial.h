@@ -6,6 +6,7 @@
 #ifndef TSR_VALIDATE_TRIAL_H
 #define TSR_VALIDATE_TRIAL_H
 
+#include "layout/layout.h"
 #include "op/op_case.h"
 
 enum { TSR_TRIAL_RANKS = 8 };
@@ -71,9 +72,9 @@ int64_t tsr__range_term(const tsr_range *range, const tsr_spec *spec, uint64_t s
 void tsr__trial_fill_input(tsr_trial *t, int k);
 void tsr__trial_shuffle(tsr_trial *t);
 /* Copy between a rank's part and its place in the whole array. */
-tsr_status tsr__part_cut(tsr_heap *heap, const tsr_spec *spec, int index, const void *whole,
+tsr_status tsr__part_cut(tsr_heap *heap, const tsr_layout *layout, int index, const void *whole,
                          void *part, tsr_shape *shape, tsr_error *err);
-tsr_status tsr__part_paste(tsr_heap *heap, const tsr_spec *spec, int index, const void *part,
+tsr_status tsr__part_paste(tsr_heap *heap, const tsr_layout *layout, int index, const void *part,
                            void *whole, tsr_error *err);
 
 #endif

@@ -165,24 +165,23 @@ void tsr__trial_fill_input(tsr_trial *t, int k)
 /* ---- parts ---- */
 
 /* Go through the elements of a part; copy each from its place in the whole array, or paste it. */
-static tsr_status walk(tsr_heap *heap, const tsr_spec *spec, int index, const char *from, char *to,
-                       bool paste, tsr_shape *shape, tsr_error *err)
+static tsr_status walk(tsr_heap *heap, const tsr_layout *layout, int index, const char *from,
+                       char *to, bool paste, tsr_shape *shape, tsr_error *err)
 {
-    const size_t size = tsr_dtype_size(spec->dtype);
-    tsr_layout layout = tsr__layout_of(spec);
+    const size_t size = tsr_dtype_size(layout->dtype);
     tsr_runs runs[TSR_MAX_DIM] = {{0}};
     int coord[TSR_MAX_MESH];
     int64_t at[TSR_MAX_DIM] = {0};
     tsr_status st = TSR_OK;
 
-    tsr__mesh_coords(&spec->mesh, index, coord);
-    *shape = tsr__layout_local_shape(&layout, coord);
+    tsr__mesh_coords(&layout->mesh, index, coord);
+    *shape = tsr__layout_local_shape(layout, coord);
     for (int d = 0; d < shape->ndim; d++)
-        TSR_TRY(tsr__layout_runs(heap, &layout, d, coord, &runs[d], err));
+        TSR_TRY(tsr__layout_runs(heap, layout, d, coord, &runs[d], err));
     for (int64_t i = 0; i < tsr_shape_count(shape); i++) {
         int64_t e = 0;
         for (int d = 0; d < shape->ndim; d++)
-            e = e * spec->shape.size[d] + tsr__runs_index(&runs[d], at[d]);
+            e = e * layout->shape.size[d] + tsr__runs_index(&runs[d], at[d]);
         memcpy(to + (size_t)(paste ? e : i) * size, from + (size_t)(paste ? i : e) * size, size);
         for (int d = shape->ndim - 1; d >= 0 && ++at[d] == shape->size[d]; d--)
             at[d] = 0;
@@ -193,16 +192,16 @@ done:
     return st;
 }
 
-tsr_status tsr__part_cut(tsr_heap *heap, const tsr_spec *spec, int index, const void *whole,
+tsr_status tsr__part_cut(tsr_heap *heap, const tsr_layout *layout, int index, const void *whole,
                          void *part, tsr_shape *shape, tsr_error *err)
 {
-    return walk(heap, spec, index, whole, part, false, shape, err);
+    return walk(heap, layout, index, whole, part, false, shape, err);
 }
 
-tsr_status tsr__part_paste(tsr_heap *heap, const tsr_spec *spec, int index, const void *part,
+tsr_status tsr__part_paste(tsr_heap *heap, const tsr_layout *layout, int index, const void *part,
                            void *whole, tsr_error *err)
 {
     tsr_shape shape;
 
-    return walk(heap, spec, index, part, whole, true, &shape, err);
+    return walk(heap, layout, index, part, whole, true, &shape, err);
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local_call.c - see local_call.h. Called by the search, by dispatch and by the validator. */
+#include "op/local_call.h"
+
+#include "op/schema.h"
+
+static tsr_operand operand_at(const tsr_windows *windows, const tsr_spec *in, const tsr_spec *out,
+                              int operand, const int *coord)
+{
+    tsr_layout layout = tsr__windows_layout(windows, in, out, operand);
+    tsr_operand x = {.dtype = layout.dtype, .shape = {.ndim = layout.shape.ndim}};
+
+    for (int d = 0; d < x.shape.ndim; d++) {
+        int64_t begin, end;
+
+        if (tsr__layout_interval(&layout, d, coord, &begin, &end)) {
+            x.shape.size[d] = end - begin;
+            x.first[d] = begin;
+        } else {
+            x.shape.size[d] = tsr__layout_extent(&layout, d, coord);
+            x.first[d] = -1;
+        }
+    }
+    return x;
+}
+
+void tsr__local_call(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                     const tsr_windows *windows, const int *coord, tsr_kernel_call *call)
+{
+    call->n_in = s->n_in;
+    call->n_out = s->n_out;
+    call->attrs = s->attrs;
+    for (int k = 0; k < s->n_in; k++) {
+        call->in[k] = (tsr_operand){.dtype = s->in[k].dtype, .shape = {.ndim = -1}};
+        if (tsr__schema_has(s, k))
+            call->in[k] = operand_at(windows, in, out, k, coord);
+    }
+    for (int k = 0; k < s->n_out; k++) {
+        call->out[k] = (tsr_operand){.dtype = s->out_dtype[k], .shape = {.ndim = -1}};
+        if (tsr__schema_gives(s, k))
+            call->out[k] = operand_at(windows, in, out, TSR_OUTPUT(k), coord);
+    }
+    if (s->op->localise)
+        s->op->localise(s, in, out, coord, call);
+}
+
+tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *call, tsr_error *err)
+{
+    tsr_error trouble = {0};
+    tsr_pool pool;
+    tsr_memory memory = {.heap = heap, .pool = &pool};
+    tsr_status st = TSR_OK;
+
+    tsr__pool_open(&pool, heap);
+    call->memory = &memory;
+    call->error = &trouble;
+    if (op->prepare)
+        TSR_TRY(op->prepare(call, err));
+    if (op->scratch)
+        TSR_TRY(tsr__alloc(heap, (int64_t)op->scratch(call) + 1, 1, &call->scratch, err));
+    op->kernel(call);
+    if (trouble.code != TSR_OK)
+        st = tsr__fail(err, trouble.code, "%s: %s", op->name, trouble.text);
+done:
+    if (op->release)
+        op->release(call);
+    tsr__free(heap, call->scratch);
+    call->scratch = NULL;
+    tsr__pool_trim(&pool);
+    return st;
+}
+
+bool tsr__op_travels(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                     const tsr_cost *cost)
+{
+    return s->op->run &&
+           (!s->op->kernel || (s->op->comm && s->op->comm(s, in, out, cost).bytes > 0));
+}
+
+tsr_comm tsr__op_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                      const tsr_cost *cost)
+{
+    tsr_comm own = {0}, windows;
+    bool spread;
+
+    if (s->op->comm)
+        own = s->op->comm(s, in, out, cost);
+    if (!s->op->windows || (s->op->run && own.bytes > 0)) /* a run moves all it needs */
+        return own;
+    windows = tsr__windows_comm(s, in, out, cost, &spread);
+    return (tsr_comm){own.seconds + windows.seconds, own.bytes + windows.bytes};
+}
+
+bool tsr__op_fits(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+{
+    return (!s->op->fits || s->op->fits(s, in, out)) &&
+           (!s->op->windows || tsr__windows_fit(s, in, out));
+}

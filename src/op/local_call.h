@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local_call.h - what a strategy is for the kernel of one rank: shapes of its operands, where they
+   begin, attributes and numbers. Pure but for tsr__kernel_once. */
+#ifndef TSR_OP_LOCAL_CALL_H
+#define TSR_OP_LOCAL_CALL_H
+
+#include "op/windows.h"
+
+/* The call of the rank at coord, but for the data. */
+void tsr__local_call(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
+                     const tsr_windows *windows, const int *coord, tsr_kernel_call *call);
+/* Run it once, with memory for the occasion. Trouble of the kernel's own is the error. Local. */
+tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *call,
+                            tsr_error *err);
+
+/* Does the op move data itself under this strategy, so that its run runs and not its kernel? */
+bool tsr__op_travels(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
+                     const tsr_cost *cost);
+/* What it communicates: itself, or to fill its windows. */
+tsr_comm tsr__op_comm(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
+                      const tsr_cost *cost);
+/* Is the strategy possible for these shapes on this mesh? */
+bool tsr__op_fits(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out);
+
+#endif

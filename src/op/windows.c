@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* windows.c - what windows show, and what it costs to fill them: exactly the bytes that arrive at
+   the rank that gets most, per dim and multiplied. Called by the search and by what runs windows. */
+#include "op/windows.h"
+
+#include <string.h>
+
+#include "layout/cost.h"
+#include "op/schema.h"
+
+/* ---- which they are ---- */
+
+const tsr_spec *tsr__operand_spec(const tsr_spec *in, const tsr_spec *out, int operand)
+{
+    return operand < 0 ? &out[TSR_OUTPUT(operand)] : &in[operand];
+}
+
+static bool is_there(const tsr_schema *s, int operand)
+{
+    return operand < 0 ? tsr__schema_gives(s, TSR_OUTPUT(operand)) : tsr__schema_has(s, operand);
+}
+
+static bool shards(const tsr_spec *spec, int m, int dim)
+{
+    const tsr_placement *p = &spec->place[m];
+
+    return (p->kind == TSR_SHARD || p->kind == TSR_STRIDED) && p->dim == dim &&
+           spec->mesh.size[m] > 1;
+}
+
+static unsigned sharding_mdims(const tsr_spec *spec, int dim)
+{
+    unsigned mdims = 0;
+
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        mdims |= (unsigned)shards(spec, m, dim) << m;
+    return mdims;
+}
+
+int tsr__windows_of(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out, bool spread,
+                    tsr_windows *w)
+{
+    int kept = 0;
+
+    w->n = 0;
+    if (!s->op->windows)
+        return 0;
+    s->op->windows(s, spread, w);
+    for (int i = 0; i < w->n; i++)
+        if (is_there(s, w->window[i].operand) &&
+            sharding_mdims(tsr__operand_spec(in, out, w->guide), w->window[i].dim))
+            w->window[kept++] = w->window[i];
+    return w->n = kept;
+}
+
+tsr_layout tsr__windows_layout(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
+                               int operand)
+{
+    const tsr_spec *guide = tsr__operand_spec(in, out, w->guide);
+    tsr_layout layout = tsr__layout_of(tsr__operand_spec(in, out, operand));
+    tsr_layout by = {0};
+
+    if (w->n > 0)
+        by = tsr__layout_of(guide);
+    for (int i = 0; i < w->n; i++) {
+        const tsr_window *x = &w->window[i];
+
+        if (x->operand != operand)
+            continue;
+        layout.dim[x->dim] = by.dim[x->dim];
+        layout.dim[x->dim].window = (tsr_dim_window){.on = true,
+                                                     .n = guide->shape.size[x->dim],
+                                                     .mul = x->mul,
+                                                     .lo = x->lo,
+                                                     .hi = x->hi,
+                                                     .div = x->div};
+    }
+    return layout;
+}
+
+unsigned tsr__windows_mdims(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
+                            int operand)
+{
+    unsigned mdims = 0;
+
+    for (int i = 0; i < w->n; i++)
+        if (w->window[i].operand == operand)
+            mdims |= sharding_mdims(tsr__operand_spec(in, out, w->guide), w->window[i].dim);
+    return mdims;
+}
+
+/* Along the mesh dims that shard the guide, the operand is sharded alike or not at all. */
+static bool fits_along(const tsr_spec *guide, const tsr_spec *operand, int dim, bool spread)
+{
+    bool any = sharding_mdims(operand, dim) != 0;
+
+    for (int m = 0; m < guide->mesh.ndim; m++) {
+        const bool guided = shards(guide, m, dim), own = shards(operand, m, dim);
+
+        if ((guided && guide->place[m].kind == TSR_STRIDED) ||
+            (own && operand->place[m].kind == TSR_STRIDED))
+            return false;
+        if (own != (guided && any) || (guided && spread && !own) ||
+            (guided && !own && operand->place[m].kind != TSR_REPLICATE))
+            return false;
+    }
+    return true;
+}
+
+bool tsr__windows_fit(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+{
+    tsr_windows w;
+
+    tsr__windows_of(s, in, out, false, &w);
+    for (int i = 0; i < w.n; i++)
+        if (!fits_along(tsr__operand_spec(in, out, w.guide),
+                        tsr__operand_spec(in, out, w.window[i].operand), w.window[i].dim, false))
+            return false;
+    return true;
+}
+
+/* ---- what they cost ---- */
+
+/* Along one dim: how many indices a rank works with, and how many of them it has. */
+typedef struct share {
+    int64_t needs, has;
+} share;
+
+/* Shares of the different ranks along one dim; of them only those that may be the most in the end,
+   needs * N - has * H with N >= H. */
+enum { SHARES = 16 };
+typedef struct shares {
+    int n;
+    share v[SHARES];
+    int peers; /* ranks met along this dim, oneself not counted */
+} shares;
+
+static bool is_less(const share *a, const share *b)
+{
+    return a->needs <= b->needs && a->needs - a->has <= b->needs - b->has;
+}
+
+static void add_share(shares *s, share x)
+{
+    int kept = 0;
+
+    for (int i = 0; i < s->n; i++)
+        if (is_less(&x, &s->v[i]))
+            return;
+    for (int i = 0; i < s->n; i++)
+        if (!is_less(&s->v[i], &x))
+            s->v[kept++] = s->v[i];
+    if (kept == SHARES) { /* a bound instead */
+        share *last = &s->v[kept - 1];
+        int64_t missing = x.needs - x.has, other = last->needs - last->has;
+        last->needs = x.needs > last->needs ? x.needs : last->needs;
+        last->has = last->needs - (missing > other ? missing : other);
+        s->n = kept;
+        return;
+    }
+    s->v[kept++] = x;
+    s->n = kept;
+}
+
+typedef struct interval {
+    int64_t begin, end;
+} interval;
+
+/* What the rank with the given number among those along `mdims` sees of a dim. */
+static interval interval_at(const tsr_layout *layout, int dim, unsigned mdims, int64_t number)
+{
+    int coord[TSR_MAX_MESH] = {0};
+    interval x;
+
+    for (int m = layout->mesh.ndim - 1; m >= 0; m--)
+        if (mdims >> m & 1) {
+            coord[m] = (int)(number % layout->mesh.size[m]);
+            number /= layout->mesh.size[m];
+        }
+    tsr__layout_interval(layout, dim, coord, &x.begin, &x.end);
+    return x;
+}
+
+static int64_t meet(interval a, interval b)
+{
+    int64_t begin = a.begin > b.begin ? a.begin : b.begin, end = a.end < b.end ? a.end : b.end;
+
+    return end > begin ? end - begin : 0;
+}
+
+/* Parts and windows ascend with the rank's number, so that those which meet x are found by going
+   away from r until they are beyond it. */
+static int64_t meet_others(const tsr_layout *layout, int dim, unsigned mdims, int64_t n, int64_t r,
+                           interval x, int *peers)
+{
+    int64_t sum = 0;
+
+    for (int step = -1; step <= 1; step += 2)
+        for (int64_t i = r + step; i >= 0 && i < n; i += step) {
+            interval y = interval_at(layout, dim, mdims, i);
+            int64_t common = meet(x, y);
+
+            if (step < 0 ? y.end <= x.begin : y.begin >= x.end)
+                break;
+            sum += common;
+            *peers += common > 0;
+        }
+    return sum;
+}
+
+static shares shares_along(const tsr_layout *own, const tsr_layout *window, int dim, unsigned mdims,
+                           bool spread)
+{
+    shares all = {0};
+    int64_t n = 1;
+
+    for (int m = 0; m < own->mesh.ndim; m++)
+        n *= mdims >> m & 1 ? own->mesh.size[m] : 1;
+    for (int64_t r = 0; r < n; r++) {
+        interval part = interval_at(own, dim, mdims, r), w = interval_at(window, dim, mdims, r);
+        share x = {w.end - w.begin, meet(part, w)};
+        int peers = 0;
+
+        if (spread)
+            x.needs = x.has + meet_others(window, dim, mdims, n, r, part, &peers);
+        else if (x.needs > x.has)
+            meet_others(own, dim, mdims, n, r, w, &peers);
+        all.peers = peers > all.peers ? peers : all.peers;
+        add_share(&all, x);
+    }
+    return all;
+}
+
+/* The most of needs - has over all combinations. */
+static double most_missing(const shares *dims, int n, double needs, double has)
+{
+    double most = 0;
+
+    if (n == 0)
+        return needs - has;
+    for (int i = 0; i < dims->n; i++) {
+        double x = most_missing(dims + 1, n - 1, needs * (double)dims->v[i].needs,
+                                has * (double)dims->v[i].has);
+        most = x > most ? x : most;
+    }
+    return most;
+}
+
+tsr_comm tsr__window_comm(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
+                          int operand, bool spread, const tsr_cost *cost)
+{
+    const tsr_spec *spec = tsr__operand_spec(in, out, operand);
+    const tsr_spec *guide = tsr__operand_spec(in, out, w->guide);
+    tsr_layout own = tsr__layout_of(spec), window = tsr__windows_layout(w, in, out, operand);
+    tsr_move move = {.kind = TSR_STEP_EXCHANGE, .group = 1, .peers = 1};
+    shares dims[TSR_MAX_DIM];
+    double rest = (double)tsr_dtype_size(spec->dtype);
+    int n = 0;
+
+    for (int d = 0; d < spec->shape.ndim; d++) {
+        const tsr_dim_layout *by = &own.dim[d];
+        int size[TSR_MAX_MESH];
+
+        if (window.dim[d].window.on) {
+            dims[n] = shares_along(&own, &window, d, sharding_mdims(guide, d), spread);
+            move.peers *= 1 + dims[n++].peers;
+            continue;
+        }
+        for (int i = 0; i < by->n; i++)
+            size[i] = own.mesh.size[by->mdim[i]];
+        rest *= (double)tsr__shard_longest(spec->shape.size[d], by->n, size, by->factor);
+    }
+    move.bytes = rest * most_missing(dims, n, 1, 1);
+    if (move.bytes == 0)
+        return (tsr_comm){0};
+    move.peers -= 1;
+    move.mdims = tsr__windows_mdims(w, in, out, operand);
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        move.group *= move.mdims >> m & 1 ? spec->mesh.size[m] : 1;
+    move.key = tsr__spec_hash(spec) ^ tsr__spec_hash(guide) ^ (uint64_t)spread;
+    return (tsr_comm){tsr__move_seconds(cost, &move), move.bytes};
+}
+
+/* Operands are counted once, whatever the number of their windows. */
+static tsr_comm comm_of_way(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
+                            bool spread, const tsr_cost *cost)
+{
+    tsr_comm sum = {0};
+
+    for (int i = 0; i < w->n; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++)
+            seen = seen || w->window[k].operand == w->window[i].operand;
+        if (seen)
+            continue;
+        tsr_comm one = tsr__window_comm(w, in, out, w->window[i].operand, spread, cost);
+        sum.seconds += one.seconds;
+        sum.bytes += one.bytes;
+    }
+    return sum;
+}
+
+tsr_comm tsr__windows_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const tsr_cost *cost, bool *spread)
+{
+    tsr_windows w;
+    tsr_comm bring = {0}, other;
+
+    *spread = false;
+    if (tsr__windows_of(s, in, out, false, &w) == 0)
+        return bring;
+    bring = comm_of_way(&w, in, out, false, cost);
+    if (bring.bytes == 0 || tsr__windows_of(s, in, out, true, &w) == 0)
+        return bring;
+    for (int i = 0; i < w.n; i++)
+        if (!fits_along(tsr__operand_spec(in, out, w.guide),
+                        tsr__operand_spec(in, out, w.window[i].operand), w.window[i].dim, true))
+            return bring;
+    other = comm_of_way(&w, in, out, true, cost);
+    *spread = other.seconds < bring.seconds;
+    return *spread ? other : bring;
+}
