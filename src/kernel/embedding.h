@@ -73,9 +73,6 @@ typedef struct tsr_offsets {
    decrease or go past the ids; all that are here are looked at. */
 tsr_status tsr__bag_offsets(const tsr_offsets *offsets, int64_t bag, int64_t n, int64_t *begin,
                             tsr_error *err);
-/* Leave out the ids before the first bag, which begin counts, and those after the last. Returns how
-   many stand before; begin is the bags' own. */
-int64_t tsr__bags_skip(tsr_bags *bags, int64_t *begin);
 /* Entries of each bag that are neither padding nor outside the vocabulary; masked ones count. */
 void tsr__bag_counts(const tsr_bags *bags, int64_t *counts);
 

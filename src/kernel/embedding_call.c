@@ -131,7 +131,12 @@ static bool bags_of(const tsr_kernel_call *call, int k, const tsr_operand *table
                                         .n_ids = out->ids.n},
                          rows->first[0], n_bags, begin, call->error) != TSR_OK)
         return false;
-    *skipped = tsr__bags_skip(out, begin);
+    *skipped = begin[0];
+    for (int64_t b = 0; b <= n_bags; b++)
+        begin[b] -= *skipped;
+    if (out->ids.data)
+        out->ids.data = (const char *)out->ids.data + (size_t)*skipped * tsr_dtype_size(ids->dtype);
+    out->ids.n = begin[n_bags];
     return true;
 }
 

@@ -110,19 +110,6 @@ done:
     return st;
 }
 
-int64_t tsr__bags_skip(tsr_bags *bags, int64_t *begin)
-{
-    const int64_t first = begin[0];
-
-    for (int64_t b = 0; b <= bags->n_bags; b++)
-        begin[b] -= first;
-    if (bags->ids.data)
-        bags->ids.data =
-            (const char *)bags->ids.data + (size_t)first * tsr_dtype_size(bags->ids.dtype);
-    bags->ids.n = begin[bags->n_bags];
-    return first;
-}
-
 void tsr__bag_counts(const tsr_bags *bags, int64_t *counts)
 {
     for (int64_t b = 0; b < bags->n_bags; b++) {

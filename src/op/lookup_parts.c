@@ -7,33 +7,47 @@
 #include "layout/cost.h"
 #include "layout/layout.h"
 #include "kernel/kernels.h"
-#include "layout/runs.h"
 #include "op/lookups.h"
 #include "op/schema.h"
+#include "op/windows.h"
 
 /* ---- what travels ---- */
 
-unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+unsigned tsr__list_mdims(const tsr_spec *list)
 {
-    bool backward = tsr__lookup_is_backward(s->op->kind);
-    const tsr_spec *table = backward ? &out[0] : &in[TSR__TABLE],
-                   *other = backward ? &in[TSR__GRAD] : out;
     unsigned mdims = 0;
 
-    for (int m = 0; m < table->mesh.ndim; m++)
-        if (table->mesh.size[m] > 1 && table->place[m].kind == TSR_SHARD &&
-            table->place[m].dim == 0 && other->place[m].kind == TSR_SHARD &&
-            other->place[m].dim == 0)
+    for (int m = 0; m < list->mesh.ndim; m++)
+        if (list->mesh.size[m] > 1 && list->place[m].kind == TSR_SHARD && list->place[m].dim == 0)
             mdims |= 1u << m;
     return mdims;
 }
 
+unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+{
+    bool backward = tsr__lookup_is_backward(s->op->kind);
+
+    return tsr__list_mdims(backward ? &out[0] : &in[TSR__TABLE]) &
+           tsr__list_mdims(backward ? &in[TSR__GRAD] : &out[0]);
+}
+
+static double group_along(const tsr_spec *spec, unsigned mdims)
+{
+    double n = 1;
+
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        n *= mdims >> m & 1 ? spec->mesh.size[m] : 1;
+    return n;
+}
+
 /* Ids go out and rows come back, each once; uniform ids are assumed, as nobody knows better. Bags
    are pooled by the owners that are hit. Without a wait for numbers, two exchanges of all pairs. */
-tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+static tsr_comm rows_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost)
 {
     bool backward = tsr__lookup_is_backward(s->op->kind), bags = tsr__op_inputs(s->op) > 2;
+    bool by_offsets = tsr__schema_has(s, TSR__OFFSETS);
+    bool contest = by_offsets && s->n_out > 1 && !tsr__list_mdims(&in[TSR__OFFSETS]);
     const tsr_spec *table = backward ? &out[0] : &in[TSR__TABLE],
                    *wide = backward ? &in[TSR__GRAD] : out;
     unsigned mdims = tsr__lookup_mdims(s, in, out);
@@ -41,21 +55,21 @@ tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spe
     const int first[TSR_MAX_MESH] = {0};
     tsr_shape ids = tsr__layout_local_shape(&ids_layout, first);
     tsr_shape rows = tsr__layout_local_shape(&wide_layout, first);
-    double n = (double)tsr_shape_count(&ids), group = 1, moved, lookups;
+    double n = (double)tsr_shape_count(&ids), group = group_along(table, mdims), moved, lookups;
     double row = (double)rows.size[rows.ndim - 1] * (double)tsr_dtype_size(wide->dtype);
     double id = (double)tsr_dtype_size(in[TSR__IDS].dtype), vocab = (double)table->shape.size[0];
     tsr_move move = {.kind = TSR_STEP_EXCHANGE, .mdims = mdims};
 
     if (!mdims)
         return (tsr_comm){0};
-    for (int m = 0; m < table->mesh.ndim; m++)
-        group *= mdims >> m & 1 ? table->mesh.size[m] : 1;
+    if (by_offsets && !contest && wide->shape.size[0] > 0) /* those of its bags */
+        n = (double)in[TSR__IDS].shape.size[0] * (double)rows.size[0] / (double)wide->shape.size[0];
     lookups = vocab * -expm1(n * log1p(-1 / (vocab > 1 ? vocab : 2))); /* different ids */
-    if (bags && !tsr__schema_has(s, TSR__OFFSETS)) { /* owners hit by a bag of that length */
+    if (bags && !contest) { /* owners hit by a bag of that length */
         double length = rows.size[0] > 0 ? n / (double)rows.size[0] : 0;
         moved = (double)rows.size[0] * group * -expm1(length * log1p(-1 / group));
     } else {
-        moved = tsr__schema_has(s, TSR__OFFSETS) ? (double)wide->shape.size[0] : lookups;
+        moved = contest ? (double)wide->shape.size[0] : lookups;
     }
     if (s->n_out > 1)
         row += 8.0 * (double)rows.size[rows.ndim - 1];
@@ -65,6 +79,46 @@ tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spe
     move.group = (int)group;
     move.key = tsr__spec_hash(table) ^ tsr__spec_hash(&in[TSR__IDS]);
     return (tsr_comm){tsr__move_seconds(cost, &move), move.bytes};
+}
+
+/* Sharded ids of bags by offsets: all ranks tell which they need, and get those that are not in
+   their parts. If bags differ in length as much as they are long, n ids of b bags are cut where
+   bags end about n / sqrt(b) ids away from where parts do. */
+static tsr_comm ids_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const tsr_cost *cost)
+{
+    const tsr_spec *ids = &in[TSR__IDS];
+    const tsr_spec *wide = tsr__lookup_is_backward(s->op->kind) ? &in[TSR__GRAD] : out;
+    unsigned mdims = tsr__list_mdims(ids);
+    double group = group_along(ids, mdims), n = (double)ids->shape.size[0];
+    double bags = (double)wide->shape.size[0], off = bags > 0 ? n / sqrt(bags) : 0;
+    double size = (double)tsr_dtype_size(ids->dtype);
+    tsr_move move = {.kind = TSR_STEP_EXCHANGE, .mdims = mdims, .group = (int)group};
+
+    if (!mdims)
+        return (tsr_comm){0};
+    if (tsr__schema_has(s, TSR__WEIGHTS))
+        size += (double)tsr_dtype_size(in[TSR__WEIGHTS].dtype);
+    move.bytes = 16 * (group - 1) + fmin(n / group, off) * size;
+    move.peers = group - 1 + fmin(group - 1, 2);
+    move.key = tsr__spec_hash(ids) ^ tsr__spec_hash(wide);
+    return (tsr_comm){tsr__move_seconds(cost, &move), move.bytes};
+}
+
+tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const tsr_cost *cost)
+{
+    tsr_comm rows = rows_comm(s, in, out, cost), ids, offsets;
+    bool spread;
+
+    if (!tsr__schema_has(s, TSR__OFFSETS))
+        return rows;
+    ids = ids_comm(s, in, out, cost);
+    if (rows.bytes + ids.bytes == 0) /* the kernel's windows show all it needs */
+        return rows;
+    offsets = tsr__windows_comm(s, in, out, cost, &spread);
+    return (tsr_comm){rows.seconds + ids.seconds + offsets.seconds,
+                      rows.bytes + ids.bytes + offsets.bytes};
 }
 
 /* ---- on one rank ---- */

@@ -9,6 +9,8 @@
 /* Rows are known by where they begin, so they are not cut into strides. */
 static const tsr_mark ROWS = {.place = {.kind = TSR_SHARD}};
 
+static const tsr_mark ALL = {0};
+
 static tsr_status add_partials(const tsr_schema *s, int k, int last, tsr_rules *out, tsr_error *err)
 {
     tsr_status st = TSR_OK;
@@ -43,6 +45,24 @@ static tsr_rule exchanged(const tsr_schema *s)
     if (s->n_out > 1)
         rule.out[1] = ROWS;
     return rule;
+}
+
+/* Bags by offsets, sharded with these; ids are all there, or in shards too, which need not be those
+   of the bags. */
+static tsr_status add_with_offsets(const tsr_schema *s, const tsr_rule *bags, tsr_rules *out,
+                                   tsr_error *err)
+{
+    tsr_rule rule = *bags;
+    tsr_status st;
+
+    rule.in[TSR__OFFSETS] = ROWS;
+    TSR_TRY(tsr_rule_add(out, &rule, err));
+    rule.in[TSR__IDS] = ROWS;
+    if (tsr__schema_has(s, TSR__WEIGHTS))
+        rule.in[TSR__WEIGHTS] = ROWS;
+    TSR_TRY(tsr_rule_add(out, &rule, err));
+done:
+    return st;
 }
 
 tsr_status tsr__lookup_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
@@ -89,10 +109,14 @@ tsr_status tsr__bag_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
         /* the winners of all owners are compared; else each rank pools bags of its own */
         rule = max ? (tsr_rule){.in = {ROWS}, .out = {ROWS, ROWS}} : (tsr_rule){.out = {ROWS}};
         TSR_TRY(tsr_rule_add(out, &rule, err));
-        rule = (tsr_rule){.in = {[TSR__OFFSETS] = ROWS}, .out = {ROWS}};
+        rule = (tsr_rule){.out = {ROWS}};
         if (max)
             rule.out[1] = ROWS;
-        return tsr_rule_add(out, &rule, err);
+        for (int table = 0; table < 2; table++) { /* rows of the table travel too */
+            rule.in[TSR__TABLE] = table ? ROWS : ALL;
+            TSR_TRY(add_with_offsets(s, &rule, out, err));
+        }
+        return st;
     }
     rule = ids_sharded(s, 0);
     rule.out[0] = tsr_mark_shard(0);
@@ -127,15 +151,16 @@ tsr_status tsr__lookup_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_er
     TSR_TRY(tsr_rule_add(out, &rule, err));
     rule = (tsr_rule){.out = {ROWS}}; /* each rank adds what belongs to its rows */
     TSR_TRY(tsr_rule_add(out, &rule, err));
-    for (int given = 0; tsr__schema_has(s, TSR__OFFSETS) && given < 2; given++) {
+    if (tsr__schema_has(s, TSR__OFFSETS)) {
         rule = (tsr_rule){.in = {ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
-        if (given)
-            rule.in[TSR__OFFSETS] = ROWS;
-        if (!freq) /* each rank adds what its bags give */
+        if (!freq) { /* each rank adds what its bags give */
             TSR_TRY(tsr_rule_add(out, &rule, err));
+            TSR_TRY(add_with_offsets(s, &rule, out, err));
+        }
+        rule.out[0] = ROWS; /* to the owners */
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+        return add_with_offsets(s, &rule, out, err);
     }
-    if (tsr__schema_has(s, TSR__OFFSETS))
-        return st;
     for (int d = 0; d < (bags || max ? 1 : last) && !freq; d++) { /* how often is known to all */
         rule = ids_sharded(s, d);
         rule.in[TSR__GRAD] = tsr_mark_shard(d);

@@ -50,6 +50,7 @@ tsr_status tsr__renorm_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 /* lookup_parts.c: the mesh dims along which rows of the table travel in a strategy, what that costs,
    and what one rank must know. */
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
+unsigned tsr__list_mdims(const tsr_spec *list); /* those along which dim 0 is in plain shards */
 tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost);
 void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_bags.h - bags by offsets, of one rank. Offsets and ids may be sharded, but a part of the list
+   of ids is not that of a rank's bags: what they lack of others is fetched. */
+#ifndef TSR_RUN_OWN_BAGS_H
+#define TSR_RUN_OWN_BAGS_H
+
+#include "kernel/embedding.h"
+#include "run/held.h"
+
+/* The bags of this rank's rows of the output, or of a gradient. bags->ids are those of the rank's
+   part, and become those of its bags; the weights, if there are any, too. Collective. */
+tsr_status tsr__own_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
+                         const char **weights, tsr_error *err);
+
+#endif
