@@ -70,7 +70,7 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, tsr_s
             grad = *owner;
             grad.dim = last;
         } else if (is_shard(owner, 0)) {
-            if (table->mesh.size[m] > 1 && last > 0 && !tsr__schema_has(s, TSR__OFFSETS) &&
+            if (table->mesh.size[m] > 1 && last > 0 &&
                 s->in[TSR__GRAD].place[m].kind != TSR_REPLICATE)
                 grad = ids = *owner; /* both travel to the owners */
         } else if (owner->kind != TSR_REPLICATE && table->mesh.size[m] > 1) {
