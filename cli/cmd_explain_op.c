@@ -134,7 +134,7 @@ static void print_moves(const story *s)
     if (p->want_text[0])
         printf(", then %s", tsr_placements_text(&p->want, text, sizeof text));
     printf("\n  cost    %s for inputs", cli_seconds(p->way.inputs, a));
-    if (p->op->comm)
+    if (p->op->comm || p->op->windows)
         printf(" + %s by itself", cli_seconds(p->way.comm, a));
     printf(" + %s pending = %s\n", cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));
 }

@@ -9,6 +9,8 @@
 
 /* The run of all lookups, bags and their gradients, src/run/deals.c. */
 tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
+/* That of bag_weights_backward, src/run/bag_weights.c. */
+tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err);
 
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];

@@ -87,8 +87,8 @@ static tsr_comm rows_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 static tsr_comm ids_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                          const tsr_cost *cost)
 {
-    const tsr_spec *ids = &in[TSR__IDS];
-    const tsr_spec *wide = tsr__lookup_is_backward(s->op->kind) ? &in[TSR__GRAD] : out;
+    const tsr_spec *ids = &in[tsr__lookup_ids(s->op->kind)];
+    const tsr_spec *wide = tsr__lookup_rows(s->op->kind, in, out);
     unsigned mdims = tsr__list_mdims(ids);
     double group = group_along(ids, mdims), n = (double)ids->shape.size[0];
     double bags = (double)wide->shape.size[0], off = bags > 0 ? n / sqrt(bags) : 0;
@@ -97,7 +97,9 @@ static tsr_comm ids_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec
 
     if (!mdims)
         return (tsr_comm){0};
-    if (tsr__schema_has(s, TSR__WEIGHTS))
+    if (s->op->kind == TSR__BAG_WEIGHTS_BACKWARD) /* which go back */
+        size += (double)tsr_dtype_size(out[0].dtype);
+    else if (tsr__schema_has(s, TSR__WEIGHTS))
         size += (double)tsr_dtype_size(in[TSR__WEIGHTS].dtype);
     move.bytes = 16 * (group - 1) + fmin(n / group, off) * size;
     move.peers = group - 1 + fmin(group - 1, 2);
@@ -105,20 +107,38 @@ static tsr_comm ids_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec
     return (tsr_comm){tsr__move_seconds(cost, &move), move.bytes};
 }
 
+/* What a run moves, and the offsets that it needs. If it moves nothing, the kernel's windows show
+   all there is. */
+static tsr_comm with_offsets(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const tsr_cost *cost, tsr_comm own)
+{
+    bool spread;
+    tsr_comm offsets;
+
+    if (own.bytes == 0)
+        return own;
+    offsets = tsr__windows_comm(s, in, out, cost, &spread);
+    return (tsr_comm){own.seconds + offsets.seconds, own.bytes + offsets.bytes};
+}
+
+tsr_comm tsr__weights_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const tsr_cost *cost)
+{
+    if (!tsr__schema_has(s, 3))
+        return (tsr_comm){0};
+    return with_offsets(s, in, out, cost, ids_comm(s, in, out, cost));
+}
+
 tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost)
 {
-    tsr_comm rows = rows_comm(s, in, out, cost), ids, offsets;
-    bool spread;
+    tsr_comm rows = rows_comm(s, in, out, cost), ids;
 
     if (!tsr__schema_has(s, TSR__OFFSETS))
         return rows;
     ids = ids_comm(s, in, out, cost);
-    if (rows.bytes + ids.bytes == 0) /* the kernel's windows show all it needs */
-        return rows;
-    offsets = tsr__windows_comm(s, in, out, cost, &spread);
-    return (tsr_comm){rows.seconds + ids.seconds + offsets.seconds,
-                      rows.bytes + ids.bytes + offsets.bytes};
+    return with_offsets(s, in, out, cost,
+                        (tsr_comm){rows.seconds + ids.seconds, rows.bytes + ids.bytes});
 }
 
 /* ---- on one rank ---- */
@@ -176,22 +196,14 @@ void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_sp
 }
 
 /* The offsets of bags are needed with the next one, where the last of them ends. */
-static void offsets_window(int guide, int offsets, tsr_windows *out)
-{
-    *out =
-        (tsr_windows){.guide = guide, .n = 1, .window = {{.operand = offsets, .mul = 1, .hi = 2}}};
-}
-
 void tsr__bag_windows(const tsr_schema *s, bool spread, tsr_windows *out)
 {
-    if (!spread)
-        offsets_window(tsr__lookup_is_backward(s->op->kind) ? TSR__GRAD : TSR_OUTPUT(0),
-                       TSR__OFFSETS, out);
-}
+    const int kind = s->op->kind;
+    const bool sums = kind == TSR_EMBEDDING_BAG_SUM || kind == TSR_EMBEDDING_BAG_MEAN ||
+                      kind == TSR_EMBEDDING_BAG_MAX;
 
-void tsr__weights_windows(const tsr_schema *s, bool spread, tsr_windows *out)
-{
-    (void)s;
     if (!spread)
-        offsets_window(0, 3, out);
+        *out = (tsr_windows){.guide = sums ? TSR_OUTPUT(0) : TSR__GRAD,
+                             .n = 1,
+                             .window = {{.operand = tsr__lookup_ids(kind) + 1, .mul = 1, .hi = 2}}};
 }

@@ -195,6 +195,8 @@ tsr_status tsr__weights_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_e
         rule = (tsr_rule){.in = {ROWS}, .out = {tsr_mark_partial(TSR_SUM)}};
         TSR_TRY(tsr_rule_add(out, &rule, err));
         rule.in[3] = ROWS;
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+        rule.in[2] = rule.out[0] = ROWS; /* the gradient is where the weights' ids are */
         return tsr_rule_add(out, &rule, err);
     }
     rule = (tsr_rule){.in = {[0] = tsr_mark_shard(0), [2] = tsr_mark_shard(0)},

@@ -25,6 +25,19 @@ static inline bool tsr__lookup_is_mean(int kind)
     return kind == TSR_EMBEDDING_BAG_MEAN || kind == TSR_EMBEDDING_BAG_MEAN_BACKWARD;
 }
 
+/* The input that has the ids; offsets and weights follow. */
+static inline int tsr__lookup_ids(int kind)
+{
+    return kind == TSR__BAG_WEIGHTS_BACKWARD ? 2 : TSR__IDS;
+}
+
+/* The tensor that has a row for each lookup or bag: a gradient, or what comes out. */
+static inline const tsr_spec *tsr__lookup_rows(int kind, const tsr_spec *in, const tsr_spec *out)
+{
+    return tsr__lookup_is_backward(kind) || kind == TSR__BAG_WEIGHTS_BACKWARD ? &in[TSR__GRAD]
+                                                                              : &out[0];
+}
+
 /* lookups.c: values of the attributes, in the order of the row; rows are those of gradients. */
 enum { TSR__LOOKUP_ATTRS = 5 };
 void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
@@ -51,6 +64,8 @@ tsr_status tsr__renorm_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
    and what one rank must know. */
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
 unsigned tsr__list_mdims(const tsr_spec *list); /* those along which dim 0 is in plain shards */
+tsr_comm tsr__weights_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const tsr_cost *cost);
 tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost);
 void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
@@ -58,7 +73,6 @@ void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                                    const int *coord, tsr_kernel_call *call);
 void tsr__bag_windows(const tsr_schema *s, bool spread, tsr_windows *out);
-void tsr__weights_windows(const tsr_schema *s, bool spread, tsr_windows *out);
 void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                            const int *coord, tsr_kernel_call *call);
 

@@ -9,7 +9,6 @@
 #include "op/schema.h"
 #include "run/deal.h"
 #include "run/own_bags.h"
-#include "run/ranges.h"
 #include "run/touched.h"
 
 /* ---- one deal ---- */
@@ -67,6 +66,15 @@ static bool is_copy(const tsr_deal *d, const tsr_spec *ids)
     return copy;
 }
 
+static tsr_status take_own_bags(tsr_deal *d, tsr_error *err)
+{
+    tsr_ranges ranges;
+    tsr_status st = tsr__own_bags(d->call, &d->held, &d->own, &d->weights, &ranges, err);
+
+    tsr__ranges_close(&ranges);
+    return st;
+}
+
 /* The ids of this rank, checked. The winner of an empty bag is -1. */
 static tsr_status open_ids(tsr_deal *d, tsr_error *err)
 {
@@ -91,7 +99,7 @@ static tsr_status open_ids(tsr_deal *d, tsr_error *err)
     }
     if (tsr__schema_has(s, TSR__OFFSETS)) {
         if (d->kind != &tsr__deal_bag_max_offsets)
-            TSR_TRY(tsr__own_bags(call, &d->held, &d->own, &d->weights, err));
+            TSR_TRY(take_own_bags(d, err));
     } else if (d->part.home && d->kind->backward && is_copy(d, &ids->spec)) {
         d->own.ids.n = 0;
         d->own.n_bags = 0;

@@ -13,12 +13,13 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags
 {
     const tsr_schema *s = call->schema;
     tsr_ctx *ctx = call->mesh->ctx;
-    tsr_kernel_call window = {.in[TSR__OFFSETS].data = tsr__tensor_data(call->in[TSR__OFFSETS])};
+    const int ids = tsr__lookup_ids(s->op->kind), k = ids + 1;
+    tsr_kernel_call window = {0};
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-    tsr_offsets offsets = {.dtype = s->in[TSR__OFFSETS].dtype,
-                           .total = s->in[TSR__OFFSETS].shape.size[0],
+    tsr_offsets offsets = {.dtype = s->in[k].dtype,
+                           .total = s->in[k].shape.size[0],
                            .with_last = tsr_schema_attr(s, "include_last")->i[0],
-                           .n_ids = s->in[TSR__IDS].shape.size[0]};
+                           .n_ids = s->in[ids].shape.size[0]};
     tsr_error wrong = {0};
     tsr_layout layout;
     tsr_halo *halo = NULL;
@@ -26,14 +27,15 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags
     tsr_status st;
 
     tsr__run_specs(call, in, out);
+    window.in[k].data = tsr__tensor_data(call->in[k]);
     TSR_TRY(tsr__halo_make(call->mesh, s, in, out, &ctx->cost, &halo));
     if (halo)
         TSR_TRY(tsr__halo_bring(halo, call->mesh, &window));
-    layout = tsr__windows_layout(tsr__halo_windows(halo), in, out, TSR__OFFSETS);
+    layout = tsr__windows_layout(tsr__halo_windows(halo), in, out, k);
     tsr__layout_interval(&layout, 0, call->mesh->coord, &offsets.first, &end);
     offsets.n = end - offsets.first;
-    offsets.data = window.in[TSR__OFFSETS].data;
-    layout = tsr__layout_of(tsr__lookup_is_backward(s->op->kind) ? &in[TSR__GRAD] : &out[0]);
+    offsets.data = window.in[k].data;
+    layout = tsr__layout_of(tsr__lookup_rows(s->op->kind, in, out));
     tsr__layout_interval(&layout, 0, call->mesh->coord, &first, &end);
     bags->n_bags = end - first;
     TSR_TRY(tsr__hold(held, (size_t)(bags->n_bags + 1) * sizeof **begin, begin));
@@ -46,53 +48,51 @@ done:
     return st;
 }
 
-/* A part of the ids is not that of a rank's bags. */
-static tsr_status fetch_ids(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
-                            const int64_t *begin, const char **weights)
+/* From the parts that others have. */
+static tsr_status fetch(tsr_ranges *ranges, tsr_held *held, int64_t n, size_t width, const void *x,
+                        void **out)
 {
-    const tsr_form *ids = call->in[TSR__IDS]->form;
-    const size_t size = tsr_dtype_size(ids->spec.dtype);
-    const int64_t first = begin[0], end = begin[bags->n_bags];
-    tsr_ranges ranges;
-    void *range;
     tsr_status st;
 
-    TSR_TRY(tsr__ranges_open(&ranges, call->mesh, &ids->spec, first, end, call->schema->op->name));
-    TSR_TRY(tsr__hold(held, (size_t)(end - first) * size, &range));
-    TSR_TRY(tsr__ranges_fetch(&ranges, bags->ids.data, size, range));
-    bags->ids.data = range;
-    if (*weights) {
-        const size_t width = tsr_dtype_size(call->in[TSR__WEIGHTS]->form->spec.dtype);
-        TSR_TRY(tsr__hold(held, (size_t)(end - first) * width, &range));
-        TSR_TRY(tsr__ranges_fetch(&ranges, *weights, width, range));
-        *weights = range;
-    }
+    TSR_TRY(tsr__hold(held, (size_t)n * width, out));
+    TSR_TRY(tsr__ranges_fetch(ranges, x, width, *out));
 done:
-    tsr__ranges_close(&ranges);
     return st;
 }
 
 tsr_status tsr__own_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
-                         const char **weights, tsr_error *err)
+                         const char **weights, tsr_ranges *ranges, tsr_error *err)
 {
-    const tsr_form *ids = call->in[TSR__IDS]->form;
-    int64_t *begin, first;
+    const int k = tsr__lookup_ids(call->schema->op->kind);
+    const tsr_spec *ids = &call->in[k]->form->spec;
+    const size_t size = tsr_dtype_size(ids->dtype);
+    const size_t width = *weights ? tsr_dtype_size(call->in[k + 2]->form->spec.dtype) : 0;
+    int64_t *begin, first, n;
+    void *range;
     tsr_status st;
 
+    *ranges = (tsr_ranges){0};
     TSR_TRY(find_bounds(call, held, bags, &begin, err));
-    bags->begin = begin;
     first = begin[0];
-    if (tsr__list_mdims(&ids->spec)) {
-        TSR_TRY(fetch_ids(call, held, bags, begin, weights));
-    } else {
-        bags->ids.data =
-            (const char *)bags->ids.data + (size_t)first * tsr_dtype_size(ids->spec.dtype);
+    bags->begin = begin;
+    n = begin[bags->n_bags] - first;
+    if (tsr__list_mdims(ids)) {
+        TSR_TRY(
+            tsr__ranges_open(ranges, call->mesh, ids, first, first + n, call->schema->op->name));
+        TSR_TRY(fetch(ranges, held, n, size, bags->ids.data, &range));
+        bags->ids.data = range;
+        if (*weights) {
+            TSR_TRY(fetch(ranges, held, n, width, *weights, &range));
+            *weights = range;
+        }
+    } else if (n > 0) {
+        bags->ids.data = (const char *)bags->ids.data + (size_t)first * size;
         if (*weights)
-            *weights += (size_t)first * tsr_dtype_size(call->in[TSR__WEIGHTS]->form->spec.dtype);
+            *weights += (size_t)first * width;
     }
     for (int64_t b = 0; b <= bags->n_bags; b++)
         begin[b] -= first;
-    bags->ids.n = begin[bags->n_bags];
+    bags->ids.n = n;
 done:
     return st;
 }

@@ -6,10 +6,12 @@
 
 #include "kernel/embedding.h"
 #include "run/held.h"
+#include "run/ranges.h"
 
 /* The bags of this rank's rows of the output, or of a gradient. bags->ids are those of the rank's
-   part, and become those of its bags; the weights, if there are any, too. Collective. */
+   part, and become those of its bags; the weights, if there are any, too. If ids are
+   sharded, ranges says from where they came; it is to be closed. Collective. */
 tsr_status tsr__own_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
-                         const char **weights, tsr_error *err);
+                         const char **weights, tsr_ranges *ranges, tsr_error *err);
 
 #endif

@@ -108,24 +108,37 @@ static int add_message(tsr_msg *msg, tsr_piece *piece, int n, int peer, const in
     return n + 1;
 }
 
-tsr_status tsr__ranges_fetch(tsr_ranges *r, const void *part, size_t width, void *range)
+/* Every part and every range that meet are a message, there or back. */
+static tsr_status move(tsr_ranges *r, const void *from, size_t width, void *to, bool back)
 {
     const int n = r->group->n, me = r->group->me;
-    const int64_t *own = &r->parts.begin[2 * me], *need = &r->range[2 * me];
-    int n_send = 0, n_recv = 0;
-    tsr_msg *msg = NULL;
+    const int64_t *part = &r->parts.begin[2 * me], *range = &r->range[2 * me];
+    int n_part = 0, n_range = 0;
+    tsr_msg *msg = NULL, *of_part, *of_range;
     tsr_piece *piece = NULL;
     tsr_status st;
 
     TSR_TRY(make_messages(r, &msg, &piece));
+    of_part = msg + (back ? n : 0);
+    of_range = msg + (back ? 0 : n);
     for (int i = 0; i < n; i++) {
-        n_send = add_message(msg, piece, n_send, i, own, &r->range[2 * i], own[0], width);
-        n_recv = add_message(msg + n, piece + n, n_recv, i, &r->parts.begin[2 * i], need, need[0],
-                             width);
+        n_part = add_message(of_part, piece, n_part, i, part, &r->range[2 * i], part[0], width);
+        n_range = add_message(of_range, piece + n, n_range, i, &r->parts.begin[2 * i], range,
+                              range[0], width);
     }
-    TSR_TRY(call_all(r, "parts", msg, n_send, n_recv, part, range));
+    TSR_TRY(call_all(r, "parts", msg, back ? n_range : n_part, back ? n_part : n_range, from, to));
 done:
     tsr__free(&r->ctx->heap, msg);
     tsr__free(&r->ctx->heap, piece);
     return st;
+}
+
+tsr_status tsr__ranges_fetch(tsr_ranges *r, const void *part, size_t width, void *range)
+{
+    return move(r, part, width, range, false);
+}
+
+tsr_status tsr__ranges_return(tsr_ranges *r, const void *range, size_t width, void *part)
+{
+    return move(r, range, width, part, true);
 }

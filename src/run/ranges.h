@@ -20,6 +20,8 @@ tsr_status tsr__ranges_open(tsr_ranges *r, tsr_mesh *mesh, const tsr_spec *list,
                             int64_t end, const char *what);
 /* From the parts of a list, of elements of `width` bytes, to ranges. Collective. */
 tsr_status tsr__ranges_fetch(tsr_ranges *r, const void *part, size_t width, void *range);
+/* And back; what is in no range stays as it is. Collective. */
+tsr_status tsr__ranges_return(tsr_ranges *r, const void *range, size_t width, void *part);
 void tsr__ranges_close(tsr_ranges *r);
 
 #endif
