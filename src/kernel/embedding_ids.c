@@ -73,6 +73,10 @@ static tsr_status check_offsets(const tsr_offsets *o, tsr_error *err)
         if (o->first + i == 0 && at != 0)
             return tsr__fail(err, TSR_ERR_ARG,
                              "embedding bags: offsets start at %" PRId64 " instead of 0", at);
+        if (at < 0) /* said of each alike, whoever has the one before */
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "embedding bags: offset %" PRId64 " is %" PRId64 ", below 0",
+                             o->first + i, at);
         if (at < before)
             return tsr__fail(err, TSR_ERR_ARG,
                              "embedding bags: offset %" PRId64 " is %" PRId64
