@@ -93,10 +93,10 @@ typedef struct tsr_comm {
     double seconds, bytes;
 } tsr_comm;
 
-/* Windows: a part of one tensor, the guide, needs more of an operand than the same part of it. Along
-   one dim, the part [b, e) of the guide needs the operand's
-       [floor((b * mul + lo) / div), floor(((e - 1) * mul + hi) / div)),
-   as far as that exists: 1, -h, 1 + h for h neighbours on both sides. */
+/* Windows: a part of one tensor, the guide, needs more of an operand than the same part of it.
+   Along one dim, the part [b, e) of the guide needs the operand's [floor((b * mul + lo) / div),
+   floor(((e - 1) * mul + hi) / div)), as far as that exists: 1, -h, 1 + h for h neighbours on both
+   sides. */
 typedef struct tsr_window {
     int operand;              /* number of an input, or TSR_OUTPUT(k) */
     int dim;                  /* of the operand, and of the guide */
@@ -201,8 +201,9 @@ struct tsr_op {
     /* What computes it. kernel: on local parts; localise tells it what it must know of the whole,
        numbers and attributes, for the rank at coord; scratch how much memory it needs besides.
        prepare makes what is kept for further calls of the same kind (shapes, attributes, numbers;
-       data is not there yet), release frees it. run: on tensors, moving data itself; beside a kernel, for strategies in which comm says that the
-       op moves something. compose: by other ops, and by them alone. */
+       data is not there yet), release frees it. run: on tensors, moving data itself; beside a
+       kernel, for strategies in which comm says that the op moves something. compose: by other ops,
+       and by them alone. */
     tsr_kernel kernel;
     size_t (*scratch)(const tsr_kernel_call *call); /* Pure; shapes and attributes, no data */
     void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,

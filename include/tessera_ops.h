@@ -42,6 +42,38 @@ TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim);
 /* x[start:stop:step] along dim; negative numbers count from the end. */
 TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 
+/* ---- convolution ----------------------------------------------------------------------------- */
+
+enum { TSR_SPACE = 3 }; /* spatial dims, at most */
+
+/* Per spatial dim; zero is the usual: stride, dilation and groups of 0 are 1. NULL options: all
+   usual. */
+typedef struct tsr_conv_opts {
+    int64_t stride[TSR_SPACE], dilation[TSR_SPACE];
+    int64_t padding[TSR_SPACE];        /* zeros before and behind the dim */
+    int64_t padding_end[TSR_SPACE];    /* and so many more behind it; may be negative */
+    int64_t output_padding[TSR_SPACE]; /* transposed only: so much more output at the end */
+    int64_t groups;
+    bool transposed;
+} tsr_conv_opts;
+
+/* x [batch, in, space...] with 1 to 3 spatial dims, weight [out, in / groups, kernel...], bias
+   [out] or NULL -> [batch, out, space...]. Transposed: weight [in, out / groups, kernel...]. Batch,
+   channels and space of x may be sharded in any way; what neighbours need of each other is
+   exchanged, nothing else. */
+TSR_API tsr_tensor *tsr_conv(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
+                             const tsr_conv_opts *opts);
+/* Its gradients from that of the output: of x, of weight, of bias; out[k] is NULL where wanted[k]
+   is false, and nothing is computed for it. wanted NULL: all. */
+TSR_API tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                     const tsr_conv_opts *opts, const bool wanted[3],
+                                     tsr_tensor *out[3]);
+/* Single ones: of an input whose space has these sizes, and of a weight whose space has these. */
+TSR_API tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, const int64_t *input,
+                                        const tsr_conv_opts *opts);
+TSR_API tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
+                                         const tsr_conv_opts *opts);
+
 /* ---- lookups in tables ----------------------------------------------------------------------- */
 
 /* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names

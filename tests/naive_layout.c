@@ -45,8 +45,8 @@ int naive_indices(const tsr_layout *layout, int dim, const int *coord, int64_t *
     if (!w->on)
         return n;
     memset(in, 0, sizeof in);
-    /* a coarse index q sees [q * mul + lo, q * mul + hi) in units of 1 / div, and so all between the
-       first and last: x is cut off at its end, (x + 1) * div */
+    /* a coarse index q sees [q * mul + lo, q * mul + hi) in units of 1 / div, and so all between
+       the first and last: x is cut off at its end, (x + 1) * div */
     for (int i = 0; i < n; i++)
         for (int64_t x = 0, div = w->div ? w->div : 1; x < whole; x++)
             if ((x + 1) * div > out[0] * w->mul + w->lo && (x + 1) * div <= out[i] * w->mul + w->hi)

@@ -8,9 +8,9 @@
 #include "layout/spec.h"
 
 /* Overlapping parts: the mesh shards `n` coarse indices; a rank with coarse [b,e) holds the indices
-   [floor((b * mul + lo) / div), floor(((e - 1) * mul + hi) / div)) of the dim, as far as they exist.
-   A halo of h on both sides is {n, 1, -h, 1 + h, 1}; the input window of a convolution {outputs,
-   stride, -pad, extent - pad, 1}. */
+   [floor((b * mul + lo) / div), floor(((e - 1) * mul + hi) / div)) of the dim, as far as they
+   exist. A halo of h on both sides is {n, 1, -h, 1 + h, 1}; the input window of a convolution
+   {outputs, stride, -pad, extent - pad, 1}. */
 typedef struct tsr_dim_window {
     bool on;
     int64_t n, mul, lo, hi, div; /* div 0: 1 */

@@ -12,6 +12,10 @@ tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
 /* That of bag_weights_backward, src/run/bag_weights.c. */
 tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err);
 
+/* All gradients of a convolution, src/dispatch/typed_convolution.c. */
+tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
+                                      tsr_tensor **out, tsr_error *err);
+
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];
@@ -19,5 +23,6 @@ extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
 extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
+extern const tsr_op tsr__ops_convolution[];
 
 #endif

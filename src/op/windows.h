@@ -7,8 +7,8 @@
 #include "layout/layout.h"
 #include "op/op.h"
 
-/* The windows of a strategy: those whose guide is sharded along their dim; how many. The others show
-   all there is. */
+/* The windows of a strategy: those whose guide is sharded along their dim; how many. The others
+   show all there is. */
 int tsr__windows_of(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out, bool spread,
                     tsr_windows *windows);
 /* The layout in which the kernel gets an operand: through its windows, or as its spec says. */

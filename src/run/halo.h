@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* halo.h - operands seen through windows: what is missing of them is brought before the kernel runs,
-   or what it filled is added up afterwards. Made once per plan, run often. */
+/* halo.h - operands seen through windows: what is missing of them is brought before the kernel
+   runs, or what it filled is added up afterwards. Made once per plan, run often. */
 #ifndef TSR_RUN_HALO_H
 #define TSR_RUN_HALO_H
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* typed_convolution.c - convolution of tessera_ops.h: options become attributes, in the order of
+   the rows (kernel/conv_call.h); and its gradients together, composed of the single ones. */
+#include "dispatch/dispatch.h"
+#include "kernel/conv_call.h"
+#include "op/families.h"
+#include "op/schema.h"
+#include "tessera_ops.h"
+
+/* ---- attributes ---- */
+
+typedef struct conv_attrs {
+    tsr_attr value[TSR_CONV_OWN + 1]; /* and one of an op's own */
+} conv_attrs;
+
+static tsr_attr numbers(const int64_t *value, int n, int64_t at_least)
+{
+    tsr_attr attr = {.n = n};
+
+    for (int i = 0; i < n; i++)
+        attr.i[i] = value[i] ? value[i] : at_least;
+    return attr;
+}
+
+static int spatial_dims(const tsr_tensor *x)
+{
+    int n = x && !x->failed ? x->form->spec.shape.ndim - 2 : 0;
+
+    return n < 0 ? 0 : n > TSR_CONV_DIMS ? TSR_CONV_DIMS : n;
+}
+
+static conv_attrs attrs_of(const tsr_conv_opts *opts, int ndim)
+{
+    static const tsr_conv_opts usual = {0};
+    const tsr_conv_opts *o = opts ? opts : &usual;
+    conv_attrs a;
+
+    a.value[TSR_CONV_STRIDE] = numbers(o->stride, ndim, 1);
+    a.value[TSR_CONV_DILATION] = numbers(o->dilation, ndim, 1);
+    a.value[TSR_CONV_OUTPUT_PADDING] = numbers(o->output_padding, ndim, 0);
+    a.value[TSR_CONV_PADDING] = numbers(o->padding, ndim, 0);
+    for (int d = 0; d < ndim; d++)
+        a.value[TSR_CONV_PADDING].i[ndim + d] = o->padding[d] + o->padding_end[d];
+    a.value[TSR_CONV_PADDING].n = 2 * ndim;
+    a.value[TSR_CONV_GROUPS] = (tsr_attr){.n = 1, .i = {o->groups ? o->groups : 1}};
+    a.value[TSR_CONV_TRANSPOSED] = (tsr_attr){.n = 1, .i = {o->transposed}};
+    a.value[TSR_CONV_OWN] = (tsr_attr){.n = -1};
+    return a;
+}
+
+/* Sizes of the space of a tensor, the attribute of a gradient. */
+static tsr_attr space_of(const tsr_tensor *x, int ndim)
+{
+    return numbers(ndim ? &x->form->spec.shape.size[2] : NULL, ndim, 0);
+}
+
+/* ---- functions ---- */
+
+tsr_tensor *tsr_conv(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, const tsr_conv_opts *opts)
+{
+    return tsr__dispatch_typed("conv", (tsr_tensor *[]){x, weight, bias}, 3,
+                               attrs_of(opts, spatial_dims(x)).value, NULL);
+}
+
+tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, const int64_t *input,
+                                const tsr_conv_opts *opts)
+{
+    const int ndim = spatial_dims(grad);
+    conv_attrs a = attrs_of(opts, ndim);
+
+    a.value[TSR_CONV_OWN] = numbers(input, ndim, 0);
+    return tsr__dispatch_typed("conv_grad_input", (tsr_tensor *[]){grad, weight}, 2, a.value, NULL);
+}
+
+tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
+                                 const tsr_conv_opts *opts)
+{
+    const int ndim = spatial_dims(x);
+    conv_attrs a = attrs_of(opts, ndim);
+
+    a.value[TSR_CONV_OWN] = numbers(kernel, ndim, 0);
+    return tsr__dispatch_typed("conv_grad_weight", (tsr_tensor *[]){x, grad}, 2, a.value, NULL);
+}
+
+/* ---- all gradients ---- */
+
+static tsr_tensor *bias_grad(tsr_tensor *grad)
+{
+    const int dims[] = {0, 2, 3, 4};
+
+    return tsr_sum(grad, dims, 1 + spatial_dims(grad), false);
+}
+
+tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
+                                      tsr_tensor **out, tsr_error *err)
+{
+    tsr_tensor *grad = in[0], *x = in[1], *weight = in[2];
+    const tsr_attr *mask = &attrs->value[TSR_CONV_OWN];
+    const int ndim = spatial_dims(x);
+    conv_attrs a;
+
+    if (n_in != 3 || !grad || !x || !weight)
+        return tsr__fail(err, TSR_ERR_ARG, "conv_backward: it takes grad, x and weight");
+    if (mask->n > 0 && mask->n != 3)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "conv_backward: output_mask has %d numbers, it takes 3: of x, weight and "
+                         "bias",
+                         mask->n);
+    for (int i = 0; i < TSR_CONV_OWN; i++)
+        a.value[i] = attrs->value[i];
+    if (mask->n < 1 || mask->i[0]) {
+        a.value[TSR_CONV_OWN] = space_of(x, ndim);
+        out[0] = tsr__dispatch_typed("conv_grad_input", (tsr_tensor *[]){grad, weight}, 2, a.value,
+                                     NULL);
+    }
+    if (mask->n < 1 || mask->i[1]) {
+        a.value[TSR_CONV_OWN] = space_of(weight, ndim);
+        out[1] =
+            tsr__dispatch_typed("conv_grad_weight", (tsr_tensor *[]){x, grad}, 2, a.value, NULL);
+    }
+    if (mask->n < 1 || mask->i[2])
+        out[2] = bias_grad(grad);
+    return TSR_OK;
+}
+
+tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                             const tsr_conv_opts *opts, const bool wanted[3], tsr_tensor *out[3])
+{
+    conv_attrs a = attrs_of(opts, spatial_dims(x));
+    tsr_tensor *all[TSR_MAX_OUT], *first;
+
+    a.value[TSR_CONV_OWN] = (tsr_attr){.n = 3, .i = {1, 1, 1}};
+    for (int k = 0; k < 3 && wanted; k++)
+        a.value[TSR_CONV_OWN].i[k] = wanted[k];
+    first =
+        tsr__dispatch_typed("conv_backward", (tsr_tensor *[]){grad, x, weight}, 3, a.value, all);
+    for (int k = 0; k < 3; k++)
+        out[k] = first || k ? all[k] : NULL;
+    return x ? tsr_mesh_status(x->mesh) : TSR_ERR_ARG;
+}

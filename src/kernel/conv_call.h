@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conv_call.h - convolution as kernels of ops: the attributes that its ops share, and the kernels.
+   Where operands are windows of larger tensors, tsr_operand.first says which. */
+#ifndef TSR_KERNEL_CONV_CALL_H
+#define TSR_KERNEL_CONV_CALL_H
+
+#include "kernel/conv.h"
+#include "kernel/kernel.h"
+
+#define TSR_CONV_ATTRS                                                                             \
+    "stride:ints,padding:ints,dilation:ints,groups:int=1,transposed:bool=false,output_padding:ints"
+
+/* Their order in a row; an op's own come after them. */
+enum {
+    TSR_CONV_STRIDE,
+    TSR_CONV_PADDING,
+    TSR_CONV_DILATION,
+    TSR_CONV_GROUPS,
+    TSR_CONV_TRANSPOSED,
+    TSR_CONV_OUTPUT_PADDING,
+    TSR_CONV_OWN
+};
+
+/* Fills ndim, stride, dilation, paddings, groups and transposed. A list has one number for all
+   spatial dims or one for each; the padding may have those before all dims, then those behind.
+   Pure. */
+tsr_status tsr__conv_attrs(const char *op, const tsr_attrs *attrs, int ndim, tsr_conv_shape *out,
+                           tsr_error *err);
+
+/* x, weight, bias? -> y;  grad, weight -> grad_x;  x, grad -> grad_weight */
+void tsr__kernel_conv(const tsr_kernel_call *call);
+tsr_status tsr__prepare_conv(tsr_kernel_call *call, tsr_error *err);
+tsr_status tsr__prepare_conv_grad_input(tsr_kernel_call *call, tsr_error *err);
+tsr_status tsr__prepare_conv_grad_weight(tsr_kernel_call *call, tsr_error *err);
+void tsr__release_conv(tsr_kernel_call *call);
+
+#endif
