@@ -69,8 +69,8 @@ typedef struct tsr_offsets {
 } tsr_offsets;
 
 /* Where n bags from `bag` on begin, and the last of them ends: begin[n + 1]. Needs the offsets of
-   these bags and the next, if there is one. An error, with a sentence, if offsets do not start at 0,
-   decrease or go past the ids; all that are here are looked at. */
+   these bags and the next, if there is one. An error, with a sentence, if offsets do not start at
+   0, decrease or go past the ids; all that are here are looked at. */
 tsr_status tsr__bag_offsets(const tsr_offsets *offsets, int64_t bag, int64_t n, int64_t *begin,
                             tsr_error *err);
 /* Entries of each bag that are neither padding nor outside the vocabulary; masked ones count. */

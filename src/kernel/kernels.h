@@ -33,10 +33,10 @@ void tsr__kernel_transpose(const tsr_kernel_call *call);
 void tsr__kernel_reshape(const tsr_kernel_call *call);
 void tsr__kernel_slice(const tsr_kernel_call *call);
 
-/* Lookups and bags (op/lookups.c has the inputs; kernels see no attributes of theirs). Numbers: rows
-   of the whole table, the padding's row or -1, offsets of the whole list, and attributes that are
-   set. Of bags by offsets those of the output, or of the gradient, are meant; the offsets may be
-   just theirs and the next. An id out of range is an error that names it. */
+/* Lookups and bags (op/lookups.c has the inputs; kernels see no attributes of theirs). Numbers:
+   rows of the whole table, the padding's row or -1, offsets of the whole list, and attributes that
+   are set. Of bags by offsets those of the output, or of the gradient, are meant; the offsets may
+   be just theirs and the next. An id out of range is an error that names it. */
 enum { TSR_NUMBER_ROWS = 0, TSR_NUMBER_PADDING = 1, TSR_NUMBER_OFFSETS = 2, TSR_NUMBER_FLAGS = 3 };
 enum {
     TSR_FLAG_KEEP_PADDING = 1,

@@ -60,8 +60,8 @@ tsr_status tsr__lookup_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_er
 tsr_status tsr__weights_backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err);
 tsr_status tsr__renorm_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err);
 
-/* lookup_parts.c: the mesh dims along which rows of the table travel in a strategy, what that costs,
-   and what one rank must know. */
+/* lookup_parts.c: the mesh dims along which rows of the table travel in a strategy, what all that
+   moves costs, and what one rank must know. */
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
 unsigned tsr__list_mdims(const tsr_spec *list); /* those along which dim 0 is in plain shards */
 tsr_comm tsr__weights_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
