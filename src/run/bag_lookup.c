@@ -7,6 +7,7 @@
 
 #include "op/lookups.h"
 #include "run/deal.h"
+#include "run/own_bags.h"
 
 /* Items of the first list are bags that hit an owner, of the second their ids. */
 enum { BAGS = 0, IDS = 1 };
@@ -295,24 +296,14 @@ const tsr_deal_kind tsr__deal_bag_max = {
 static tsr_status contest_count(tsr_deal *d, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
-    const tsr_form *out = call->out[0]->form, *offsets = call->in[TSR__OFFSETS]->form;
-    tsr_error wrong = {0};
+    const tsr_form *out = call->out[0]->form;
+    const tsr_offsets offsets = tsr__offsets_of(call);
     const int64_t n_bags = out->spec.shape.size[0];
     int64_t *begin;
     tsr_owners bags = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)(n_bags + 1) * sizeof *begin, &begin));
-    st = tsr__bag_offsets(
-        &(tsr_offsets){.dtype = offsets->spec.dtype,
-                       .data = tsr__tensor_data(call->in[TSR__OFFSETS]),
-                       .n = offsets->local.size[0],
-                       .total = offsets->local.size[0],
-                       .with_last = tsr_schema_attr(call->schema, "include_last")->i[0],
-                       .n_ids = d->own.ids.n},
-        0, n_bags, begin, &wrong);
-    if (st != TSR_OK)
-        TSR_TRY(tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text));
+    TSR_TRY(tsr__bag_bounds(call, &offsets, 0, n_bags, &d->held, &begin, err));
     d->own.n_bags = n_bags;
     d->own.begin = begin;
     TSR_TRY(tsr__owners_open(call->mesh, &out->spec, d->mdims, d->among, &bags));
@@ -477,56 +468,3 @@ const tsr_deal_kind tsr__deal_bag_max_backward = {.backward = true,
                                                   .count = winners_count,
                                                   .ask = winners_ask,
                                                   .finish = winners_finish};
-
-/* ---- bags by offsets whose table is here ---- */
-
-static tsr_status here_finish(tsr_deal *d)
-{
-    const tsr_schema *s = d->call->schema;
-    const bool max = s->op->kind == TSR_EMBEDDING_BAG_MAX;
-    tsr_bag_pool pool = {.dtype = d->dtype,
-                         .dim = d->dim,
-                         .bags = d->own,
-                         .table = tsr__tensor_data(d->call->in[0]),
-                         .weights = d->weights,
-                         .last = tsr_schema_attr(s, "last")->i[0],
-                         .out = tsr__tensor_data(d->call->out[0])};
-    const int64_t n = pool.bags.n_bags * d->dim;
-    tsr_status st;
-
-    pool.bags.ids.row_first = d->owners.first;
-    pool.bags.ids.n_rows = d->owners.rows;
-    TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
-    TSR_TRY(tsr__hold(&d->held, max ? (size_t)n * sizeof *pool.position : 0, &pool.position));
-    (max ? tsr__bag_max : is_mean(d) ? tsr__bag_mean : tsr__bag_sum)(&pool);
-    if (max)
-        name_winners(d, n, pool.position);
-done:
-    return st;
-}
-
-const tsr_deal_kind tsr__deal_bag_here = {.finish = here_finish};
-
-static tsr_status grad_here_finish(tsr_deal *d)
-{
-    tsr_table_grad fill = tsr__deal_grad(d, tsr__tensor_data(d->call->in[0]));
-    tsr_bags bags = d->own;
-    int64_t *counts = NULL;
-    tsr_scatter scatter;
-    void *scratch;
-    tsr_status st;
-
-    bags.ids.row_first = d->owners.first;
-    bags.ids.n_rows = d->owners.rows;
-    TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(bags.ids.n), &scratch));
-    if (is_mean(d)) {
-        TSR_TRY(tsr__hold(&d->held, (size_t)bags.n_bags * sizeof *counts, &counts));
-        tsr__bag_counts(&bags, counts);
-    }
-    tsr__bag_scatter(&bags, d->dtype, d->weights, counts, scratch, &scatter);
-    TSR_TRY(tsr__deal_fill(d, &scatter, &fill));
-done:
-    return st;
-}
-
-const tsr_deal_kind tsr__deal_bag_backward_here = {.backward = true, .finish = grad_here_finish};

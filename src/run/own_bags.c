@@ -7,20 +7,44 @@
 #include "run/halo.h"
 #include "run/ranges.h"
 
-/* Bounds of this rank's bags among all ids. */
+tsr_offsets tsr__offsets_of(const tsr_run_call *call)
+{
+    const tsr_schema *s = call->schema;
+    const int ids = tsr__lookup_ids(s->op->kind);
+    const tsr_form *offsets = call->in[ids + 1]->form;
+
+    return (tsr_offsets){.dtype = offsets->spec.dtype,
+                         .data = tsr__tensor_data(call->in[ids + 1]),
+                         .n = offsets->local.size[0],
+                         .total = offsets->spec.shape.size[0],
+                         .with_last = tsr_schema_attr(s, "include_last")->i[0],
+                         .n_ids = s->in[ids].shape.size[0]};
+}
+
+tsr_status tsr__bag_bounds(const tsr_run_call *call, const tsr_offsets *offsets, int64_t bag,
+                           int64_t n, tsr_held *held, int64_t **begin, tsr_error *err)
+{
+    tsr_error wrong = {0};
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(held, (size_t)(n + 1) * sizeof **begin, begin));
+    st = tsr__bag_offsets(offsets, bag, n, *begin, &wrong);
+    if (st != TSR_OK)
+        tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text);
+done:
+    return st;
+}
+
+/* Bounds of this rank's bags among all ids, by offsets of which some are others'. */
 static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
                               int64_t **begin, tsr_error *err)
 {
     const tsr_schema *s = call->schema;
+    const int k = tsr__lookup_ids(s->op->kind) + 1;
     tsr_ctx *ctx = call->mesh->ctx;
-    const int ids = tsr__lookup_ids(s->op->kind), k = ids + 1;
+    tsr_offsets offsets = tsr__offsets_of(call);
     tsr_kernel_call window = {0};
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-    tsr_offsets offsets = {.dtype = s->in[k].dtype,
-                           .total = s->in[k].shape.size[0],
-                           .with_last = tsr_schema_attr(s, "include_last")->i[0],
-                           .n_ids = s->in[ids].shape.size[0]};
-    tsr_error wrong = {0};
     tsr_layout layout;
     tsr_halo *halo = NULL;
     int64_t first, end;
@@ -38,10 +62,7 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags
     layout = tsr__layout_of(tsr__lookup_rows(s->op->kind, in, out));
     tsr__layout_interval(&layout, 0, call->mesh->coord, &first, &end);
     bags->n_bags = end - first;
-    TSR_TRY(tsr__hold(held, (size_t)(bags->n_bags + 1) * sizeof **begin, begin));
-    st = tsr__bag_offsets(&offsets, first, bags->n_bags, *begin, &wrong);
-    if (st != TSR_OK)
-        tsr__fail(err, st, "%s: %s", s->op->name, wrong.text);
+    TSR_TRY(tsr__bag_bounds(call, &offsets, first, bags->n_bags, held, begin, err));
 done:
     tsr__halo_put(halo, ctx);
     tsr__halo_free(ctx, halo);

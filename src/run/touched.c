@@ -10,6 +10,7 @@
 #include "op/lookups.h"
 #include "op/schema.h"
 #include "run/deal.h"
+#include "run/own_bags.h"
 
 /* ---- finding ---- */
 
@@ -19,29 +20,19 @@ static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *
 {
     const tsr_schema *s = call->schema;
     const tsr_shape *ids = &call->in[1]->form->local;
-    tsr_error wrong = {0};
     int64_t *begin;
     tsr_status st = TSR_OK;
 
     if (s->op->kind == TSR_EMBEDDING_BACKWARD) {
         bags->n_bags = bags->ids.n;
         bags->length = 1;
-    } else if (!tsr__schema_has(s, 2)) {
+    } else if (!tsr__schema_has(s, TSR__OFFSETS)) {
         bags->n_bags = ids->size[0];
         bags->length = ids->size[1];
     } else {
-        const tsr_form *offsets = call->in[2]->form;
-        bags->n_bags = call->in[0]->form->local.size[0];
-        TSR_TRY(tsr__hold(held, (size_t)(bags->n_bags + 1) * sizeof *begin, &begin));
-        st = tsr__bag_offsets(&(tsr_offsets){.dtype = offsets->spec.dtype,
-                                             .data = tsr__tensor_data(call->in[TSR__OFFSETS]),
-                                             .n = offsets->local.size[0],
-                                             .total = offsets->local.size[0],
-                                             .with_last = tsr_schema_attr(s, "include_last")->i[0],
-                                             .n_ids = bags->ids.n},
-                              0, bags->n_bags, begin, &wrong);
-        if (st != TSR_OK)
-            TSR_TRY(tsr__fail(err, st, "%s: %s", s->op->name, wrong.text));
+        const tsr_offsets offsets = tsr__offsets_of(call);
+        bags->n_bags = call->in[TSR__GRAD]->form->local.size[0];
+        TSR_TRY(tsr__bag_bounds(call, &offsets, 0, bags->n_bags, held, &begin, err));
         bags->begin = begin;
     }
 done:
