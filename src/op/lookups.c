@@ -55,6 +55,8 @@ static const char *const bag_sum_backward_cases[] = {
     "f64[5,7] i64[5,3]<10 - f64[5,3] rows=10",
     "f64[4,6] i64[4,6]<10 rows=10 scale_grad_by_freq=true",
     "f64[5,3] i64[5,3]<10 rows=10 scale_grad_by_freq=true",
+    "f64[6,4] i64[12]<10 i64[7]/12 rows=10 scale_grad_by_freq=true include_last=true",
+    "f64[5,3] i64[12]<10 i64[6]/12 rows=10 scale_grad_by_freq=true include_last=true",
     NULL,
 };
 static const char *const bag_mean_backward_cases[] = {
