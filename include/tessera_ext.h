@@ -160,6 +160,7 @@ struct tsr_op {
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
     const char *attrs;  /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none */
     const char *doc;    /* one sentence */
+    int kind;           /* functions that several rows share tell them apart by it; it is theirs */
 
     /* How it shards: at most one of these four; an op that has none runs replicated.
        axes: "...mk,...kn,n->...mn", a letter for every axis, ... for leading ones, which broadcast;

@@ -221,6 +221,38 @@ static void test_bad_ids(void **state)
     }
 }
 
+/* Of all bags, of 8 ids. */
+static tsr_status bounds(tsr_dtype dtype, const void *data, int64_t n, bool last, int64_t *begin,
+                         tsr_error *err)
+{
+    tsr_offsets all = {dtype, data, 0, n, n, last, 8};
+
+    return tsr__bag_offsets(&all, 0, n - last, begin, err);
+}
+
+/* Bags by some of the offsets: theirs and the next. */
+static void test_offsets_window(void **state)
+{
+    static const int64_t window[] = {2, 2, 5}, falls[] = {2, 1};
+    tsr_offsets some = {TSR_I64, window, 1, 3, 5, false, 8};
+    int64_t begin[3];
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(tsr__bag_offsets(&some, 1, 2, begin, &err), TSR_OK);
+    assert_memory_equal(begin, window, sizeof begin);
+    some.first = 2; /* the last of the list: 8 is the end */
+    assert_int_equal(tsr__bag_offsets(&some, 3, 2, begin, &err), TSR_OK);
+    assert_memory_equal(begin, ((int64_t[]){2, 5, 8}), sizeof begin);
+    assert_int_equal(tsr__bag_offsets(&some, 1, 2, begin, &err), TSR_ERR_ARG);
+    assert_string_equal(err.text, "embedding bags: offsets 1 to 3 are needed, but those here are 3 "
+                                  "from 2 on");
+    some = (tsr_offsets){TSR_I64, falls, 3, 2, 5, false, 8};
+    err = (tsr_error){0};
+    assert_int_equal(tsr__bag_offsets(&some, 3, 2, begin, &err), TSR_ERR_ARG);
+    assert_string_equal(err.text, "embedding bags: offset 4 is 1, less than the 2 before it");
+}
+
 static void test_offsets(void **state)
 {
     static const int64_t good[] = {0, 2, 2, 5}, falls[] = {0, 3, 2}, late[] = {1, 2},
@@ -230,22 +262,22 @@ static void test_offsets(void **state)
     tsr_error err = {0};
 
     (void)state;
-    assert_int_equal(tsr__bag_offsets(TSR_I64, good, 4, false, 8, begin, &err), TSR_OK);
+    assert_int_equal(bounds(TSR_I64, good, 4, false, begin, &err), TSR_OK);
     assert_memory_equal(begin, ((int64_t[]){0, 2, 2, 5, 8}), sizeof begin);
-    assert_int_equal(tsr__bag_offsets(TSR_I64, good, 4, true, 8, begin, &err), TSR_OK);
+    assert_int_equal(bounds(TSR_I64, good, 4, true, begin, &err), TSR_OK);
     assert_memory_equal(begin, good, sizeof good);
-    assert_int_equal(tsr__bag_offsets(TSR_I32, small, 3, true, 8, begin, &err), TSR_OK);
+    assert_int_equal(bounds(TSR_I32, small, 3, true, begin, &err), TSR_OK);
     assert_memory_equal(begin, ((int64_t[]){0, 0, 8}), 3 * sizeof *begin);
-    assert_int_equal(tsr__bag_offsets(TSR_I64, NULL, 0, false, 8, begin, &err), TSR_OK);
-    assert_int_equal(tsr__bag_offsets(TSR_I64, NULL, 0, true, 8, begin, &err), TSR_ERR_ARG);
+    assert_int_equal(bounds(TSR_I64, NULL, 0, false, begin, &err), TSR_OK);
+    assert_int_equal(bounds(TSR_I64, NULL, 0, true, begin, &err), TSR_ERR_ARG);
     err = (tsr_error){0};
-    assert_int_equal(tsr__bag_offsets(TSR_I64, falls, 3, false, 8, begin, &err), TSR_ERR_ARG);
+    assert_int_equal(bounds(TSR_I64, falls, 3, false, begin, &err), TSR_ERR_ARG);
     assert_string_equal(err.text, "embedding bags: offset 2 is 2, less than the 3 before it");
     err = (tsr_error){0};
-    assert_int_equal(tsr__bag_offsets(TSR_I64, late, 2, false, 8, begin, &err), TSR_ERR_ARG);
+    assert_int_equal(bounds(TSR_I64, late, 2, false, begin, &err), TSR_ERR_ARG);
     assert_string_equal(err.text, "embedding bags: offsets start at 1 instead of 0");
     err = (tsr_error){0};
-    assert_int_equal(tsr__bag_offsets(TSR_I64, far, 2, true, 8, begin, &err), TSR_ERR_ARG);
+    assert_int_equal(bounds(TSR_I64, far, 2, true, begin, &err), TSR_ERR_ARG);
     assert_string_equal(err.text, "embedding bags: offset 1 is 9, but there are only 8 ids");
 }
 
@@ -422,12 +454,19 @@ static void test_numeric(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sku),      cmocka_unit_test(test_offsets),
-        cmocka_unit_test(test_bad_ids),  cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_specials), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_divide),   cmocka_unit_test(test_large),
-        cmocka_unit_test(test_streamed), cmocka_unit_test(test_renorm),
-        cmocka_unit_test(test_numeric),  cmocka_unit_test(test_cut_gradients),
+        cmocka_unit_test(test_sku),
+        cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_offsets_window),
+        cmocka_unit_test(test_bad_ids),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_specials),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_divide),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_streamed),
+        cmocka_unit_test(test_renorm),
+        cmocka_unit_test(test_numeric),
+        cmocka_unit_test(test_cut_gradients),
     };
 
     if (argc > 1)

@@ -20,7 +20,7 @@
 #include "numbers.h"
 #include "ranks.h"
 
-enum { MOST = 12, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
+enum { MOST = 13, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
 
 /* Rows x columns, placed as letters say, one per mesh dim: R, r (rows), c (columns); or at a
    rank. */
@@ -45,6 +45,7 @@ static const want wants[MOST] = {
     {2, 4, "rr", 0, TSR_POOL_SUM, false, false, false}, /* fewer rows than ranks */
     {64, 4, "rr", 0, TSR_POOL_MAX, true, false, false},
     {64, 3, "rR", 0, TSR_POOL_SUM, true, true, false},
+    {9, 3, "RR", 0, TSR_POOL_MEAN, true, false, true},
 };
 
 /* ---- inputs ---- */
@@ -109,7 +110,7 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
             snprintf(spec, sizeof spec, "f32[%d,%d]", w->rows, w->cols);
             u->table = fill(p->home[t], spec, (int64_t)w->rows * w->cols, 7u + (unsigned)t, 16);
         }
-        places(mesh, w->offsets ? "RR" : batch, buf);
+        places(mesh, batch, buf);
         if (w->offsets)
             snprintf(spec, sizeof spec, "i64[%d]@%s", n, buf);
         else
@@ -118,7 +119,7 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
         spec[0] = 'f', spec[1] = '3', spec[2] = '2';
         if (w->weights)
             u->weights = fill(mesh, spec, n, 91u + (unsigned)t, 8);
-        snprintf(spec, sizeof spec, "i64[%d]", BAGS);
+        snprintf(spec, sizeof spec, "i64[%d]@%s", BAGS, buf);
         if (w->offsets)
             u->offsets = fill(mesh, spec, BAGS, 0, 0);
         u->pooling = w->pooling;

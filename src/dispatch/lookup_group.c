@@ -141,7 +141,7 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
         return refuse(g, u, "the gradient of a largest needs the winners, index");
     u->made = g->backward ? tsr__use_backward(from, grad) : tsr__use_forward(from);
     u->call = (tsr_op_call){
-        .n_in = u->made.n_in, .in = u->made.in, .attrs = u->made.attrs.value, .part = u->part};
+        .n_in = u->made.n_in, .in = u->made.in, .attrs = u->made.attrs, .part = u->part};
     for (int k = 0; k < u->made.n_in; k++)
         if (u->made.in[k] || k < 2)
             TSR_TRY(tsr__tensor_check(g->ctx, u->made.in[k], "lookup_group"));
