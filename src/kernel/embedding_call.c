@@ -18,6 +18,11 @@ enum { BAG_INCLUDE_LAST = 1, BAG_ZERO = 2, BAG_LAST = 3 };
 enum { BACK_FREQ = 2, BACK_ZERO = 3 };
 enum { BAG_BACK_INCLUDE_LAST = 2, BAG_BACK_ZERO = 3, BAG_BACK_FREQ = 4 };
 
+static bool by_reference(const tsr_kernel_call *call, tsr_embedding_kind op)
+{
+    return tsr__variant_of(call, TSR_CATEGORY_EMBEDDING, op) == TSR_VARIANT_REFERENCE;
+}
+
 static void *carve(char **at, size_t bytes)
 {
     char *p = *at;
@@ -93,11 +98,12 @@ void tsr__kernel_embedding(const tsr_kernel_call *call)
                          .ids = ids_of(call, 1, table->shape.size[0]),
                          .padding_keep = call->attrs.value[LOOKUP_KEEP].i[0],
                          .table = table->data,
+                         .variant = call->variant,
                          .out = call->out[0].data};
 
     if (!ids_are_good(call, 1, &lookup.ids, LOOKUP_ZERO))
         return;
-    if (call->reference)
+    if (by_reference(call, TSR_EMBEDDING))
         tsr__reference_embedding(&lookup);
     else
         tsr__embedding_forward(&lookup);
@@ -206,6 +212,7 @@ static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
                           .dim = dim,
                           .table = table->data,
                           .scratch = s.rest,
+                          .variant = call->variant,
                           .out = call->out[0].data,
                           .position = s.position};
     if (!bags_of(call, 1, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
@@ -220,7 +227,7 @@ void tsr__kernel_bag_sum(const tsr_kernel_call *call)
     tsr_bag_pool pool;
 
     if (make_pool(call, &pool))
-        (call->reference ? tsr__reference_bag_sum : tsr__bag_sum)(&pool);
+        (by_reference(call, TSR_EMBEDDING_BAG_SUM) ? tsr__reference_bag_sum : tsr__bag_sum)(&pool);
 }
 
 void tsr__kernel_bag_mean(const tsr_kernel_call *call)
@@ -228,7 +235,8 @@ void tsr__kernel_bag_mean(const tsr_kernel_call *call)
     tsr_bag_pool pool;
 
     if (make_pool(call, &pool))
-        (call->reference ? tsr__reference_bag_mean : tsr__bag_mean)(&pool);
+        (by_reference(call, TSR_EMBEDDING_BAG_MEAN) ? tsr__reference_bag_mean
+                                                    : tsr__bag_mean)(&pool);
 }
 
 void tsr__kernel_bag_max(const tsr_kernel_call *call)
@@ -238,7 +246,7 @@ void tsr__kernel_bag_max(const tsr_kernel_call *call)
     if (!make_pool(call, &pool))
         return;
     pool.last = call->attrs.value[BAG_LAST].i[0];
-    (call->reference ? tsr__reference_bag_max : tsr__bag_max)(&pool);
+    (by_reference(call, TSR_EMBEDDING_BAG_MAX) ? tsr__reference_bag_max : tsr__bag_max)(&pool);
     if (call->out[1].data)
         tsr__bag_winners(&pool.bags.ids, pool.bags.n_bags * pool.dim, pool.position,
                          call->out[1].dtype, call->out[1].data);
@@ -254,6 +262,7 @@ void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
     tsr_bag_pool pool = {.dtype = table->dtype,
                          .dim = table->shape.size[1],
                          .table = table->data,
+                         .variant = call->variant,
                          .scratch = s.rest};
 
     if (!bags_of(call, 2, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
@@ -262,7 +271,8 @@ void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
     if (tsr__operand_count(out) == 0)
         return;
     memset(out->data, 0, (size_t)tsr__operand_count(out) * size); /* ids of others' bags */
-    (call->reference ? tsr__reference_bag_weights_backward : tsr__bag_weights_backward)(
+    (by_reference(call, TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD) ? tsr__reference_bag_weights_backward
+                                                            : tsr__bag_weights_backward)(
         &pool, grad->data, (char *)out->data + (size_t)skipped * size);
 }
 
@@ -276,6 +286,7 @@ static tsr_table_grad grad_of(const tsr_kernel_call *call)
                             .dim = out->shape.size[1],
                             .n_rows = out->shape.size[0],
                             .grad_out = call->in[0].data,
+                            .variant = call->variant,
                             .out = out->data};
 }
 
@@ -307,7 +318,7 @@ void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
     counts = carve(&at, (size_t)grad.n_rows * 8);
     if (call->attrs.value[BACK_FREQ].i[0])
         set_freq(&ids, counts, &grad);
-    if (call->reference) {
+    if (by_reference(call, TSR_EMBEDDING_BACKWARD)) {
         tsr_bags single = {.ids = ids, .n_bags = ids.n, .length = 1};
         tsr__reference_bag_backward(&single, NULL, NULL, &grad);
         return;
@@ -342,7 +353,8 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
         tsr__bag_counts(&bags, s.counts);
     if (call->attrs.value[BAG_BACK_FREQ].i[0])
         set_freq(&bags.ids, freq, &grad);
-    if (call->reference) {
+    if (by_reference(call,
+                     mean ? TSR_EMBEDDING_BAG_MEAN_BACKWARD : TSR_EMBEDDING_BAG_SUM_BACKWARD)) {
         tsr__reference_bag_backward(&bags, weights, mean ? s.counts : NULL, &grad);
         return;
     }
@@ -372,7 +384,7 @@ void tsr__kernel_bag_max_backward(const tsr_kernel_call *call)
     tsr_ids winners = ids_of(call, 1, grad.n_rows);
     tsr_scatter scatter;
 
-    if (call->reference) {
+    if (by_reference(call, TSR_EMBEDDING_BAG_MAX_BACKWARD)) {
         tsr__reference_bag_max_backward(&winners, &grad);
         return;
     }
@@ -404,7 +416,7 @@ void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
     if (out->data != table->data)
         memcpy(out->data, table->data,
                (size_t)tsr__operand_count(out) * tsr_dtype_size(out->dtype));
-    if (call->reference)
+    if (by_reference(call, TSR_EMBEDDING_RENORM))
         tsr__reference_embedding_renorm(&renorm, &ids);
     else
         tsr__embedding_renorm(&renorm, &ids, call->scratch);
