@@ -31,4 +31,12 @@ typedef struct tsr_ctx {
     struct tsr_redist_cache *redist_cache; /* redist/cache.h */
 } tsr_ctx;
 
+/* Where bytes that come along these mesh dims are counted in tsr_counters.along. */
+static inline int tsr__along(unsigned mdims)
+{
+    const bool one = mdims && !(mdims & (mdims - 1));
+
+    return one ? __builtin_ctz(mdims) : TSR_MAX_MESH;
+}
+
 #endif

@@ -62,32 +62,11 @@ done:
     return st;
 }
 
-/* What a call moves is counted as the op's. */
-typedef struct moving {
-    int64_t along[TSR_MAX_MESH + 1];
-    double begin;
-} moving;
-
-static moving begin_moving(const tsr_ctx *ctx)
-{
-    moving m = {.begin = tsr__statistics_clock(ctx)};
-
-    memcpy(m.along, ctx->counters.along, sizeof m.along);
-    return m;
-}
-
-static void end_moving(const tsr_ctx *ctx, const moving *m, tsr_op_counters *counters)
-{
-    for (int i = 0; i <= TSR_MAX_MESH; i++)
-        counters->along[i] += ctx->counters.along[i] - m->along[i];
-    counters->moving += tsr__statistics_clock(ctx) - m->begin;
-}
-
 /* Inputs where the strategy wants them; those that move are the scope's. */
 static tsr_status bring_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
                                tsr_tensor **in)
 {
-    const moving m = begin_moving(ctx);
+    const tsr_booking b = tsr__book_begin(ctx);
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < call->n_in; k++) {
@@ -97,7 +76,7 @@ static tsr_status bring_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_
                                   &plan->strategy.in[k], &ctx->error));
         TSR_TRY(tsr__redistribute(call->in[k], call->in[k]->mesh, &plan->strategy.in[k], &in[k]));
     }
-    end_moving(ctx, &m, &call->entry->counters);
+    call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
     call->entry->counters.predicted += plan->strategy.inputs.seconds;
 done:
     return st;
@@ -199,11 +178,14 @@ done:
 }
 
 /* What one rank finds wrong the others cannot know. */
-static tsr_status run_itself(tsr_ctx *ctx, const tsr_op *op, const tsr_run_call *run)
+static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_call *run)
 {
+    const tsr_booking b = tsr__book_begin(ctx);
+    const tsr_op *op = entry->op;
     tsr_error trouble = {0};
     tsr_status st = op->run(run, &trouble);
 
+    tsr__book_end(ctx, &b, &entry->counters);
     if (st == TSR_OK)
         return TSR_OK;
     tsr__fail(&trouble, st, "%s: its run failed: %s", op->name, tsr_status_text(st));
@@ -229,16 +211,20 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
     tsr_mesh *mesh = o->mesh;
     tsr_ctx *ctx = mesh->ctx;
     double begin = tsr__statistics_clock(ctx);
+    int along;
     tsr_status st = TSR_OK;
 
     if (ctx->world->kind == TSR_WORLD_SIM) {
         ctx->counters.seconds += comm->seconds;
         ctx->counters.bytes_in += (int64_t)comm->bytes;
         ctx->counters.bytes_out += (int64_t)comm->bytes;
+        along = tsr__along((1u << mesh->shape.ndim) - 1); /* which dims is not known */
+        ctx->counters.along[along] += (int64_t)comm->bytes;
+        call->entry->counters.along[along] += (int64_t)comm->bytes;
     } else if (mesh->index >= 0) {
         tsr_run_call run = {.mesh = mesh, .schema = &plan->schema, .in = o->in, .out = out};
         if (tsr__dispatch_travels(o))
-            st = run_itself(ctx, plan->schema.op, &run);
+            st = run_itself(ctx, call->entry, &run);
         else
             st = run_kernel(ctx, call->part, plan, o->in, out);
     }
@@ -252,7 +238,7 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
 static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
                             tsr_tensor **out)
 {
-    const moving m = begin_moving(ctx);
+    const tsr_booking b = tsr__book_begin(ctx);
     tsr_tensor *x = call->in[0], *y = out[0];
     tsr_status st = TSR_OK;
 
@@ -262,7 +248,7 @@ static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_pla
     TSR_TRY(
         tsr__strict_check(ctx, plan->schema.op->name, &y->form->spec, &x->form->spec, &ctx->error));
     TSR_TRY(tsr__redistribute(y, x->mesh, &x->form->spec, &y));
-    end_moving(ctx, &m, &call->entry->counters);
+    call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
     tsr__buffer_release(x->buffer);
     x->buffer = y->buffer;
     if (x->buffer)
@@ -337,8 +323,12 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
         return run_composed(ctx, call, out);
     TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
     TSR_TRY(tsr__dispatch_compute(call, &o, out));
-    if (call->want)
+    if (call->want) {
+        const tsr_booking b = tsr__book_begin(ctx);
+
         TSR_TRY(tsr__redistribute(out[0], o.mesh, call->want, &out[0]));
+        call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
+    }
     if (o.plan->schema.op->inplace)
         TSR_TRY(overwrite(ctx, call, o.plan, out));
 done:
