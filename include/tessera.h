@@ -390,7 +390,8 @@ typedef struct tsr_counters {
     int64_t plan_hits, plan_misses;
     size_t memory, memory_peak; /* held now, and at the most, by tensors and pool of this rank */
     double seconds;             /* sim: predicted time */
-    /* bytes_in of redistributions by the mesh dim that they went along; the last: along several */
+    /* bytes_in by the mesh dim that they came along; the last: along several, or between meshes.
+       Sim: what an op moves by itself is along all dims of its mesh */
     int64_t along[TSR_MAX_MESH + 1];
 } tsr_counters;
 TSR_API tsr_counters tsr_counters_get(const tsr_mesh *mesh); /* Local. */
@@ -398,13 +399,17 @@ TSR_API void tsr_counters_reset(tsr_mesh *mesh);             /* Local. */
 TSR_API void tsr_memory_trim(tsr_mesh *mesh);                /* Local. Give free buffers back. */
 
 /* What one op did on this rank, since the start or the last reset. Times are measured only while
-   statistics are on; TESSERA_STATS=1 turns them on and prints a table of all ops at the end. */
+   statistics are on; TESSERA_STATS=1 turns them on and prints a table of all ops at the end. Bytes
+   are those of bringing inputs to where they are needed and those that the op moves by itself when
+   it runs, ops that it calls then included. */
 typedef struct tsr_op_counters {
     int64_t calls;
     int64_t
         along[TSR_MAX_MESH + 1]; /* bytes received for it by mesh dim; the last: along several */
     double predicted;            /* seconds for moving data */
-    double moving, computing;    /* seconds measured */
+    /* seconds measured: bringing inputs, and all of running. Lookups that run as a group share its
+       time by the bytes that came for each */
+    double moving, computing;
 } tsr_op_counters;
 TSR_API tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op); /* Local. */
 TSR_API void tsr_statistics_set(tsr_mesh *mesh, bool on);                          /* Local. */

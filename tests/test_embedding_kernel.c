@@ -390,61 +390,6 @@ static void test_renorm(void **state)
     }
 }
 
-static void test_sku(void **state)
-{
-    tsr_kernel_sku a = {TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_SUM, TSR_F32, TSR_I64,
-                        TSR_VARIANT_AVX2},
-                   b = a;
-    char text[TSR_SKU_TEXT_LEN];
-    int n = 0;
-
-    (void)state;
-    assert_int_equal(sizeof(tsr_embedding_kind), 2);
-    assert_int_equal(sizeof(tsr_kernel_variant), 2);
-    assert_int_equal(TSR_CATEGORY_EMBEDDING, 0);
-    assert_int_equal(TSR_VARIANT_AUTO, 0);
-    assert_int_equal(TSR_VARIANT_REFERENCE, 1);
-    assert_int_equal(TSR_VARIANT_PLAIN, 2);
-    assert_int_equal(TSR_VARIANT_AVX2, 3);
-    assert_int_equal(TSR_VARIANT_AVX512, 4);
-    assert_int_equal(TSR_EMBEDDING, 0);
-    assert_int_equal(TSR_EMBEDDING_BACKWARD, 1);
-    assert_int_equal(TSR_EMBEDDING_BAG_SUM, 2);
-    assert_int_equal(TSR_EMBEDDING_BAG_MEAN, 3);
-    assert_int_equal(TSR_EMBEDDING_BAG_SUM_BACKWARD, 4);
-    assert_int_equal(TSR_EMBEDDING_BAG_MEAN_BACKWARD, 5);
-    assert_int_equal(TSR_EMBEDDING_BAG_MAX, 6);
-    assert_int_equal(TSR_EMBEDDING_BAG_MAX_BACKWARD, 7);
-    assert_string_equal(tsr_kernel_sku_text(&a, text, sizeof text),
-                        "embedding.bag_sum.f32.i64.avx2");
-    assert_true(tsr_kernel_sku_equal(&a, &b) && tsr_kernel_sku_hash(&a) == tsr_kernel_sku_hash(&b));
-    assert_true(tsr__sku_exists(&a));
-    b.variant = TSR_VARIANT_PLAIN;
-    assert_false(tsr_kernel_sku_equal(&a, &b));
-    assert_true(tsr_kernel_sku_hash(&a) != tsr_kernel_sku_hash(&b));
-    b.index = TSR_F32;
-    assert_false(tsr__sku_exists(&b));
-    b = (tsr_kernel_sku){.op = 1000, .dtype = TSR_I64, .index = TSR_I32};
-    assert_string_equal(tsr_kernel_sku_text(&b, text, sizeof text), "embedding.1000.i64.i32.auto");
-    assert_false(tsr__sku_exists(&b));
-    for (; n < tsr_kernel_count(); n++) {
-        a = tsr_kernel_at(n);
-        assert_true(tsr__sku_exists(&a));
-        assert_true(n == 0 || !tsr_kernel_sku_equal(&a, &b));
-        b = a;
-    }
-    assert_int_equal(n, 8 * 4 * 2 * 4);
-    assert_string_equal(tsr_kernel_op_name(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_MEAN),
-                        "bag_mean");
-    assert_string_equal(tsr_kernel_op_name(TSR_CATEGORY_EMBEDDING, 1000), "unknown");
-    assert_string_equal(tsr_kernel_variant_name(77), "unknown");
-    assert_string_equal(tsr_kernel_sku_text(&b, text, sizeof text),
-                        "embedding.bag_max_backward.bf16.i64.avx512");
-    assert_int_equal(tsr_kernel_variant_best(TSR_VARIANT_REFERENCE), TSR_VARIANT_REFERENCE);
-    assert_int_equal(tsr_kernel_variant_best(TSR_VARIANT_PLAIN), TSR_VARIANT_PLAIN);
-    assert_true(tsr_kernel_variant_best(TSR_VARIANT_AUTO) >= TSR_VARIANT_PLAIN);
-}
-
 static void test_numeric(void **state)
 {
     (void)state;
@@ -454,19 +399,12 @@ static void test_numeric(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sku),
-        cmocka_unit_test(test_offsets),
-        cmocka_unit_test(test_offsets_window),
-        cmocka_unit_test(test_bad_ids),
-        cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_specials),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_divide),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_streamed),
-        cmocka_unit_test(test_renorm),
-        cmocka_unit_test(test_numeric),
-        cmocka_unit_test(test_cut_gradients),
+        cmocka_unit_test(test_offsets),  cmocka_unit_test(test_offsets_window),
+        cmocka_unit_test(test_bad_ids),  cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_specials), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_divide),   cmocka_unit_test(test_large),
+        cmocka_unit_test(test_streamed), cmocka_unit_test(test_renorm),
+        cmocka_unit_test(test_numeric),  cmocka_unit_test(test_cut_gradients),
     };
 
     if (argc > 1)

@@ -13,6 +13,8 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "ranks.h"
+
 enum { ELEMENTS = 1 << 14 };
 
 /* ---- a row of a program: out[i] = x[i - left] + .. + x[i + right] along dim 0 ---- */
@@ -88,37 +90,6 @@ static const tsr_op reach = {.name = "reach",
 
 /* ---- helpers ---- */
 
-typedef struct job {
-    tsr_status (*run)(tsr_mesh *mesh);
-} job;
-
-static tsr_status start(tsr_mesh *mesh, void *arg)
-{
-    return ((job *)arg)->run(mesh);
-}
-
-static void on_ranks(const char *mesh, tsr_status (*run)(tsr_mesh *mesh))
-{
-    tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
-    job j = {run};
-    tsr_error err = {0};
-
-    if (tsr_run(&opts, start, &j, &err) != TSR_OK)
-        fail_msg("mesh %s: %s", mesh, err.text);
-}
-
-static tsr_status wrong(tsr_mesh *mesh, int line, const char *what)
-{
-    fprintf(stderr, "line %d, rank %d: %s (%s)\n", line, tsr_mesh_rank(mesh), what,
-            tsr_mesh_message(mesh));
-    return TSR_ERR_MISMATCH;
-}
-#define CHECK(ok)                                                                                  \
-    do {                                                                                           \
-        if (!(ok))                                                                                 \
-            return wrong(mesh, __LINE__, #ok);                                                     \
-    } while (0)
-
 static double small(int64_t i, int seed)
 {
     return (double)((i * 7919 + seed * 104729) % 13 - 6);
@@ -157,12 +128,13 @@ static bool equal(tsr_tensor *a, tsr_tensor *b)
 
 /* ---- a program's own op ---- */
 
-static tsr_status run_reach(tsr_mesh *mesh)
+static tsr_status run_reach(tsr_mesh *mesh, void *arg)
 {
     const char *attrs[] = {"left=2", "right=1"};
     tsr_cost cost;
     tsr_tensor *whole, *x, *y, *z;
 
+    (void)arg;
     CHECK(tsr_op_register(mesh, &reach) == TSR_OK);
     for (int seed = 0; seed < 12; seed++) {
         char text[40];
@@ -179,11 +151,12 @@ static tsr_status run_reach(tsr_mesh *mesh)
 }
 
 /* The interior is a call of the kernel, each border another. */
-static tsr_status count_calls(tsr_mesh *mesh)
+static tsr_status count_calls(tsr_mesh *mesh, void *arg)
 {
     const char *attrs[] = {"left=2", "right=1"};
     tsr_tensor *x = filled(mesh, "f64[40,3]@[S(0)]", 1);
 
+    (void)arg;
     CHECK(tsr_op_register(mesh, &reach) == TSR_OK);
     for (int on = 0; on < 2; on++) {
         CHECK(tsr_barrier(mesh) == TSR_OK);
@@ -197,8 +170,9 @@ static tsr_status count_calls(tsr_mesh *mesh)
     return tsr_mesh_status(mesh);
 }
 
-static tsr_status validate_reach(tsr_mesh *mesh)
+static tsr_status validate_reach(tsr_mesh *mesh, void *arg)
 {
+    (void)arg;
     tsr_validating_set(mesh, true);
     CHECK(tsr_op_register(mesh, &reach) == TSR_OK);
     return tsr_mesh_status(mesh);
@@ -207,14 +181,14 @@ static tsr_status validate_reach(tsr_mesh *mesh)
 static void an_own_op(void **state)
 {
     (void)state;
-    on_ranks("1", validate_reach);
-    on_ranks("2", run_reach);
-    on_ranks("4", run_reach);
+    pass_on("1", validate_reach, NULL);
+    pass_on("2", run_reach, NULL);
+    pass_on("4", run_reach, NULL);
 }
 
 /* ---- overlap ---- */
 
-static tsr_status overlap(tsr_mesh *mesh)
+static tsr_status overlap(tsr_mesh *mesh, void *arg)
 {
     static const struct {
         const char *x, *w;
@@ -229,6 +203,7 @@ static tsr_status overlap(tsr_mesh *mesh)
     static const char *const places[] = {"[S(2),S(3)]", "[S(3),S(3)]", "[R,S(2)]", "[S(0),S(3)]"};
     tsr_cost cost;
 
+    (void)arg;
     CHECK(tsr_cost_parse("latency=0,bandwidth=1e15", &cost, NULL) == TSR_OK);
     tsr_cost_set(mesh, &cost); /* halos cost next to nothing */
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
@@ -256,14 +231,14 @@ static tsr_status overlap(tsr_mesh *mesh)
 static void overlap_changes_nothing(void **state)
 {
     (void)state;
-    on_ranks("4", count_calls);
-    on_ranks("2x2", overlap);
-    on_ranks("1x3", overlap);
+    pass_on("4", count_calls, NULL);
+    pass_on("2x2", overlap, NULL);
+    pass_on("1x3", overlap, NULL);
 }
 
 /* ---- kept windows ---- */
 
-static tsr_status keep(tsr_mesh *mesh)
+static tsr_status keep(tsr_mesh *mesh, void *arg)
 {
     const tsr_conv_opts opts = {.padding = {1, 1}};
     const int64_t kernel[] = {3, 3};
@@ -271,6 +246,7 @@ static tsr_status keep(tsr_mesh *mesh)
                *w = filled(mesh, "f64[2,2,3,3]@[R]", 2);
     tsr_tensor *grad = filled(mesh, "f64[2,2,8,8]@[S(3)]", 3), *a, *b;
 
+    (void)arg;
     received(mesh);
     a = tsr_conv_grad_weight(x, grad, kernel, &opts);
     CHECK(received(mesh) > 0);
@@ -308,8 +284,8 @@ static tsr_status keep(tsr_mesh *mesh)
 static void kept_windows(void **state)
 {
     (void)state;
-    on_ranks("2", keep);
-    on_ranks("4", keep);
+    pass_on("2", keep, NULL);
+    pass_on("4", keep, NULL);
 }
 
 int main(void)

@@ -32,7 +32,15 @@ typedef struct tsr_ctx {
     struct tsr_op_table *ops;              /* op/op_table.h */
     struct tsr_plan_cache *plan_cache;     /* propagate/propagate.h */
     struct tsr_redist_cache *redist_cache; /* redist/cache.h */
-    struct tsr_moved *moved;               /* dispatch/dispatch.c, while a composed op runs */
+    struct tsr_moved *moved;               /* dispatch/composed.c, while a composed op runs */
 } tsr_ctx;
+
+/* Where bytes that come along these mesh dims are counted in tsr_counters.along. */
+static inline int tsr__along(unsigned mdims)
+{
+    const bool one = mdims && !(mdims & (mdims - 1));
+
+    return one ? __builtin_ctz(mdims) : TSR_MAX_MESH;
+}
 
 #endif

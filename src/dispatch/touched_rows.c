@@ -87,8 +87,9 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, tsr_s
 
 /* Inputs that move are of a scope of their own. */
 static tsr_status bring_inputs(tsr_ctx *ctx, const touched_call *c, const tsr_spec *want,
-                               tsr_tensor **in)
+                               tsr_op_counters *counters, tsr_tensor **in)
 {
+    const tsr_booking b = tsr__book_begin(ctx);
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < c->n_in; k++) {
@@ -98,16 +99,21 @@ static tsr_status bring_inputs(tsr_ctx *ctx, const touched_call *c, const tsr_sp
         TSR_TRY(tsr__strict_check(ctx, c->name, &in[k]->form->spec, &want[k], &ctx->error));
         TSR_TRY(tsr__redistribute(in[k], in[k]->mesh, &want[k], &in[k]));
     }
+    counters->moving += tsr__book_end(ctx, &b, counters);
 done:
     return st;
 }
 
 /* What one rank finds wrong the others cannot know. */
-static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_touched *out)
+static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_counters *counters,
+                              tsr_touched *out)
 {
+    const tsr_booking b = tsr__book_begin(ctx);
     tsr_error trouble = {0};
     tsr_status st = tsr__run_touched(run, out, &trouble);
 
+    counters->calls++;
+    counters->computing += tsr__book_end(ctx, &b, counters);
     if (st == TSR_OK || trouble.code == TSR_OK)
         return st;
     if (st != TSR_ERR_PEER)
@@ -122,6 +128,7 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     tsr_tensor *in[MOST];
     tsr_schema s;
     tsr_run_call run = {.schema = &s, .in = in, .out = &c->table};
+    tsr_op_entry *entry;
     bool scoped = false;
     tsr_status st;
 
@@ -137,10 +144,11 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     TSR_TRY(place_inputs(c, &s, want, &ctx->error));
     TSR_TRY(tsr__scope_push(ctx));
     scoped = true;
-    TSR_TRY(bring_inputs(ctx, c, want, in));
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, s.op, &entry, &ctx->error));
+    TSR_TRY(bring_inputs(ctx, c, want, &entry->counters, in));
     run.mesh = c->table->mesh;
     if (run.mesh->index >= 0)
-        TSR_TRY(run_touched(ctx, &run, out));
+        TSR_TRY(run_touched(ctx, &run, &entry->counters, out));
 done:
     if (scoped)
         tsr__scope_pop(ctx);

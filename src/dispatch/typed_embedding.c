@@ -79,7 +79,7 @@ tsr_tensor *tsr_bag_max_backward(tsr_tensor *grad, tsr_tensor *index, int64_t ro
 tsr_tensor *tsr_bag_weights_backward(tsr_tensor *grad, tsr_tensor *table, tsr_tensor *ids,
                                      tsr_tensor *offsets, const tsr_embedding_opts *opts)
 {
-    return look_up(TSR__BAG_WEIGHTS_BACKWARD, "bag_weights_backward",
+    return look_up(TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD, "bag_weights_backward",
                    (tsr_tensor *[]){grad, table, ids, offsets}, 4, 0, opts, NULL);
 }
 

@@ -111,8 +111,8 @@ static tsr_status make(tsr_kernel_call *call, const tsr_operand *x, const tsr_op
     TSR_TRY(set_shape(call, x, w, y, &shape, err));
     if (bias && call->in[2].shape.size[0] != shape.out_channels)
         return does_not_fit(err);
-    TSR_TRY(tsr__conv_plan_make(call->memory->heap, &shape, x->dtype, what, bias, call->reference,
-                                &plan, err));
+    TSR_TRY(tsr__conv_plan_make(call->memory->heap, &shape, x->dtype, what, bias,
+                                tsr__variant_asked(call), &plan, err));
     call->state = plan;
 done:
     return st;

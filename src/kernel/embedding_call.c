@@ -16,6 +16,11 @@ static bool has_flag(const tsr_kernel_call *call, int64_t flag)
     return call->number[TSR_NUMBER_FLAGS] & flag;
 }
 
+static bool by_reference(const tsr_kernel_call *call, tsr_embedding_kind op)
+{
+    return tsr__variant_of(call, TSR_CATEGORY_EMBEDDING, op) == TSR_VARIANT_REFERENCE;
+}
+
 static void *carve(char **at, size_t bytes)
 {
     char *p = *at;
@@ -92,11 +97,12 @@ void tsr__kernel_embedding(const tsr_kernel_call *call)
                          .ids = ids_of(call, 1, table),
                          .padding_keep = has_flag(call, TSR_FLAG_KEEP_PADDING),
                          .table = table->data,
+                         .variant = call->variant,
                          .out = call->out[0].data};
 
     if (!ids_are_good(call, 1, &lookup.ids))
         return;
-    if (call->reference)
+    if (by_reference(call, TSR_EMBEDDING))
         tsr__reference_embedding(&lookup);
     else
         tsr__embedding_forward(&lookup);
@@ -196,6 +202,7 @@ static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
                           .dim = dim,
                           .table = table->data,
                           .scratch = s.rest,
+                          .variant = call->variant,
                           .out = call->out[0].data,
                           .position = s.position};
     if (!bags_of(call, 1, table, &call->out[0], s.begin, &out->bags, &skipped))
@@ -209,7 +216,7 @@ void tsr__kernel_bag_sum(const tsr_kernel_call *call)
     tsr_bag_pool pool;
 
     if (make_pool(call, &pool))
-        (call->reference ? tsr__reference_bag_sum : tsr__bag_sum)(&pool);
+        (by_reference(call, TSR_EMBEDDING_BAG_SUM) ? tsr__reference_bag_sum : tsr__bag_sum)(&pool);
 }
 
 void tsr__kernel_bag_mean(const tsr_kernel_call *call)
@@ -217,7 +224,8 @@ void tsr__kernel_bag_mean(const tsr_kernel_call *call)
     tsr_bag_pool pool;
 
     if (make_pool(call, &pool))
-        (call->reference ? tsr__reference_bag_mean : tsr__bag_mean)(&pool);
+        (by_reference(call, TSR_EMBEDDING_BAG_MEAN) ? tsr__reference_bag_mean
+                                                    : tsr__bag_mean)(&pool);
 }
 
 void tsr__kernel_bag_max(const tsr_kernel_call *call)
@@ -227,7 +235,7 @@ void tsr__kernel_bag_max(const tsr_kernel_call *call)
     if (!make_pool(call, &pool))
         return;
     pool.last = has_flag(call, TSR_FLAG_LAST);
-    (call->reference ? tsr__reference_bag_max : tsr__bag_max)(&pool);
+    (by_reference(call, TSR_EMBEDDING_BAG_MAX) ? tsr__reference_bag_max : tsr__bag_max)(&pool);
     if (call->out[1].data)
         tsr__bag_winners(&pool.bags.ids, pool.bags.n_bags * pool.dim, pool.position,
                          call->out[1].dtype, call->out[1].data);
@@ -243,6 +251,7 @@ void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
     tsr_bag_pool pool = {.dtype = table->dtype,
                          .dim = table->shape.size[1],
                          .table = table->data,
+                         .variant = call->variant,
                          .scratch = s.rest};
 
     if (!bags_of(call, 2, table, grad, s.begin, &pool.bags, &skipped))
@@ -250,7 +259,8 @@ void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
     if (tsr__operand_count(out) == 0)
         return;
     memset(out->data, 0, (size_t)tsr__operand_count(out) * size); /* ids of others' bags */
-    (call->reference ? tsr__reference_bag_weights_backward : tsr__bag_weights_backward)(
+    (by_reference(call, TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD) ? tsr__reference_bag_weights_backward
+                                                            : tsr__bag_weights_backward)(
         &pool, grad->data, (char *)out->data + (size_t)skipped * size);
 }
 
@@ -264,6 +274,7 @@ static tsr_table_grad grad_of(const tsr_kernel_call *call)
                             .dim = out->shape.size[1],
                             .n_rows = out->shape.size[0],
                             .grad_out = call->in[0].data,
+                            .variant = call->variant,
                             .out = out->data};
 }
 
@@ -295,7 +306,7 @@ void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
     counts = carve(&at, (size_t)grad.n_rows * 8);
     if (has_flag(call, TSR_FLAG_SCALE_BY_FREQ))
         set_freq(&ids, counts, &grad);
-    if (call->reference) {
+    if (by_reference(call, TSR_EMBEDDING_BACKWARD)) {
         tsr_bags single = {.ids = ids, .n_bags = ids.n, .length = 1};
         tsr__reference_bag_backward(&single, NULL, NULL, &grad);
         return;
@@ -329,7 +340,8 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
         tsr__bag_counts(&bags, s.counts);
     if (has_flag(call, TSR_FLAG_SCALE_BY_FREQ))
         set_freq(&bags.ids, freq, &grad);
-    if (call->reference) {
+    if (by_reference(call,
+                     mean ? TSR_EMBEDDING_BAG_MEAN_BACKWARD : TSR_EMBEDDING_BAG_SUM_BACKWARD)) {
         tsr__reference_bag_backward(&bags, weights, mean ? s.counts : NULL, &grad);
         return;
     }
@@ -359,7 +371,7 @@ void tsr__kernel_bag_max_backward(const tsr_kernel_call *call)
     tsr_ids winners = ids_of(call, 1, &call->out[0]);
     tsr_scatter scatter;
 
-    if (call->reference) {
+    if (by_reference(call, TSR_EMBEDDING_BAG_MAX_BACKWARD)) {
         tsr__reference_bag_max_backward(&winners, &grad);
         return;
     }
@@ -390,7 +402,7 @@ void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
     if (out->data != table->data)
         memcpy(out->data, table->data,
                (size_t)tsr__operand_count(out) * tsr_dtype_size(out->dtype));
-    if (call->reference)
+    if (by_reference(call, TSR_EMBEDDING_RENORM))
         tsr__reference_embedding_renorm(&renorm, &ids);
     else
         tsr__embedding_renorm(&renorm, &ids, call->scratch);

@@ -80,7 +80,9 @@ TSR__INLINE tsr_f16 row_f32_to_f16(float x)
 
 const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_kernel_variant variant)
 {
-    const tsr_kernel_variant best = tsr_kernel_variant_best(variant);
+    /* all ops with arithmetic on rows have the same */
+    const tsr_kernel_variant best =
+        tsr__variant_best(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_SUM, dtype, variant);
 
 #ifdef TSR__X86
     if (best == TSR_VARIANT_AVX512)

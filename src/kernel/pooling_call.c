@@ -76,8 +76,8 @@ void tsr__kernel_max_pool(const tsr_kernel_call *call)
     tsr_pooling_shape s = {0};
 
     set_shape(call, &s);
-    tsr__pooling_max(&s, call->in[0].dtype, call->reference, call->in[0].data, call->out[0].data,
-                     call->out[1].data);
+    tsr__pooling_max(&s, call->in[0].dtype, tsr__variant_asked(call), call->in[0].data,
+                     call->out[0].data, call->out[1].data);
 }
 
 void tsr__kernel_avg_pool(const tsr_kernel_call *call)
@@ -85,7 +85,7 @@ void tsr__kernel_avg_pool(const tsr_kernel_call *call)
     tsr_pooling_shape s = {0};
 
     set_shape(call, &s);
-    tsr__pooling_average(&s, call->in[0].dtype, call->reference, call->in[0].data,
+    tsr__pooling_average(&s, call->in[0].dtype, tsr__variant_asked(call), call->in[0].data,
                          call->out[0].data);
 }
 
@@ -94,7 +94,7 @@ void tsr__kernel_max_pool_backward(const tsr_kernel_call *call)
     tsr_pooling_shape s = {0};
 
     set_shape(call, &s);
-    tsr__pooling_max_grad(&s, call->in[0].dtype, call->reference, call->memory->pool,
+    tsr__pooling_max_grad(&s, call->in[0].dtype, tsr__variant_asked(call), call->memory->pool,
                           call->in[0].data, call->in[1].data, call->out[0].data, call->error);
 }
 
@@ -103,6 +103,6 @@ void tsr__kernel_avg_pool_backward(const tsr_kernel_call *call)
     tsr_pooling_shape s = {0};
 
     set_shape(call, &s);
-    tsr__pooling_average_grad(&s, call->in[0].dtype, call->reference, call->memory->pool,
+    tsr__pooling_average_grad(&s, call->in[0].dtype, tsr__variant_asked(call), call->memory->pool,
                               call->in[0].data, call->out[0].data, call->error);
 }

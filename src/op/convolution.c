@@ -21,9 +21,9 @@ static roles roles_of(const tsr_schema *s)
 {
     const int out = TSR_OUTPUT(0);
 
-    if (s->op->prepare == tsr__prepare_conv_grad_input)
+    if (s->op->kind == TSR_CONVOLUTION_GRAD_INPUT)
         return (roles){.x = out, .w = 1, .y = 0, .bias = -1, .result = out};
-    if (s->op->prepare == tsr__prepare_conv_grad_weight)
+    if (s->op->kind == TSR_CONVOLUTION_GRAD_WEIGHT)
         return (roles){.x = 0, .w = out, .y = 1, .bias = -1, .result = out};
     return (roles){.x = 0, .w = 1, .y = out, .bias = tsr__schema_has(s, 2) ? 2 : -1, .result = out};
 }
@@ -372,6 +372,7 @@ static const char *const backward_cases[] = {
 
 const tsr_op tsr__ops_convolution[] = {
     {.name = "conv",
+     .kind = TSR_CONVOLUTION_OUTPUT,
      .inputs = "x,weight,bias?",
      .attrs = TSR_CONV_ATTRS,
      .doc = "convolution over 1 to 3 spatial dims: batch, channels, space; transposed: its adjoint",
@@ -388,6 +389,7 @@ const tsr_op tsr__ops_convolution[] = {
      .in_field = true,
      .cases = conv_cases},
     {.name = "conv_grad_input",
+     .kind = TSR_CONVOLUTION_GRAD_INPUT,
      .inputs = "grad,weight",
      .attrs = TSR_CONV_ATTRS ",input:ints",
      .doc = "the gradient of a convolution's input, whose space has these sizes",
@@ -403,6 +405,7 @@ const tsr_op tsr__ops_convolution[] = {
      .in_field = true,
      .cases = grad_input_cases},
     {.name = "conv_grad_weight",
+     .kind = TSR_CONVOLUTION_GRAD_WEIGHT,
      .inputs = "x,grad",
      .attrs = TSR_CONV_ATTRS ",kernel:ints",
      .doc = "the gradient of a convolution's weight, whose space has these sizes",

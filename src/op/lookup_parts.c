@@ -97,7 +97,7 @@ static tsr_comm ids_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec
 
     if (!mdims)
         return (tsr_comm){0};
-    if (s->op->kind == TSR__BAG_WEIGHTS_BACKWARD) /* which go back */
+    if (s->op->kind == TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD) /* which go back */
         size += (double)tsr_dtype_size(out[0].dtype);
     else if (tsr__schema_has(s, TSR__WEIGHTS))
         size += (double)tsr_dtype_size(in[TSR__WEIGHTS].dtype);

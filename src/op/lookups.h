@@ -10,9 +10,6 @@
 /* Inputs of the rows; bag_weights_backward has a table behind the gradient. */
 enum { TSR__TABLE = 0, TSR__GRAD = 0, TSR__IDS = 1, TSR__OFFSETS = 2, TSR__WEIGHTS = 3 };
 
-/* The kind of a row is that of its kernel, or one of these. */
-enum { TSR__BAG_WEIGHTS_BACKWARD = TSR__EMBEDDING_KINDS, TSR__EMBEDDING_RENORM };
-
 /* The gradient of a table comes out. */
 static inline bool tsr__lookup_is_backward(int kind)
 {
@@ -28,14 +25,15 @@ static inline bool tsr__lookup_is_mean(int kind)
 /* The input that has the ids; offsets and weights follow. */
 static inline int tsr__lookup_ids(int kind)
 {
-    return kind == TSR__BAG_WEIGHTS_BACKWARD ? 2 : TSR__IDS;
+    return kind == TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD ? 2 : TSR__IDS;
 }
 
 /* The tensor that has a row for each lookup or bag: a gradient, or what comes out. */
 static inline const tsr_spec *tsr__lookup_rows(int kind, const tsr_spec *in, const tsr_spec *out)
 {
-    return tsr__lookup_is_backward(kind) || kind == TSR__BAG_WEIGHTS_BACKWARD ? &in[TSR__GRAD]
-                                                                              : &out[0];
+    return tsr__lookup_is_backward(kind) || kind == TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD
+               ? &in[TSR__GRAD]
+               : &out[0];
 }
 
 /* lookups.c: values of the attributes, in the order of the row; rows are those of gradients. */

@@ -11,7 +11,7 @@
 
 static bool is_backward(const tsr_schema *s)
 {
-    return tsr__attr_index(s->op, "input") >= 0;
+    return s->op->kind == TSR_POOLING_MAX_GRAD || s->op->kind == TSR_POOLING_AVERAGE_GRAD;
 }
 
 /* ---- shapes ---- */
@@ -200,6 +200,7 @@ static const char *const avg_pool_backward_cases[] = {
 
 const tsr_op tsr__ops_pooling[] = {
     {.name = "max_pool",
+     .kind = TSR_POOLING_MAX,
      .inputs = "x",
      .attrs = TSR_POOLING_ATTRS,
      .doc = "the largest element of each window of space, and where it is in its plane; of equal "
@@ -212,6 +213,7 @@ const tsr_op tsr__ops_pooling[] = {
      .prepare = tsr__prepare_pool,
      .cases = max_pool_cases},
     {.name = "avg_pool",
+     .kind = TSR_POOLING_AVERAGE,
      .inputs = "x",
      .attrs = TSR_POOLING_ATTRS ",count_include_pad:bool=true",
      .doc = "the mean of each window of space, padding counted as zeros or left out",
@@ -225,6 +227,7 @@ const tsr_op tsr__ops_pooling[] = {
      .in_field = true,
      .cases = avg_pool_cases},
     {.name = "max_pool_backward",
+     .kind = TSR_POOLING_MAX_GRAD,
      .inputs = "grad,index",
      .attrs = TSR_POOLING_ATTRS ",input:ints",
      .doc = "the gradient of max_pool's input, whose space has these sizes",
@@ -238,6 +241,7 @@ const tsr_op tsr__ops_pooling[] = {
      .in_field = true,
      .cases = max_pool_backward_cases},
     {.name = "avg_pool_backward",
+     .kind = TSR_POOLING_AVERAGE_GRAD,
      .inputs = "grad",
      .attrs = TSR_POOLING_ATTRS ",count_include_pad:bool=true,input:ints",
      .doc = "the gradient of avg_pool's input, whose space has these sizes",

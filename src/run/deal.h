@@ -19,6 +19,9 @@ typedef struct tsr_part {
     bool home; /* the table, or its gradient, is on the mesh of one rank only ... */
     int at;    /* ... at this index of the mesh of the ids */
     struct tsr_touched *touched; /* gradients: only touched rows, here; NULL: the dense output */
+    /* set by running it: what came for it from others, and where that is counted (tsr__along) */
+    int64_t bytes;
+    int along;
 } tsr_part;
 
 typedef struct tsr_deal {
@@ -80,6 +83,6 @@ tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scatter *scatter, tsr_table_gra
 
 /* Run them all, with one exchange of lengths, one there and one back. Collective over their mesh.
    */
-tsr_status tsr__run_together(const tsr_part *parts, int n, tsr_error *err);
+tsr_status tsr__run_together(tsr_part *parts, int n, tsr_error *err);
 
 #endif

@@ -246,7 +246,23 @@ done:
     return st;
 }
 
-tsr_status tsr__run_together(const tsr_part *parts, int n, tsr_error *err)
+/* What came for a deal from the other members, the lengths included. */
+static int64_t bytes_in(const tsr_deal *d)
+{
+    const tsr_group *group = d->trade->group;
+    int64_t bytes = (int64_t)sizeof(int64_t) * d->kind->n_lists * (group->n - 1);
+
+    for (int i = 0; i < d->n_lots + d->n_back; i++) {
+        const bool back = i >= d->n_lots;
+        const tsr_lot *lot = back ? &d->back[i - d->n_lots] : &d->lot[i];
+        const int64_t *count = (back ? d->sent : d->got)[lot->list - d->first_list];
+
+        bytes += (tsr__trade_count(d->trade, count) - count[group->me]) * (int64_t)lot->width;
+    }
+    return bytes;
+}
+
+tsr_status tsr__run_together(tsr_part *parts, int n, tsr_error *err)
 {
     tsr_ctx *ctx = parts[0].call->mesh->ctx;
     deals all = {.n = n, .trade = {.ctx = ctx}};
@@ -258,8 +274,11 @@ tsr_status tsr__run_together(const tsr_part *parts, int n, tsr_error *err)
     TSR_TRY(open_deals(&all, parts, err));
     TSR_TRY(exchange(&all, false));
     TSR_TRY(exchange(&all, true));
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         TSR_TRY(all.deal[i].kind->finish(&all.deal[i]));
+        parts[i].bytes = bytes_in(&all.deal[i]);
+        parts[i].along = all.trade.group->along;
+    }
 done:
     for (int i = 0; all.deal && i < n; i++)
         end_deal(&all.deal[i]);
