@@ -13,6 +13,12 @@ tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
 /* op/lookups.c: the mesh dims along which rows of the table travel in a strategy. */
 unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
 
+/* The run of normalisations and their gradients, src/run/moments.c. */
+tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
+
+/* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
+unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
+
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];
@@ -20,5 +26,6 @@ extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
 extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
+extern const tsr_op tsr__ops_norm[];
 
 #endif
