@@ -550,25 +550,51 @@ static tsr_comm norm_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 
 /* ---- of other ops ---- */
 
+/* A single value is its own mean: nothing would be left of it. */
+static tsr_status check_instances(const tsr_spec *x, tsr_error *err)
+{
+    char text[TSR_TEXT_LEN];
+    int64_t values = 1;
+
+    for (int d = 2; d < x->shape.ndim; d++)
+        values *= x->shape.size[d];
+    if (x->shape.ndim >= 2 && values != 1)
+        return TSR_OK;
+    return tsr__fail(err, TSR_ERR_SHAPE,
+                     "instance_norm: x is [samples, channels, space...] with more than one value "
+                     "per channel, not %s",
+                     tsr_spec_text(x, text, sizeof text));
+}
+
+static tsr_status instance_norm_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(check_instances(&s->in[TSR_NORM_X], err));
+    TSR_TRY(check_forward(s, err));
+    set_forward(s, false);
+    for (int k = MEAN; k <= RSTD; k++)
+        s->out_shape[k] =
+            (tsr_shape){.ndim = 2, .size = {s->out_shape[Y].size[0], s->out_shape[Y].size[1]}};
+done:
+    return st;
+}
+
 /* Groups of one channel each. */
 static tsr_status compose_instance_norm(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                                         tsr_tensor **out, tsr_error *err)
 {
     const tsr_spec *x = tsr_tensor_spec(in[0]);
-    char groups[TSR_TEXT_LEN], eps[TSR_TEXT_LEN], text[TSR_TEXT_LEN];
+    char groups[TSR_TEXT_LEN], eps[TSR_TEXT_LEN];
     const char *const given[] = {groups, eps};
-    int64_t values = 1;
+    tsr_status st;
 
-    for (int d = 2; d < x->shape.ndim; d++)
-        values *= x->shape.size[d];
-    if (x->shape.ndim < 2 || values == 1)
-        return tsr__fail(err, TSR_ERR_SHAPE,
-                         "instance_norm: x is [samples, channels, space...] with more than one "
-                         "value per channel, not %s",
-                         tsr_spec_text(x, text, sizeof text));
+    TSR_TRY(check_instances(x, err));
     snprintf(groups, sizeof groups, "groups=%" PRId64, x->shape.size[1]);
     snprintf(eps, sizeof eps, "eps=%.17g", attrs->value[0].f);
-    return tsr_op_run_all(tsr_tensor_mesh(in[0]), "group_norm", in, n_in, given, 2, out);
+    TSR_TRY(tsr_op_run_all(tsr_tensor_mesh(in[0]), "group_norm", in, n_in, given, 2, out));
+done:
+    return st;
 }
 
 /* ---- rows ---- */
@@ -614,7 +640,7 @@ static const char *const group_norm_backward_cases[] = {
 };
 static const char *const instance_norm_cases[] = {
     "f64[4,6,2] f64[6] f64[6]",
-    "f64[5,3,3,2]",
+    "f64[5,3,3] f64[3] f64[3]",
     NULL,
 };
 static const char *const update_cases[] = {
@@ -680,6 +706,7 @@ const tsr_op tsr__ops_norm[] = {
      .inputs = "x,weight?,bias?",
      .attrs = "eps:float=1e-5",
      .doc = "group_norm with a group for every channel",
+     .shape = instance_norm_shape,
      .compose = compose_instance_norm,
      .cases = instance_norm_cases},
     {.name = "running_update",
