@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm_reference.c - normalisation by its definitions, element by element in f64: to be checked by
-   eye. Called when a call asks for the reference. */
+/* norm_reference.c - normalisation by its definitions, element by element, sums wider than f64: to be
+   checked by eye. Called when a call asks for the reference. */
 #include "kernel/norm.h"
 
 #include "kernel/index.h"
@@ -59,14 +59,14 @@ static void measure(const tsr_kernel_call *call, const view *v, int64_t k, doubl
                     double *var)
 {
     const int64_t n = values_of(v);
-    double sum = 0, squares = 0;
+    long double sum = 0, squares = 0;
 
     for (int64_t j = 0; j < n; j++)
         sum += at(call, TSR_NORM_X, element_of(v, k, j), 0);
-    *mean = n > 0 ? sum / (double)n : 0;
+    *mean = n > 0 ? (double)(sum / (double)n) : 0;
     for (int64_t j = 0; j < n; j++)
         squares += pow(at(call, TSR_NORM_X, element_of(v, k, j), 0) - *mean, 2);
-    *var = n > 0 ? squares / (double)n : 0;
+    *var = n > 0 ? (double)(squares / (double)n) : 0;
 }
 
 static void forward(const tsr_kernel_call *call, const view *v, bool measured)
@@ -126,7 +126,7 @@ static double grad_hat(const tsr_kernel_call *call, const view *v, int64_t i)
 static void grad_of_x(const tsr_kernel_call *call, const view *v, int64_t k, bool measured)
 {
     const double count = (double)call->number[TSR_NORM_COUNT];
-    double sum = 0, dot = 0;
+    long double sum = 0, dot = 0;
 
     for (int64_t j = 0; j < values_of(v) && measured; j++) {
         const int64_t i = element_of(v, k, j);
@@ -139,14 +139,14 @@ static void grad_of_x(const tsr_kernel_call *call, const view *v, int64_t k, boo
 
         put(call, 0, i,
             at(call, TSR_NORM_GRAD_RSTD, k, 0) *
-                (grad_hat(call, v, i) - (measured ? sum + x_hat(call, i, k) * dot : 0)));
+                (grad_hat(call, v, i) - (double)(measured ? sum + x_hat(call, i, k) * dot : 0)));
     }
 }
 
 static void backward(const tsr_kernel_call *call, const view *v, bool measured)
 {
     for (int64_t c = 0; c < v->channels; c++) {
-        double weight = 0, bias = 0;
+        long double weight = 0, bias = 0;
 
         for (int64_t j = 0; j < v->n * v->space; j++) {
             const int64_t sample = j / v->space,
@@ -156,8 +156,8 @@ static void backward(const tsr_kernel_call *call, const view *v, bool measured)
             weight += at(call, TSR_NORM_GRAD, i, 0) * x_hat(call, i, k);
             bias += at(call, TSR_NORM_GRAD, i, 0);
         }
-        put(call, 1, c, weight);
-        put(call, 2, c, bias);
+        put(call, 1, c, (double)weight);
+        put(call, 2, c, (double)bias);
     }
     for (int64_t k = 0; k < tsr__operand_count(&call->in[TSR_NORM_GRAD_MEAN]); k++)
         grad_of_x(call, v, k, measured);

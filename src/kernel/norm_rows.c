@@ -12,7 +12,8 @@
 
 enum {
     LANES = 16,   /* accumulators of a sum */
-    BLOCK = 1024, /* elements of a row between two merges */
+    BLOCK = 1024, /* elements of a row between two merges, */
+    SAMPLES = 64, /* or samples of it */
     ROWS = 1024,  /* rows that are walked together, */
     PIECE = 2048  /* so many elements of them at a time */
 };
@@ -137,7 +138,8 @@ static void merge_block(band *b, int64_t before, int64_t n, double *mean, double
 
 static void band_moments(band *b, int64_t samples, const char *x, double *mean, double *m2)
 {
-    const int64_t n = least(b->length, BLOCK), together = BLOCK / n, size = (int64_t)b->size;
+    const int64_t n = least(b->length, BLOCK), together = least(BLOCK / n, SAMPLES);
+    const int64_t size = (int64_t)b->size;
     int64_t before = 0;
 
     for (int64_t r = 0; r < b->n_rows; r++)
