@@ -87,10 +87,10 @@ static void load_vector(const tsr_kernel_call *call, int k, int64_t n, double ot
             out[i] = other;
 }
 
-static void store_vector(const tsr_kernel_call *call, int k, int64_t i, double value)
+static void store_vector(const tsr_kernel_call *call, int k, int64_t n, const double *value)
 {
     if (is_wanted(call, k))
-        tsr__put(call->out[k].dtype, call->out[k].data, i, value);
+        tsr__convert(call->out[k].dtype, call->out[k].data, TSR_F64, value, n);
 }
 
 static tsr_norm_factors factors_of(const room *r)
@@ -131,16 +131,18 @@ static void merge_moments(int64_t count, double *numbers, const double *more)
     }
 }
 
-/* Factors of the channels of one sample, from statistic `first` on, one for so many channels. */
-static void set_forward(const view *v, const room *r, int64_t first, int64_t channels_each)
+/* Factors of the channels of one sample, from statistic `first` on, one for `each` channels. */
+static void set_forward(const view *v, const room *r, int64_t first, int64_t each)
 {
-    for (int64_t c = 0; c < v->channels; c++) {
-        const int64_t k = first + c / channels_each;
+    for (int64_t c = 0; c < v->channels; first++) {
+        const double mean = r->mean[first], rest = tsr__norm_rest(v->dtype, mean);
 
-        tsr__norm_put(v->dtype, r->high, c, r->mean[k]);
-        tsr__norm_put(v->dtype, r->low, c, tsr__norm_rest(v->dtype, r->mean[k]));
-        tsr__norm_put(v->dtype, r->by, c, r->rstd[k] * r->weight[c]);
-        tsr__norm_put(v->dtype, r->plus, c, r->bias[c]);
+        for (const int64_t end = c + each; c < end; c++) {
+            tsr__norm_put(v->dtype, r->high, c, mean);
+            tsr__norm_put(v->dtype, r->low, c, rest);
+            tsr__norm_put(v->dtype, r->by, c, r->rstd[first] * r->weight[c]);
+            tsr__norm_put(v->dtype, r->plus, c, r->bias[c]);
+        }
     }
 }
 
@@ -157,10 +159,12 @@ static void finish_forward(const tsr_kernel_call *call, const view *v, const dou
     for (int64_t k = 0; k < v->n_stats; k++) {
         r.mean[k] = numbers[1 + k];
         r.rstd[k] = 1 / sqrt((n > 0 ? m2[k] / n : 0) + eps);
-        store_vector(call, OUT_MEAN, k, r.mean[k]);
-        store_vector(call, OUT_RSTD, k, r.rstd[k]);
-        store_vector(call, OUT_VAR, k, n > 1 ? m2[k] / (n - 1) : 0);
+        if (is_wanted(call, OUT_VAR))
+            tsr__put(call->out[OUT_VAR].dtype, call->out[OUT_VAR].data, k,
+                     n > 1 ? m2[k] / (n - 1) : 0);
     }
+    store_vector(call, OUT_MEAN, v->n_stats, r.mean);
+    store_vector(call, OUT_RSTD, v->n_stats, r.rstd);
     const tsr_norm_factors f = factors_of(&r);
 
     for (int64_t i = 0; i < v->n && v->bytes > 0; i++) {
@@ -240,17 +244,22 @@ static void merge_sums(int64_t count, double *numbers, const double *more)
 /* gx = grad * rstd * weight - (a + (x - mean) * rstd^2 * b) * rstd / count, where a and b are the
    statistic's sums of grad and of grad * (x - mean), with the weights in them. */
 static void set_backward(const view *v, const room *r, const double *a, const double *b,
-                         double count, int64_t first, int64_t channels_each)
+                         double count, int64_t first, int64_t each)
 {
-    for (int64_t c = 0; c < v->channels; c++) {
-        const int64_t k = first + c / channels_each;
-        const double rstd = r->rstd[k], own = v->groups > 0 ? 1 : r->weight[c];
+    for (int64_t c = 0; c < v->channels; first++) {
+        const double mean = a ? r->mean[first] : 0, rest = tsr__norm_rest(v->dtype, mean);
+        const double rstd = r->rstd[first], plus = a ? -rstd * a[first] / count : 0;
+        const double by = a ? -rstd * rstd * rstd * b[first] / count : 0;
 
-        tsr__norm_put(v->dtype, r->high, c, a ? r->mean[k] : 0);
-        tsr__norm_put(v->dtype, r->low, c, a ? tsr__norm_rest(v->dtype, r->mean[k]) : 0);
-        tsr__norm_put(v->dtype, r->by, c, a ? -rstd * rstd * rstd * own * b[k] / count : 0);
-        tsr__norm_put(v->dtype, r->plus, c, a ? -rstd * own * a[k] / count : 0);
-        tsr__norm_put(v->dtype, r->grad_by, c, rstd * r->weight[c]);
+        for (const int64_t end = c + each; c < end; c++) {
+            const double own = v->groups > 0 ? 1 : r->weight[c];
+
+            tsr__norm_put(v->dtype, r->high, c, mean);
+            tsr__norm_put(v->dtype, r->low, c, rest);
+            tsr__norm_put(v->dtype, r->by, c, by * own);
+            tsr__norm_put(v->dtype, r->plus, c, plus * own);
+            tsr__norm_put(v->dtype, r->grad_by, c, rstd * r->weight[c]);
+        }
     }
 }
 
@@ -322,10 +331,10 @@ static void batch_back_finish(const tsr_kernel_call *call, const double *numbers
     room r;
 
     load_statistics(call, &v, &r);
-    for (int64_t c = 0; c < v.channels; c++) {
-        store_vector(call, OUT_GRAD_WEIGHT, c, dot[c] * r.rstd[c]);
-        store_vector(call, OUT_GRAD_BIAS, c, sum[c]);
-    }
+    for (int64_t c = 0; c < v.channels; c++)
+        r.center[c] = dot[c] * r.rstd[c];
+    store_vector(call, OUT_GRAD_WEIGHT, v.channels, r.center);
+    store_vector(call, OUT_GRAD_BIAS, v.channels, sum);
     if (is_wanted(call, OUT_GRAD_X))
         finish_grad_x(call, &v, &r, training ? sum : NULL, training ? dot : NULL);
 }
@@ -342,48 +351,57 @@ static void group_back_local(const tsr_kernel_call *call, double *numbers)
 {
     const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
     const size_t sample = v.n > 0 ? v.bytes / (size_t)v.n : 0;
-    const int64_t each = v.groups > 0 ? v.channels / v.groups : 1;
+    const int64_t each = v.groups > 0 ? v.channels / v.groups : 0;
     room r;
 
     load_statistics(call, &v, &r);
     memset(numbers, 0, 2 * (size_t)v.n_stats * sizeof *numbers);
+    memset(r.sum, 0, (size_t)(v.n * v.channels) * sizeof *r.sum);
+    memset(r.dot, 0, (size_t)(v.n * v.channels) * sizeof *r.dot);
     for (int64_t i = 0; i < v.n && v.channels > 0; i++) {
         double *sum = r.sum + i * v.channels, *dot = r.dot + i * v.channels;
 
-        memset(sum, 0, (size_t)v.channels * sizeof *sum);
-        memset(dot, 0, (size_t)v.channels * sizeof *dot);
-        for (int64_t c = 0; c < v.channels; c++)
-            r.center[c] = r.mean[i * v.groups + c / each];
+        for (int64_t c = 0, k = i * v.groups; c < v.channels; k++)
+            for (const int64_t end = c + each; c < end; c++)
+                r.center[c] = r.mean[k];
         tsr__norm_sums(v.dtype, v.channels, v.space,
                        (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample,
                        (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample, r.center,
                        sum, dot);
-        for (int64_t c = 0; c < v.channels; c++) {
-            const int64_t k = i * v.groups + c / each;
-
-            numbers[k] += r.weight[c] * sum[c];
-            numbers[v.n_stats + k] += r.weight[c] * dot[c];
-        }
+        for (int64_t c = 0, k = i * v.groups; c < v.channels; k++)
+            for (const int64_t end = c + each; c < end; c++) {
+                numbers[k] += r.weight[c] * sum[c];
+                numbers[v.n_stats + k] += r.weight[c] * dot[c];
+            }
     }
+}
+
+/* Over samples, in their order. */
+static void group_vectors(const tsr_kernel_call *call, const view *v, const room *r)
+{
+    const int64_t each = v->groups > 0 ? v->channels / v->groups : 0;
+    double *weight = r->center, *bias = r->bias;
+
+    memset(weight, 0, (size_t)v->channels * sizeof *weight);
+    memset(bias, 0, (size_t)v->channels * sizeof *bias);
+    for (int64_t i = 0; i < v->n; i++)
+        for (int64_t c = 0, k = i * v->groups; c < v->channels; k++)
+            for (const int64_t end = c + each; c < end; c++) {
+                weight[c] += r->dot[i * v->channels + c] * r->rstd[k];
+                bias[c] += r->sum[i * v->channels + c];
+            }
+    store_vector(call, OUT_GRAD_WEIGHT, v->channels, weight);
+    store_vector(call, OUT_GRAD_BIAS, v->channels, bias);
 }
 
 static void group_back_finish(const tsr_kernel_call *call, const double *numbers)
 {
     const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
-    const int64_t each = v.groups > 0 ? v.channels / v.groups : 1;
     room r;
 
     set_room(&v, true, call->scratch, &r); /* all was loaded by the first step */
-    for (int64_t c = 0; c < v.channels; c++) {
-        double weight = 0, bias = 0;
-
-        for (int64_t i = 0; i < v.n; i++) {
-            weight += r.dot[i * v.channels + c] * r.rstd[i * v.groups + c / each];
-            bias += r.sum[i * v.channels + c];
-        }
-        store_vector(call, OUT_GRAD_WEIGHT, c, weight);
-        store_vector(call, OUT_GRAD_BIAS, c, bias);
-    }
+    if (is_wanted(call, OUT_GRAD_WEIGHT) || is_wanted(call, OUT_GRAD_BIAS))
+        group_vectors(call, &v, &r);
     if (is_wanted(call, OUT_GRAD_X))
         finish_grad_x(call, &v, &r, numbers, numbers + v.n_stats);
 }

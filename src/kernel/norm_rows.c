@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm_rows.c - walks rows in blocks that fit the cache (norm_rows.h). A block's moments are of
-   distances to one of its own elements, so a large mean does no harm, and blocks are merged as
-   moments. Called by norm.c. */
+   distances to the mean so far, so a large mean does no harm, and blocks are merged as moments.
+   Called by norm.c. */
 #include "kernel/norm_rows.h"
 
 #include "base/cpu.h"
@@ -11,11 +11,11 @@
 #include <string.h>
 
 enum {
-    LANES = 16,   /* accumulators of a sum */
     BLOCK = 1024, /* elements of a row between two merges, */
-    SAMPLES = 64, /* or samples of it */
-    ROWS = 1024,  /* rows that are walked together, */
-    PIECE = 2048  /* so many elements of them at a time */
+    SAMPLES = 32, /* or samples of it */
+    ROWS = 512,   /* rows that are walked together, */
+    PIECE = 2048, /* so many elements of them at a time, */
+    HEIGHT = 8    /* so many samples where rows are single elements */
 };
 
 #define T float
@@ -43,6 +43,8 @@ enum {
 typedef struct parts {
     void (*moments)(const void *x, int64_t rows, int64_t step, int64_t n, const double *shift,
                     double *sum, double *square);
+    void (*columns)(const void *x, int64_t rows, int64_t step, int64_t samples, const double *shift,
+                    double *sum, double *square);
     void (*sums)(const void *grad, const void *x, int64_t rows, int64_t n, const double *center,
                  double *sum, double *dot);
     void (*apply)(const void *x, int64_t rows, int64_t n, const tsr_norm_factors *f, void *y);
@@ -50,14 +52,14 @@ typedef struct parts {
                        const tsr_norm_factors *f, void *y);
 } parts;
 
-static const parts f32_plain = {moments_f32_plain, sums_f32_plain, apply_f32_plain,
-                                apply_grad_f32_plain};
-static const parts f64_plain = {moments_f64_plain, sums_f64_plain, apply_f64_plain,
-                                apply_grad_f64_plain};
+static const parts f32_plain = {moments_f32_plain, columns_f32_plain, sums_f32_plain,
+                                apply_f32_plain, apply_grad_f32_plain};
+static const parts f64_plain = {moments_f64_plain, columns_f64_plain, sums_f64_plain,
+                                apply_f64_plain, apply_grad_f64_plain};
 #ifdef TSR__X86
-static const parts f32_avx2 = {moments_f32_avx2, sums_f32_avx2, apply_f32_avx2,
+static const parts f32_avx2 = {moments_f32_avx2, columns_f32_avx2, sums_f32_avx2, apply_f32_avx2,
                                apply_grad_f32_avx2};
-static const parts f64_avx2 = {moments_f64_avx2, sums_f64_avx2, apply_f64_avx2,
+static const parts f64_avx2 = {moments_f64_avx2, columns_f64_avx2, sums_f64_avx2, apply_f64_avx2,
                                apply_grad_f64_avx2};
 #endif
 
@@ -98,6 +100,7 @@ typedef struct band {
     size_t size;
     int64_t rows, length; /* of x; rows of the band are neighbours */
     int64_t n_rows;
+    double origin[ROWS]; /* near the mean: what is near it is kept as a distance to it */
     double shift[ROWS], sum[ROWS], square[ROWS];
 } band;
 
@@ -119,13 +122,67 @@ static void add_rows(band *b, const char *x, int64_t n)
     }
 }
 
+/* Rows of one element. */
+static void add_columns(band *b, const char *x, int64_t samples)
+{
+    const int64_t step = b->rows * (int64_t)b->size;
+    float buffer[HEIGHT * ROWS];
+
+    if (!is_half(b->dtype)) {
+        b->parts->columns(x, b->n_rows, b->rows, samples, b->shift, b->sum, b->square);
+        return;
+    }
+    for (int64_t s = 0; s < samples; s += HEIGHT) {
+        const int64_t m = least(HEIGHT, samples - s);
+
+        for (int64_t k = 0; k < m; k++)
+            tsr__half_widen(b->dtype, x + (s + k) * step, b->n_rows, buffer + k * b->n_rows);
+        b->parts->columns(buffer, b->n_rows, b->n_rows, m, b->shift, b->sum, b->square);
+    }
+}
+
+/* `n` elements of each row of some samples, by distances to the shifts. */
+static void add_block(band *b, const char *x, int64_t samples, int64_t n)
+{
+    memset(b->sum, 0, (size_t)b->n_rows * sizeof *b->sum);
+    memset(b->square, 0, (size_t)b->n_rows * sizeof *b->square);
+    if (b->length == 1)
+        add_columns(b, x, samples);
+    for (int64_t s = 0; s < samples && b->length > 1; s++)
+        add_rows(b, x + s * b->rows * b->length * (int64_t)b->size, n);
+}
+
+/* A number that both f32 and f64 have. */
+static double round_to(tsr_dtype dtype, double x)
+{
+    return dtype == TSR_F64 ? x : (double)(float)x;
+}
+
+/* Where distances are taken to: the mean so far. At first that of the block itself, which is found
+   by distances to one of its elements. Blocks far from their shift are inaccurate, but by no more
+   than they add to the sum of squares. */
+static void set_shifts(band *b, const char *x, int64_t samples, int64_t n, int64_t before,
+                       const double *mean)
+{
+    for (int64_t r = 0; r < b->n_rows && before > 0; r++)
+        b->shift[r] = round_to(b->dtype, b->origin[r] + mean[r]);
+    if (before > 0)
+        return;
+    for (int64_t r = 0; r < b->n_rows; r++)
+        b->shift[r] = tsr__get(b->dtype, x, r * b->length);
+    add_block(b, x, samples, n);
+    for (int64_t r = 0; r < b->n_rows; r++)
+        b->origin[r] = b->shift[r] =
+            round_to(b->dtype, b->shift[r] + b->sum[r] / (double)(samples * n));
+}
+
 /* Chan's formula: `before` values with these moments, and n more. */
 static void merge_block(band *b, int64_t before, int64_t n, double *mean, double *m2)
 {
     const double share = (double)n / (double)(before + n), each = 1 / (double)n;
 
     for (int64_t r = 0; r < b->n_rows; r++) {
-        const double own = b->sum[r] * each, delta = b->shift[r] + own - mean[r];
+        const double own = b->sum[r] * each, delta = b->shift[r] - b->origin[r] + own - mean[r];
         const double own_m2 = b->square[r] - b->sum[r] * own;
 
         mean[r] += delta * share;
@@ -149,15 +206,13 @@ static void band_moments(band *b, int64_t samples, const char *x, double *mean, 
             const int64_t some = least(together, samples - s), m = least(n, b->length - i);
             const char *at = x + (s * b->rows * b->length + i) * size;
 
-            for (int64_t r = 0; r < b->n_rows; r++) {
-                b->shift[r] = tsr__get(b->dtype, at, r * b->length);
-                b->sum[r] = b->square[r] = 0;
-            }
-            for (int64_t k = 0; k < some; k++)
-                add_rows(b, at + k * b->rows * b->length * size, m);
+            set_shifts(b, at, some, m, before, mean);
+            add_block(b, at, some, m);
             merge_block(b, before, some * m, mean, m2);
             before += some * m;
         }
+    for (int64_t r = 0; r < b->n_rows; r++)
+        mean[r] += b->origin[r];
 }
 
 void tsr__norm_moments(tsr_dtype dtype, int64_t samples, int64_t rows, int64_t length,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm_rows.h - the loops of normalisation: rows of memory, each with numbers of its own. f16 and
-   bf16 are widened to f32 on the way; sums are in f64. */
+   bf16 are widened to f32 on the way; f32 is summed in blocks, and these in f64. */
 #ifndef TSR_KERNEL_NORM_ROWS_H
 #define TSR_KERNEL_NORM_ROWS_H
 

@@ -3,86 +3,129 @@
    FN; undefines them. Sums have few terms per accumulator, in an order that depends on sizes
    only. */
 
-TSR__INLINE void FN(fold)(double *lane)
+TSR__INLINE double FN(fold)(int n, const T *lane)
 {
-    for (int half = LANES / 2; half; half /= 2)
+    double wide[128 / sizeof(T)];
+
+    for (int k = 0; k < n; k++)
+        wide[k] = (double)lane[k];
+    for (int half = n / 2; half; half /= 2)
         for (int k = 0; k < half; k++)
-            lane[k] += lane[k + half];
+            wide[k] += wide[k + half];
+    return wide[0];
 }
 
-/* Distances to `shift`, an element of the row or one like it: their sum and that of their
-   squares. */
+/* Distances to `shift`, which is near the mean: adds their sum and that of their squares. */
 SET static void FN(moments)(const void *data, int64_t rows, int64_t step, int64_t n,
                             const double *shift, double *sum, double *square)
 {
+    enum { LANES = 128 / sizeof(T), FEW = 32 / sizeof(T) };
     const T *x = data;
 
-    if (n == 1 && step == 1) {
-        TSR__INDEPENDENT
-        for (int64_t r = 0; r < rows; r++) {
-            const double d = (double)x[r] - shift[r];
-
-            sum[r] += d;
-            square[r] += d * d;
-        }
-        return;
-    }
     for (int64_t r = 0; r < rows; r++, x += step) {
-        const double at = shift[r];
-        double one[LANES] = {0}, two[LANES] = {0};
+        const T at = (T)shift[r];
+        T some[FEW] = {0}, some_square[FEW] = {0}, last = 0, last_square = 0;
         int64_t i = 0;
 
-        for (; i + LANES <= n; i += LANES)
-            for (int k = 0; k < LANES; k++) {
-                const double d = (double)x[i + k] - at;
+        if (n >= LANES) {
+            T one[LANES] = {0}, two[LANES] = {0};
 
-                one[k] += d;
-                two[k] += d * d;
-            }
-        for (int k = 0; i < n; i++, k++) {
-            const double d = (double)x[i] - at;
+            for (; i + LANES <= n; i += LANES)
+                for (int k = 0; k < LANES; k++) {
+                    const T d = x[i + k] - at;
 
-            one[k] += d;
-            two[k] += d * d;
+                    one[k] += d;
+                    two[k] += d * d;
+                }
+            sum[r] += FN(fold)(LANES, one);
+            square[r] += FN(fold)(LANES, two);
         }
-        FN(fold)(one);
-        FN(fold)(two);
-        sum[r] += one[0];
-        square[r] += two[0];
+        for (; i + FEW <= n; i += FEW)
+            for (int k = 0; k < FEW; k++) {
+                const T d = x[i + k] - at;
+
+                some[k] += d;
+                some_square[k] += d * d;
+            }
+        for (; i < n; i++) {
+            const T d = x[i] - at;
+
+            last += d;
+            last_square += d * d;
+        }
+        sum[r] += (double)last + FN(fold)(FEW, some);
+        square[r] += (double)last_square + FN(fold)(FEW, some_square);
+    }
+}
+
+/* The same for rows of one element, `step` apart in the next sample; at most ROWS of them. */
+SET static void FN(columns)(const void *data, int64_t rows, int64_t step, int64_t samples,
+                            const double *shift, double *sum, double *square)
+{
+    const T *x = data;
+    T at[ROWS], one[ROWS], two[ROWS];
+
+    for (int64_t r = 0; r < rows; r++) {
+        at[r] = (T)shift[r];
+        one[r] = two[r] = 0;
+    }
+    for (int64_t s = 0; s < samples; s++, x += step) {
+        TSR__INDEPENDENT
+        for (int64_t r = 0; r < rows; r++) {
+            const T d = x[r] - at[r];
+
+            one[r] += d;
+            two[r] += d * d;
+        }
+    }
+    TSR__INDEPENDENT
+    for (int64_t r = 0; r < rows; r++) {
+        sum[r] += (double)one[r];
+        square[r] += (double)two[r];
     }
 }
 
 SET static void FN(sums)(const void *grad, const void *data, int64_t rows, int64_t n,
                          const double *center, double *sum, double *dot)
 {
+    enum { LANES = 128 / sizeof(T), FEW = 32 / sizeof(T) };
     const T *g = grad, *x = data;
 
     if (n == 1) {
         TSR__INDEPENDENT
         for (int64_t r = 0; r < rows; r++) {
             sum[r] += (double)g[r];
-            dot[r] += (double)g[r] * ((double)x[r] - center[r]);
+            dot[r] += (double)(g[r] * (x[r] - (T)center[r]));
         }
         return;
     }
     for (int64_t r = 0; r < rows; r++, x += n, g += n) {
-        const double at = center[r];
-        double one[LANES] = {0}, two[LANES] = {0};
+        const T at = (T)center[r];
+        T some[FEW] = {0}, some_dot[FEW] = {0}, last = 0, last_dot = 0;
         int64_t i = 0;
 
-        for (; i + LANES <= n; i += LANES)
-            for (int k = 0; k < LANES; k++) {
-                one[k] += (double)g[i + k];
-                two[k] += (double)g[i + k] * ((double)x[i + k] - at);
-            }
-        for (int k = 0; i < n; i++, k++) {
-            one[k] += (double)g[i];
-            two[k] += (double)g[i] * ((double)x[i] - at);
+        if (n >= LANES) {
+            T one[LANES] = {0}, two[LANES] = {0};
+
+            for (; i + LANES <= n; i += LANES)
+                for (int k = 0; k < LANES; k++) {
+                    one[k] += g[i + k];
+                    two[k] += g[i + k] * (x[i + k] - at);
+                }
+            sum[r] += FN(fold)(LANES, one);
+            dot[r] += FN(fold)(LANES, two);
         }
-        FN(fold)(one);
-        FN(fold)(two);
-        sum[r] += one[0];
-        dot[r] += two[0];
+        for (; i + FEW <= n; i += FEW)
+            for (int k = 0; k < FEW; k++) {
+                some[k] += g[i + k];
+                some_dot[k] += g[i + k] * (x[i + k] - at);
+            }
+        for (; i < n; i++) {
+            last += g[i];
+            last_dot += g[i] * (x[i] - at);
+        }
+        sum[r] += (double)last + FN(fold)(FEW, some);
+        dot[r] += (double)last_dot + FN(fold)(FEW, some_dot);
     }
 }
 
