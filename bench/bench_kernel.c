@@ -302,6 +302,85 @@ static void bench_resample(tsr_dtype dtype, double copy)
     tsr__pool_trim(&pool);
 }
 
+/* x of 64 MiB as [n, channels, space], or as much of it as there is. */
+static tsr_operand image(tsr_dtype dtype, int64_t channels, int64_t space)
+{
+    const int64_t n = 64 * MIB / (int64_t)tsr_dtype_size(dtype) / channels / space;
+    tsr_operand x = operand(dtype, n, channels * space);
+
+    x.shape = (tsr_shape){3, {n, channels, space}};
+    return x;
+}
+
+static tsr_operand vector(tsr_dtype dtype, int ndim, int64_t n, int64_t channels)
+{
+    tsr_operand x = operand(dtype, ndim == 2 ? n : 1, channels);
+
+    x.shape = ndim == 2 ? (tsr_shape){2, {n, channels}} : (tsr_shape){1, {channels}};
+    return x;
+}
+
+/* Statistics need all of x before the first result: that is read twice, and gradients too. A group
+   norm's x is in the cache the second time. */
+static void bench_norm(tsr_dtype dtype, int64_t channels, int64_t space, double copy, double read)
+{
+    const tsr_dtype fine = dtype == TSR_BF16 ? TSR_F32 : dtype;
+    const int64_t groups = channels / 8;
+    static const char *const names[] = {"batch_norm", "batch_norm_backward", "group_norm",
+                                        "group_norm_backward"};
+    static const tsr_kernel kernels[] = {tsr__kernel_batch_norm, tsr__kernel_batch_norm_backward,
+                                         tsr__kernel_group_norm, tsr__kernel_group_norm_backward};
+    static size_t (*const scratches[])(const tsr_kernel_call *) = {
+        tsr__scratch_batch_norm, tsr__scratch_batch_norm_backward, tsr__scratch_group_norm,
+        tsr__scratch_group_norm_backward};
+
+    for (int k = 0; k < 4; k++) {
+        const bool grouped = k >= 2, back = k % 2;
+        job j = make(kernels[k], 5, image(dtype, channels, space), (tsr_operand){0},
+                     image(dtype, channels, space));
+        const double once = 64.0 * MIB;
+        const int64_t n = j.call.in[0].shape.size[0];
+        const double bound = back      ? 2 * once * read + 2 * once * copy + once * read
+                             : grouped ? 2 * once * copy
+                                       : once * read + 2 * once * copy;
+        char name[64];
+
+        for (int i = 1; i < 5; i++)
+            j.call.in[i] = (tsr_operand){.shape = {.ndim = -1}};
+        j.call.in[back ? 2 : 1] = vector(fine, 1, n, channels);
+        if (back)
+            j.call.in[1] = image(dtype, channels, space);
+        for (int i = 1; i < 3; i++)
+            j.call.out[i] = back ? vector(fine, 1, n, channels)
+                                 : vector(fine, grouped ? 2 : 1, n, grouped ? groups : channels);
+        for (int i = 3; i < 5 && back; i++)
+            j.call.in[i] = vector(fine, grouped ? 2 : 1, n, grouped ? groups : channels);
+        j.call.n_out = 3;
+        j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {grouped ? groups : 1}};
+        j.call.attrs.value[1].f = 1e-5;
+        j.call.number[0] = grouped ? 8 * space : n * space;
+        j.call.scratch = memory(scratches[k](&j.call));
+        snprintf(name, sizeof name, "%s %s, %d x %d", names[k], tsr_dtype_name(dtype),
+                 (int)channels, (int)space);
+        printf("  %-40s %.2f of the bound\n", name, bound / least_time(&j));
+        for (int i = 0; i < 5; i++)
+            free(j.call.in[i].data);
+        for (int i = 0; i < 3; i++)
+            free(j.call.out[i].data);
+        free(j.call.scratch);
+    }
+}
+
+static void bench_norms(double copy, double read)
+{
+    printf("normalisation of 64 MiB, channels x space, against copying and reading as often\n");
+    bench_norm(TSR_F32, 64, 56 * 56, copy, read);
+    bench_norm(TSR_F32, 512, 7 * 7, copy, read);
+    bench_norm(TSR_F32, 1024, 1, copy, read);
+    bench_norm(TSR_BF16, 64, 56 * 56, copy, read);
+    bench_norm(TSR_F64, 64, 56 * 56, copy, read);
+}
+
 int main(void)
 {
     double copy, read;
@@ -316,5 +395,6 @@ int main(void)
     bench_softmax(copy);
     bench_resample(TSR_F32, copy);
     bench_resample(TSR_BF16, copy);
+    bench_norms(copy, read);
     return 0;
 }

@@ -63,4 +63,18 @@ size_t tsr__scratch_bag_weights_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call);
 
+/* Normalisation of x [samples, channels, space...], inputs and attributes as in norm.h: y, and the
+   mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched
+   off have ndim -1; number 0 is how many values a statistic is of. */
+void tsr__kernel_batch_norm(const tsr_kernel_call *call);
+void tsr__kernel_group_norm(const tsr_kernel_call *call);
+void tsr__kernel_batch_norm_backward(const tsr_kernel_call *call);
+void tsr__kernel_group_norm_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_batch_norm(const tsr_kernel_call *call);
+size_t tsr__scratch_group_norm(const tsr_kernel_call *call);
+size_t tsr__scratch_batch_norm_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_group_norm_backward(const tsr_kernel_call *call);
+/* out = (1 - momentum) in0 + momentum in1, momentum attribute 0; the dtypes may differ */
+void tsr__kernel_running_update(const tsr_kernel_call *call);
+
 #endif

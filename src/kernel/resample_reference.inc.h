@@ -34,4 +34,8 @@ static void FN(results)(const tsr_resample_geometry *g, const void *source, void
     }
 }
 
-#include "kernel/reference_undef.inc.h"
+#undef T
+#undef LD
+#undef ST
+#undef LOWEST
+#undef FN

@@ -16,6 +16,12 @@ tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err);
 tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                                       tsr_tensor **out, tsr_error *err);
 
+/* The run of normalisations and their gradients, src/run/moments.c. */
+tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
+
+/* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
+unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
+
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];
@@ -25,5 +31,6 @@ extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
 extern const tsr_op tsr__ops_convolution[];
 extern const tsr_op tsr__ops_pooling[];
+extern const tsr_op tsr__ops_norm[];
 
 #endif
