@@ -53,8 +53,10 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags
     tsr__run_specs(call, in, out);
     window.in[k].data = tsr__tensor_data(call->in[k]);
     TSR_TRY(tsr__halo_make(call->mesh, s, in, out, &ctx->cost, &halo));
-    if (halo)
+    if (halo) {
         TSR_TRY(tsr__halo_start(halo, call->mesh, call->in, &window));
+        TSR_TRY(tsr__halo_finish(halo, call->in));
+    }
     layout = tsr__windows_layout(tsr__halo_windows(halo), in, out, k);
     tsr__layout_interval(&layout, 0, call->mesh->coord, &offsets.first, &end);
     offsets.n = end - offsets.first;
