@@ -53,8 +53,10 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags
     tsr__run_specs(call, in, out);
     window.in[k].data = tsr__tensor_data(call->in[k]);
     TSR_TRY(tsr__halo_make(call->mesh, s, in, out, &ctx->cost, &halo));
-    if (halo)
-        TSR_TRY(tsr__halo_bring(halo, call->mesh, &window));
+    if (halo) {
+        TSR_TRY(tsr__halo_start(halo, call->mesh, call->in, &window));
+        TSR_TRY(tsr__halo_finish(halo, call->in));
+    }
     layout = tsr__windows_layout(tsr__halo_windows(halo), in, out, k);
     tsr__layout_interval(&layout, 0, call->mesh->coord, &offsets.first, &end);
     offsets.n = end - offsets.first;
@@ -64,7 +66,7 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags
     bags->n_bags = end - first;
     TSR_TRY(tsr__bag_bounds(call, &offsets, first, bags->n_bags, held, begin, err));
 done:
-    tsr__halo_put(halo, ctx);
+    tsr__halo_put(halo);
     tsr__halo_free(ctx, halo);
     return st;
 }
