@@ -61,6 +61,7 @@ typedef struct bags {
     int64_t n;               /* bags */
     int64_t begin[BAGS + 1]; /* the last one is their end */
     bool include_last;
+    bool overlap; /* bags that need no other rank's offset are pooled while it comes */
 } bags;
 
 typedef struct data {
@@ -138,6 +139,7 @@ static tsr_status results_job(tsr_mesh *mesh, void *arg)
 
     fill(&x);
     compute(b, &x, &w);
+    tsr_overlap_set(mesh, b->overlap ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_AUTO);
     table = whole(mesh, "f64", ROWS, DIM, b->at.table, x.table);
     ids = whole(mesh, "i64", IDS, -1, b->at.ids, x.ids);
     offsets = whole(mesh, "i64", b->n + b->include_last, -1, b->at.offsets, b->begin);
@@ -202,6 +204,7 @@ static void results_are_those_of_loops(void **state)
             for (int seed = 0; seed < 5; seed++) {
                 bags b = kinds[k];
                 b.at = LAYOUTS[l];
+                b.overlap = (l + k + (size_t)seed) % 2;
                 snprintf(cost, sizeof cost, "random:%d", (int)(l * 100 + k * 10) + seed);
                 pass(b.at.mesh, seed ? cost : NULL, results_job, &b);
             }
