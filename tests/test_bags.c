@@ -15,24 +15,11 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
-/* cmocka's asserts are for the main thread: jobs say what is wrong, the caller fails. */
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            fprintf(stderr, "%s:%d: %s; %s\n", __FILE__, __LINE__, #x, tsr_mesh_message(mesh));    \
-            return TSR_ERR_MISMATCH;                                                               \
-        }                                                                                          \
-    } while (0)
+#include "ranks.h"
 
 static void pass(const char *mesh, const char *cost, tsr_job job, void *arg)
 {
-    tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .cost = cost};
-    tsr_error err = {0};
-    tsr_status st = tsr_run(&opts, job, arg, &err);
-
-    if (st != TSR_OK)
-        print_error("mesh %s, cost %s: %s\n", mesh, cost ? cost : "default", err.text);
-    assert_int_equal(st, TSR_OK);
+    pass_with((tsr_run_opts){.mesh = mesh, .world = TSR_WORLD_THREAD, .cost = cost}, job, arg);
 }
 
 static tsr_tensor *whole(tsr_mesh *mesh, const char *dtype, int64_t a, int64_t b, const char *where,
