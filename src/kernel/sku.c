@@ -79,14 +79,16 @@ static const struct category_facts {
     bool index; /* also by i32 or i64 */
 } CATEGORY[] = {
     [TSR_CATEGORY_EMBEDDING] = {"embedding", EMBEDDING, sizeof EMBEDDING / sizeof *EMBEDDING, true},
-    [TSR_CATEGORY_POINTWISE] = {"pointwise", POINTWISE, sizeof POINTWISE / sizeof *POINTWISE},
-    [TSR_CATEGORY_LINALG] = {"linalg", LINALG, sizeof LINALG / sizeof *LINALG},
-    [TSR_CATEGORY_REDUCTION] = {"reduction", REDUCTION, sizeof REDUCTION / sizeof *REDUCTION},
-    [TSR_CATEGORY_SOFTMAX] = {"softmax", SOFTMAX, sizeof SOFTMAX / sizeof *SOFTMAX},
-    [TSR_CATEGORY_MOVE] = {"move", MOVE, sizeof MOVE / sizeof *MOVE},
+    [TSR_CATEGORY_POINTWISE] = {"pointwise", POINTWISE, sizeof POINTWISE / sizeof *POINTWISE,
+                                false},
+    [TSR_CATEGORY_LINALG] = {"linalg", LINALG, sizeof LINALG / sizeof *LINALG, false},
+    [TSR_CATEGORY_REDUCTION] = {"reduction", REDUCTION, sizeof REDUCTION / sizeof *REDUCTION,
+                                false},
+    [TSR_CATEGORY_SOFTMAX] = {"softmax", SOFTMAX, sizeof SOFTMAX / sizeof *SOFTMAX, false},
+    [TSR_CATEGORY_MOVE] = {"move", MOVE, sizeof MOVE / sizeof *MOVE, false},
     [TSR_CATEGORY_CONVOLUTION] = {"convolution", CONVOLUTION,
-                                  sizeof CONVOLUTION / sizeof *CONVOLUTION},
-    [TSR_CATEGORY_POOLING] = {"pooling", POOLING, sizeof POOLING / sizeof *POOLING},
+                                  sizeof CONVOLUTION / sizeof *CONVOLUTION, false},
+    [TSR_CATEGORY_POOLING] = {"pooling", POOLING, sizeof POOLING / sizeof *POOLING, false},
 };
 enum { CATEGORIES = sizeof CATEGORY / sizeof *CATEGORY };
 
