@@ -4,6 +4,7 @@
    bound, less is slower). */
 #include "kernel/blas.h"
 #include "kernel/kernels.h"
+#include "kernel/resample.h"
 
 #include <cblas.h>
 #include <stdio.h>
@@ -13,11 +14,20 @@
 
 enum { MIB = 1 << 20, REPEATS = 15 };
 
+typedef struct resampling {
+    const char *name;
+    tsr_resample_kind kind;
+    tsr_resample_shape shape;
+} resampling;
+
 typedef struct job {
     void (*run)(const struct job *job);
     tsr_kernel kernel;
     tsr_kernel_call call;
     size_t bytes;
+    const resampling *resampling; /* of in[0] */
+    bool back;
+    tsr_pool *pool;
 } job;
 
 static double seconds(void)
@@ -57,6 +67,19 @@ static void run_read(const job *j)
             sum[k] += x[i + (size_t)k];
     *(uint64_t *)j->call.out[0].data =
         sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+}
+
+static void run_resample(const job *j)
+{
+    const resampling *r = j->resampling;
+    const tsr_dtype dtype = j->call.in[0].dtype;
+
+    if (j->back)
+        tsr__resample_grad(&r->shape, r->kind, dtype, false, j->pool, j->call.in[0].data,
+                           j->call.out[0].data, NULL);
+    else
+        tsr__resample(&r->shape, r->kind, dtype, false, j->pool, j->call.in[0].data,
+                      j->call.out[0].data, NULL);
 }
 
 /* The least time of several runs. */
@@ -128,7 +151,7 @@ static void bench_matmul(int64_t n)
         job j = make(tsr__kernel_matmul, 2, operand(dtypes[d], n, n), operand(dtypes[d], n, n),
                      operand(dtypes[d], n, n));
 
-        printf("  matmul %-4s               %.2f of sgemm\n", tsr_dtype_name(dtypes[d]),
+        printf("  matmul %-4s                 %.2f of sgemm\n", tsr_dtype_name(dtypes[d]),
                bound / least_time(&j));
         free_job(&j);
     }
@@ -151,7 +174,7 @@ static void measure_memory(double *copy, double *read)
 
 static void report(const char *name, job *j, double bound)
 {
-    printf("  %-25s %.2f of the bound\n", name, bound / least_time(j));
+    printf("  %-27s %.2f of the bound\n", name, bound / least_time(j));
     free_job(j);
 }
 
@@ -224,6 +247,59 @@ static void bench_softmax(double copy)
     }
 }
 
+static tsr_resample_shape square(int ndim, int64_t planes, int64_t in, int64_t out)
+{
+    tsr_resample_shape s = {.ndim = ndim, .planes = planes};
+
+    for (int d = 0; d < ndim; d++) {
+        s.whole_in[d] = s.in_count[d] = in;
+        s.whole_out[d] = s.out_count[d] = out;
+    }
+    return s;
+}
+
+/* Output and gradient, each reading one side and writing the other. */
+static void bench_resample(tsr_dtype dtype, double copy)
+{
+    const resampling cases[] = {
+        {"average 56^2 to 7^2", TSR_RESAMPLE_AVERAGE, square(2, 2048, 56, 7)},
+        {"average 7^2 to 1", TSR_RESAMPLE_AVERAGE, square(2, 65536, 7, 1)},
+        {"average 56^2 to 15^2", TSR_RESAMPLE_AVERAGE, square(2, 2048, 56, 15)},
+        {"nearest 56^2 to 112^2", TSR_RESAMPLE_NEAREST, square(2, 512, 56, 112)},
+        {"nearest 64^2 to 100^2", TSR_RESAMPLE_NEAREST, square(2, 512, 64, 100)},
+        {"nearest 24^3 to 48^3", TSR_RESAMPLE_NEAREST, square(3, 64, 24, 48)},
+        {"linear 2^16 to 2^17", TSR_RESAMPLE_LINEAR, square(1, 64, 65536, 131072)},
+        {"linear 56^2 to 112^2", TSR_RESAMPLE_LINEAR, square(2, 512, 56, 112)},
+        {"linear 512^2 to 1024^2", TSR_RESAMPLE_LINEAR, square(2, 8, 512, 1024)},
+        {"linear 112^2 to 56^2", TSR_RESAMPLE_LINEAR, square(2, 512, 112, 56)},
+        {"corners 64^2 to 100^2", TSR_RESAMPLE_CORNERS, square(2, 512, 64, 100)},
+        {"linear 24^3 to 48^3", TSR_RESAMPLE_LINEAR, square(3, 64, 24, 48)},
+    };
+    tsr_heap heap = {0};
+    tsr_pool pool;
+
+    tsr__pool_open(&pool, &heap);
+    printf("%s resampling against memcpy for the same traffic\n", tsr_dtype_name(dtype));
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        const tsr_resample_shape *s = &cases[k / 2].shape;
+        int64_t n = s->planes, m = s->planes;
+        char name[64];
+        job j;
+
+        for (int d = 0; d < s->ndim; d++)
+            n *= s->whole_in[d], m *= s->whole_out[d];
+        j = make(NULL, 1, operand(dtype, 1, k % 2 ? m : n), (tsr_operand){0},
+                 operand(dtype, 1, k % 2 ? n : m));
+        j.run = run_resample;
+        j.resampling = &cases[k / 2];
+        j.back = k % 2;
+        j.pool = &pool;
+        snprintf(name, sizeof name, "%s%s", cases[k / 2].name, k % 2 ? " grad" : "");
+        report(name, &j, (double)(n + m) * (double)tsr_dtype_size(dtype) * copy);
+    }
+    tsr__pool_trim(&pool);
+}
+
 int main(void)
 {
     double copy, read;
@@ -236,5 +312,7 @@ int main(void)
     bench_reduce(TSR_F32, read);
     bench_reduce(TSR_BF16, read);
     bench_softmax(copy);
+    bench_resample(TSR_F32, copy);
+    bench_resample(TSR_BF16, copy);
     return 0;
 }
