@@ -83,7 +83,7 @@ static tsr_tensor *get_picture(tsr_mesh *mesh, const app *a, int64_t size[3])
 
 /* ---- the filter ---- */
 
-/* The same weights for every colour: out of them per colour, each of `in` maps of rows x columns. */
+/* The same weights for every colour, which makes `out` maps of `in`. */
 static tsr_tensor *weights(tsr_mesh *mesh, int64_t colours, int out, int in, int rows, int columns,
                            const float *w)
 {
