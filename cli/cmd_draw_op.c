@@ -125,6 +125,14 @@ static const char *peers_text(const op_halo *h, int index, char buf[FROM])
     return buf;
 }
 
+static void range_text(int64_t begin, int64_t end, char buf[CLI_TEXT])
+{
+    if (begin < end)
+        snprintf(buf, CLI_TEXT, "%" PRId64 ":%" PRId64, begin, end);
+    else
+        snprintf(buf, CLI_TEXT, "none");
+}
+
 /* Per dim with a window: part, window, padding; then what comes from whom. */
 static void print_table(const op_halo *h)
 {
@@ -157,8 +165,8 @@ static void print_table(const op_halo *h)
 
             if (!h->along[d])
                 continue;
-            snprintf(cell[n++], CLI_TEXT, "%" PRId64 ":%" PRId64, x->begin, x->end);
-            snprintf(cell[n++], CLI_TEXT, "%" PRId64 ":%" PRId64, w->begin, w->end);
+            range_text(x->begin, x->end, cell[n++]);
+            range_text(w->begin, w->end, cell[n++]);
             snprintf(cell[n++], CLI_TEXT, "%" PRId64 ",%" PRId64,
                      w->from < w->begin ? w->begin - w->from : 0,
                      w->to > w->end ? w->to - w->end : 0);
@@ -255,9 +263,9 @@ static int draw(const cli_args *args, halo_art *a, bool color)
     int status;
 
     if (a->n == 0 && !as_json) {
-        printf(
-            "%s\nno operand is seen through windows in this way: every rank works on its parts\n",
-            op_problem_text(&a->p, title, sizeof title));
+        printf("%s\nno operand is seen through windows in the cheapest way, which explain tells: "
+               "ranks work on their parts\n",
+               op_problem_text(&a->p, title, sizeof title));
         return CLI_OK;
     }
     if (a->n == 0)

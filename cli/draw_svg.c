@@ -231,6 +231,14 @@ static void write_legend(FILE *f, const picture *p, const legend *l, double top)
     }
 }
 
+static bool shows_beyond(const picture_axis *a)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->beyond[i])
+            return true;
+    return false;
+}
+
 /* What stripes and hatches mean, and which slice of an n-D tensor this is. */
 static void write_notes(FILE *f, const picture *p, double top)
 {
@@ -238,8 +246,10 @@ static void write_notes(FILE *f, const picture *p, double top)
     size_t used = 0;
 
     if (p->view)
-        used += (size_t)snprintf(text, sizeof text, "Dashed: what the rank %s; hatched: padding. ",
-                                 p->view->spread ? "fills and gives to the owners" : "needs");
+        used += (size_t)snprintf(
+            text, sizeof text, "Dashed: what the rank %s%s. ",
+            p->view->spread ? "fills and gives to the owners" : "needs",
+            shows_beyond(&p->row) || shows_beyond(&p->col) ? "; hatched: padding" : "");
     if (p->other_dims)
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "Shown%s. ", picture_cut(p, cut) + 1);

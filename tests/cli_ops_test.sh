@@ -36,6 +36,8 @@ has 'ops' 'matmul                a,b,bias?' '...mk,...kn,n->...mn' 'by function'
 run 0 ops sum matmul
 has 'ops, some' 'attributes  dims:ints, keepdim:bool=false' 'a*b+bias; max and min' \
     'tessera verify "matmul f64[4,6] f64[6,2] mesh=2x2"'
+run 0 ops conv
+has 'ops, a long line' 'sum and avg, it is x*weight+bias; max and min, it grows with +bias'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
 json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x*"' ops cat

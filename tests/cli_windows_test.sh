@@ -46,7 +46,7 @@ has 'draw windows that are filled' 'the output f32[2,2,12,16]@[S(2),S(3)], fille
 run 0 draw 'conv_grad_weight f32[2,3,8,8]@[S(2)] f32[2,4,8,8]@[S(2)] padding=1 kernel=3,3 mesh=2'
 has 'draw the windows of a gradient of weights' 'x f32[2,3,8,8]@[S(2)], seen through the window'
 run 0 draw 'conv f32[4,1,12,16]@[S(0)] f32[1,1,5,5] padding=2 mesh=2'
-has 'draw where no windows are' 'no operand is seen through windows in this way'
+has 'draw where no windows are' 'no operand is seen through windows in the cheapest way'
 run 0 draw 'matmul f32[4,4]@[S(0)] f32[4,4] mesh=2'
 has 'draw an op without windows' 'no operand is seen through windows'
 run 0 draw "$blur" --svg "$dir/a.svg"
