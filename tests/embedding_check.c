@@ -14,33 +14,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*seed >> 32) ^ (*seed << 11);
-}
-
-int64_t below(uint64_t *seed, int64_t n)
-{
-    return (int64_t)(next_random(seed) % (uint64_t)n);
-}
-
-/* Exactly as large as it must be, so that the sanitizer sees the first byte beyond; all ones. */
-static void *memory(int64_t n, size_t size)
-{
-    void *p = malloc(n ? (size_t)n * size : 1);
-
-    assert_non_null(p);
-    memset(p, 0xff, (size_t)n * size);
-    return p;
-}
-
 /* ---- problems ---- */
 
 static void *values(tsr_dtype dtype, int64_t n, bool integers, bool special, uint64_t *seed)
 {
     static const double specials[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-42};
-    void *x = memory(n, tsr_dtype_size(dtype));
+    void *x = exact_memory(dtype, n);
 
     for (int64_t i = 0; i < n; i++) {
         if ((int)dtype == TSR__FIELD)
@@ -58,7 +37,7 @@ static void *values(tsr_dtype dtype, int64_t n, bool integers, bool special, uin
 static void *random_ids(tsr_ids *ids, uint64_t *seed)
 {
     const int64_t few = ids->vocab && below(seed, 2) ? 1 + below(seed, ids->vocab) : ids->vocab;
-    void *data = memory(ids->n, tsr_dtype_size(ids->dtype));
+    void *data = exact_memory(ids->dtype, ids->n);
 
     for (int64_t i = 0; i < ids->n; i++)
         tsr__put(ids->dtype, data, i, (double)below(seed, few));
@@ -67,7 +46,7 @@ static void *random_ids(tsr_ids *ids, uint64_t *seed)
 
 static int64_t *random_begin(int64_t n_bags, int64_t n, uint64_t *seed)
 {
-    int64_t *begin = memory(n_bags + 1, sizeof *begin), at = 0;
+    int64_t *begin = exact_memory(TSR_I64, n_bags + 1), at = 0;
 
     for (int64_t b = 0; b <= n_bags; b++) {
         begin[b] = at;
@@ -107,10 +86,9 @@ problem random_problem(tsr_dtype dtype, tsr_dtype index, bool integers, bool spe
 
 static void *frequencies(const tsr_ids *ids)
 {
-    const size_t size = tsr_dtype_size(ids->dtype);
-    void *counts = memory(ids->n_rows, size);
+    void *counts = exact_memory(ids->dtype, ids->n_rows);
 
-    memset(counts, 0, (size_t)ids->n_rows * size);
+    memset(counts, 0, (size_t)ids->n_rows * tsr_dtype_size(ids->dtype));
     tsr__embedding_count(ids, ids->dtype, counts);
     return counts;
 }
@@ -120,12 +98,12 @@ void complete(problem *p)
     const tsr_ids *ids = &p->bags.ids;
     const int64_t n = p->bags.n_bags * p->dim;
 
-    p->counts = memory(p->bags.n_bags, sizeof *p->counts);
+    p->counts = exact_memory(TSR_I64, p->bags.n_bags);
     tsr__bag_counts(&p->bags, p->counts);
     p->freq = frequencies(ids);
-    p->winners = memory(n, tsr_dtype_size(ids->dtype));
+    p->winners = exact_memory(ids->dtype, n);
     if ((int)p->dtype != TSR__FIELD) {
-        int64_t *position = memory(n, sizeof *position);
+        int64_t *position = exact_memory(TSR_I64, n);
 
         free(run(p, TSR_EMBEDDING_BAG_MAX, TSR_VARIANT_REFERENCE, false, position));
         tsr__bag_winners(ids, n, position, ids->dtype, p->winners);
@@ -166,7 +144,7 @@ void free_cut(problem *p)
 
 static void *absolute_of(tsr_dtype dtype, const void *x, int64_t n)
 {
-    double *y = x ? memory(n, sizeof *y) : NULL;
+    double *y = x ? exact_memory(TSR_F64, n) : NULL;
 
     for (int64_t i = 0; x && i < n; i++)
         y[i] = fabs(tsr__get(dtype, x, i));
@@ -247,8 +225,9 @@ static void run_backward(const problem *p, int what, tsr_kernel_variant variant,
     const tsr_ids winners = winner_ids(p), *ids = &p->bags.ids;
     const bool mean = what == TSR_EMBEDDING_BAG_MEAN_BACKWARD;
     tsr_table_grad call = table_grad(p, what, variant, out);
-    void *scratch =
-        memory(1, tsr__scatter_bytes(what == TSR_EMBEDDING_BAG_MAX_BACKWARD ? winners.n : ids->n));
+    void *scratch = exact_memory(
+        TSR_U8,
+        (int64_t)tsr__scatter_bytes(what == TSR_EMBEDDING_BAG_MAX_BACKWARD ? winners.n : ids->n));
     tsr_scatter s;
 
     if (what == TSR_EMBEDDING_BAG_MAX_BACKWARD)
@@ -259,7 +238,7 @@ static void run_backward(const problem *p, int what, tsr_kernel_variant variant,
         tsr__bag_scatter(&p->bags, p->dtype, mean ? NULL : p->weights, mean ? p->counts : NULL,
                          scratch, &s);
     if (touched) {
-        call.out = memory(s.n_touched, bytes);
+        call.out = exact_memory(p->dtype, s.n_touched * p->dim);
         tsr__scatter_touched(&s, &call);
         memset(out, 0, (size_t)call.n_rows * bytes);
         for (int64_t k = 0; k < s.n_touched; k++)
@@ -290,8 +269,8 @@ static void run_reference_backward(const problem *p, int what, void *out)
 void *run(const problem *p, int what, tsr_kernel_variant variant, bool touched, int64_t *position)
 {
     const bool reference = variant == TSR_VARIANT_REFERENCE;
-    void *out = memory(out_count(p, what), tsr_dtype_size(p->dtype)),
-         *scratch = memory(1, tsr__bag_bytes(&p->bags));
+    void *out = exact_memory(p->dtype, out_count(p, what)),
+         *scratch = exact_memory(TSR_U8, (int64_t)tsr__bag_bytes(&p->bags));
     const tsr_lookup lookup = {.dtype = p->dtype,
                                .dim = p->dim,
                                .ids = p->bags.ids,
@@ -352,14 +331,14 @@ void *run_cut(const problem *p, int what, tsr_kernel_variant variant, int pieces
     const bool max = what == TSR_EMBEDDING_BAG_MAX;
     const size_t size = tsr_dtype_size(p->dtype);
     const int64_t n = out_count(p, what);
-    void *all = memory(n, size);
+    void *all = exact_memory(p->dtype, n);
 
     memset(all, 0, (size_t)n * size);
     for (int64_t i = 0; max && i < n; i++)
         position[i] = -1;
     for (int k = 0; k < pieces; k++) {
         problem c = cut(p, cuts[k], cuts[k + 1] - cuts[k]);
-        int64_t *at = max ? memory(n, sizeof *at) : NULL;
+        int64_t *at = max ? exact_memory(TSR_I64, n) : NULL;
         void *part = run(&c, what, variant, false, at);
 
         if (max)

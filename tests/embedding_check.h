@@ -6,9 +6,10 @@
 #define TSR_TESTS_EMBEDDING_CHECK_H
 
 #include "kernel/embedding_reference.h"
+#include "numbers.h"
 
-/* Kinds, and what else there is. */
-enum { WEIGHTS_BACKWARD = TSR__EMBEDDING_KINDS, RUNS };
+/* Kinds; all but renorm, which is last, are run. */
+enum { WEIGHTS_BACKWARD = TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD, RUNS };
 
 typedef struct problem {
     tsr_dtype dtype;
@@ -23,7 +24,6 @@ typedef struct problem {
     void *freq;                  /* [n_rows] of the ids' dtype */
 } problem;
 
-int64_t below(uint64_t *seed, int64_t n);
 /* Small integers, or reals of a few units with NaN, infinities and zeros of both signs in the table
    if `special`. Ids may be in short supply, so that they repeat. */
 problem random_problem(tsr_dtype dtype, tsr_dtype index, bool integers, bool special,

@@ -4,6 +4,7 @@
 #ifndef TSR_TESTS_HARNESS_H
 #define TSR_TESTS_HARNESS_H
 
+#include "ranks.h"
 #include "world/mesh_handle.h"
 
 enum { HARNESS_RANKS = 16 };
@@ -21,14 +22,6 @@ typedef struct harness {
     int64_t allocs[HARNESS_RANKS];
     double seconds; /* from before the first rank's start to after the last one's end */
 } harness;
-
-/* In a job: cmocka's own assertions work in the main thread only. */
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            return tsr__fail(&mesh->ctx->error, TSR_ERR_MISMATCH, "%s:%d: %s", __FILE__, __LINE__, \
-                             #condition);                                                          \
-    } while (0)
 
 /* Run the job on all ranks; the results are in h. Fails the test if a rank leaks. */
 void harness_run(harness *h, tsr_job job, void *arg);

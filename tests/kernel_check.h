@@ -5,6 +5,7 @@
 #define TSR_TESTS_KERNEL_CHECK_H
 
 #include "kernel/kernels.h"
+#include "numbers.h"
 
 #define SHAPE(...) shape_of(sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__})
 
@@ -15,6 +16,8 @@ typedef enum numbers { INTEGERS, REALS, SPECIALS } numbers;
 typedef struct kernel_op {
     const char *name;
     tsr_kernel run;
+    tsr_kernel_category category;
+    uint16_t kind;
 } kernel_op;
 
 extern const kernel_op add, mul, neg, relu, matmul, sum, mean, max, softmax;
@@ -23,10 +26,8 @@ extern const kernel_op cat, transpose, reshape, slice;
 enum { DTYPES = 9, FLOATS = 4 };
 extern const tsr_dtype dtypes[DTYPES]; /* the floats first */
 
-int64_t below(uint64_t *seed, int64_t n);
 tsr_shape shape_of(size_t ndim, const int64_t *size);
 tsr_shape random_shape(uint64_t *seed); /* 0 to 5 dims of 0 to 9 */
-int64_t count(const tsr_shape *shape);
 tsr_attr one_int(int64_t i);
 double eps_of(tsr_dtype dtype);
 double tiniest(tsr_dtype dtype); /* above 0 */
@@ -38,8 +39,8 @@ tsr_kernel_call unary_call(tsr_dtype dtype, tsr_shape in, tsr_shape out);
 void describe(const kernel_op *op, const tsr_kernel_call *call);
 void free_call(tsr_kernel_call *call);
 
-/* Run fast and by reference; compare: integers bit for bit, else within 8 eps of the sum of the
-   absolute terms. Frees the operands. */
+/* Run in all variants that run here and by reference; compare: integers bit for bit, else within 8
+   eps of the sum of the absolute terms. Frees the operands. */
 void check(const kernel_op *op, numbers content, tsr_kernel_call *call);
 /* The same for operands made here. */
 void check_unary(const kernel_op *op, tsr_dtype dtype, numbers content, tsr_shape shape,

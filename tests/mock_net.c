@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mock_net.c - see mock_net.h. One lock; each rank's poll matches the messages sent to it. */
 #include "mock_net.h"
+#include "numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,14 +71,6 @@ void mock_close(mock_hub *hub)
     pthread_mutex_destroy(&hub->lock);
 }
 
-static uint64_t draw(mock_hub *hub)
-{
-    hub->random ^= hub->random << 13;
-    hub->random ^= hub->random >> 7;
-    hub->random ^= hub->random << 17;
-    return hub->random;
-}
-
 static tsr_status net_open(tsr_net_open *io)
 {
     mock_arg *arg = io->arg;
@@ -115,7 +108,7 @@ static int begin(tsr_net *net, mock_request m, int owner, tsr_net_request *out)
     if (p) {
         *p = m;
         if (m.sending) {
-            p->delay = hub->delay ? (int)(draw(hub) % (uint64_t)(hub->delay + 1)) : 0;
+            p->delay = hub->delay ? (int)below(&hub->random, hub->delay + 1) : 0;
             append(&hub->sent_end[owner], p);
         } else {
             append(&hub->posted_end[owner], p);

@@ -13,7 +13,7 @@ static void chunk(const naive_list *from, int begin, int end, int p, int r, naiv
         out->index[out->n++] = from->index[begin + i];
 }
 
-void naive_indices(const tsr_spec *spec, int dim, const int *coord, naive_list *out)
+void naive_held(const tsr_spec *spec, int dim, const int *coord, naive_list *out)
 {
     naive_list now = {0};
 
@@ -103,7 +103,7 @@ int64_t naive_part(const tsr_spec *spec, int index, const tsr_spec *source, doub
     }
     *shape = (tsr_shape){.ndim = ndim};
     for (int d = 0; d < ndim; d++) {
-        naive_indices(spec, d, coord, &list[d]);
+        naive_held(spec, d, coord, &list[d]);
         shape->size[d] = list[d].n;
         n *= list[d].n;
     }

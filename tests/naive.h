@@ -14,7 +14,7 @@ typedef struct naive_list {
 } naive_list;
 
 /* Global indices along dim that the rank at `coord` holds. */
-void naive_indices(const tsr_spec *spec, int dim, const int *coord, naive_list *out);
+void naive_held(const tsr_spec *spec, int dim, const int *coord, naive_list *out);
 
 /* A term: a small number that follows from the element and the coordinates on the partial dims.
    All sums, averages and products of them over up to 8 ranks are exact in f64. */

@@ -133,17 +133,3 @@ bool naive_same(const tsr_layout *a, const tsr_layout *b)
     }
     return true;
 }
-
-uint64_t naive_random(uint64_t *seed)
-{
-    uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-int naive_below(uint64_t *seed, int n)
-{
-    return (int)(naive_random(seed) % (uint64_t)n);
-}

@@ -19,8 +19,4 @@ int naive_largest(const tsr_layout *layout);
 /* The same elements at the same coordinates, and the same partial dims. */
 bool naive_same(const tsr_layout *a, const tsr_layout *b);
 
-uint64_t naive_random(uint64_t *seed);
-/* 0 <= value < n */
-int naive_below(uint64_t *seed, int n);
-
 #endif

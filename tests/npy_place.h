@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* npy_place.h - a folder for each test that writes files, and running on thread ranks. For
-   test_npy.c and test_npy_errors.c. */
+/* npy_place.h - a folder for each test that writes files. For test_npy.c and
+   test_npy_errors.c. */
 #ifndef TSR_TESTS_NPY_PLACE_H
 #define TSR_TESTS_NPY_PLACE_H
 
@@ -15,7 +15,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "tessera.h"
+#include "ranks.h"
 
 /* Every test has a folder of its own. */
 typedef struct place {
@@ -53,17 +53,6 @@ static inline int teardown(void **state)
     unlink(p->path);
     st = rmdir(p->folder); /* fails if a temporary file was left */
     free(p);
-    return st;
-}
-
-static inline tsr_status run(const char *mesh, tsr_job job, void *arg)
-{
-    tsr_error err;
-    tsr_status st =
-        tsr_run(&(tsr_run_opts){.mesh = mesh, .world = TSR_WORLD_THREAD}, job, arg, &err);
-
-    if (st != TSR_OK)
-        print_error("mesh %s: %s\n", mesh, err.text);
     return st;
 }
 

@@ -73,7 +73,7 @@ static void count_missing(run *r, const oracle_line *line, const char *op)
     }
 }
 
-static void print_problem(const oracle_case *c, const oracle_findings *f)
+static void print_way(const oracle_case *c, const tsr_op_way *way)
 {
     char in[TSR_TEXT_LEN], a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
 
@@ -84,9 +84,15 @@ static void print_problem(const oracle_case *c, const oracle_findings *f)
     for (int k = 0; k < c->n_in; k++)
         fprintf(stderr, "\n    %s: PyTorch %s, we %s", tsr_spec_text(&c->in[k], in, sizeof in),
                 tsr_placements_text(&c->use[k], a, sizeof a),
-                tsr_placements_text(&f->way.in[k], b, sizeof b));
+                tsr_placements_text(&way->in[k], b, sizeof b));
     fprintf(stderr, "\n    output: PyTorch %s, we %s\n", tsr_placements_text(&c->out, a, sizeof a),
-            tsr_placements_text(&f->way.out[0], b, sizeof b));
+            tsr_placements_text(&way->out[0], b, sizeof b));
+}
+
+static void print_problem(const oracle_case *c, int n, const oracle_findings *f)
+{
+    for (int p = 0; p < n; p++)
+        print_way(&c[p], &f->way[p]);
     if (f->dearer)
         fprintf(stderr, "    our strategy costs %.6f us, PyTorch's %.6f us\n", f->chosen_us,
                 c->cost_us);
@@ -97,16 +103,20 @@ static void print_problem(const oracle_case *c, const oracle_findings *f)
         fprintf(stderr, "    what PyTorch does is no strategy by our rules\n");
 }
 
-static tsr_status print_chosen(const oracle_case *c, const oracle_findings *f, tsr_error *err)
+/* A line per part; its cost is that of all parts. */
+static tsr_status print_chosen(const oracle_case *c, int n, const oracle_findings *f,
+                               tsr_error *err)
 {
-    json_t *json = NULL;
-    tsr_status st;
+    tsr_status st = TSR_OK;
 
-    TSR_TRY(oracle_chosen(c, f, &json, err));
-    json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    putchar('\n');
+    for (int p = 0; p < n; p++) {
+        json_t *json = NULL;
+        TSR_TRY(oracle_chosen(&c[p], &f->way[p], f->chosen_us, &json, err));
+        json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+        putchar('\n');
+        json_decref(json);
+    }
 done:
-    json_decref(json);
     return st;
 }
 
@@ -114,30 +124,31 @@ static oracle_result propagation(run *r, const oracle_line *line, tsr_error *err
 {
     const char *mesh = json_string_value(json_object_get(line->json, "mesh"));
     bool listed;
-    oracle_case c;
+    oracle_case c[ORACLE_PARTS];
     oracle_findings f;
+    int n;
     oracle_result result;
     tsr_status st;
 
     if (r->opts.mesh && mesh && strcmp(mesh, r->opts.mesh) != 0)
         return ORACLE_SKIPPED;
-    result = oracle_map(line, r->mesh, r->n_meshes, &c, err);
+    result = oracle_map(line, r->mesh, r->n_meshes, c, &n, err);
     if (result == ORACLE_NOT_THERE)
-        count_missing(r, line, c.aten);
+        count_missing(r, line, c->aten);
     if (result != ORACLE_PASSED)
         return result;
-    TSR_TRY(oracle_check(&c, &f, err));
+    TSR_TRY(oracle_check(c, n, &f, err));
     if (r->opts.json)
-        TSR_TRY(print_chosen(&c, &f, err));
+        TSR_TRY(print_chosen(c, n, &f, err));
     r->tally.free_moves += f.free_moves;
-    r->tally.cheaper += f.chosen_us < c.cost_us * (1 - 1e-9);
+    r->tally.cheaper += f.chosen_us < c->cost_us * (1 - 1e-9);
     if (!f.dearer && !f.dearer_moves && !f.unknown_rule)
         return ORACLE_PASSED;
-    if (oracle_excused(r->exceptions, &c, &f, &listed)) {
+    if (oracle_excused(r->exceptions, c, n, &f, &listed)) {
         r->tally.not_listed += !listed;
         return ORACLE_EXCEPTION;
     }
-    print_problem(&c, &f);
+    print_problem(c, n, &f);
 done:
     return ORACLE_FAILED;
 }

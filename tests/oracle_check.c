@@ -20,39 +20,64 @@ static bool more(double a, double b)
     return a > b * (1 + 1e-6) + 1e-9;
 }
 
-/* Moving all inputs, each by its own plan; each[k] may be wanted too. */
-static tsr_status moves_us(const oracle_case *c, const tsr_spec *from, const tsr_spec *to,
-                           double *out, double *each, tsr_error *err)
+static tsr_status move_us(const oracle_case *c, const tsr_spec *from, const tsr_spec *to,
+                          double *out, tsr_error *err)
 {
     tsr_redist *plan;
+    tsr_status st = tsr_redist_plan(from, to, &c->mesh->cost, 0, TSR_RIVAL_BEST, &plan, err);
+
+    if (st != TSR_OK)
+        return st;
+    *out = tsr_redist_info_of(plan).seconds * 1e6;
+    tsr_redist_free(plan);
+    return TSR_OK;
+}
+
+/* Moving all inputs, each by its own plan. */
+static tsr_status moves_us(const oracle_case *c, const tsr_spec *from, const tsr_spec *to,
+                           double *out, tsr_error *err)
+{
+    double us;
     tsr_status st = TSR_OK;
 
     *out = 0;
     for (int k = 0; k < c->n_in; k++) {
-        TSR_TRY(tsr_redist_plan(&from[k], &to[k], &c->mesh->cost, 0, TSR_RIVAL_BEST, &plan, err));
-        *out += tsr_redist_info_of(plan).seconds * 1e6;
-        if (each)
-            each[k] = tsr_redist_info_of(plan).seconds * 1e6;
-        tsr_redist_free(plan);
+        TSR_TRY(move_us(c, &from[k], &to[k], &us, err));
+        *out += us;
     }
 done:
     return st;
 }
 
-/* The same as our search over strategies sees it: infinite where a partial mesh dim that stays
-   would have to be resolved on the way. */
-static tsr_status implicit_us(const oracle_case *c, double *out, tsr_error *err)
+bool oracle_is_first(const oracle_case *parts, int part, int k)
+{
+    for (int p = 0; p < part; p++)
+        for (int i = 0; i < parts[p].n_in; i++)
+            if (parts[p].aten_place[i] == parts[part].aten_place[k])
+                return false;
+    return true;
+}
+
+/* To PyTorch's placements, every tensor once: by our plans, and as our search over strategies sees
+   it, infinite where a partial mesh dim that stays would have to be resolved on the way. */
+static tsr_status torch_moves(const oracle_case *parts, int n, oracle_findings *f, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
-    *out = 0;
-    for (int k = 0; k < c->n_in; k++) {
-        double seconds;
-        TSR_TRY(tsr_redist_costs(&c->in[k],
-                                 (const tsr_placement(*)[TSR_MAX_MESH]) & c->use[k].place, 1,
-                                 &c->mesh->cost, &seconds, err));
-        *out += seconds * 1e6;
-    }
+    for (int p = 0; p < n; p++)
+        for (int k = 0; k < parts[p].n_in; k++) {
+            const oracle_case *c = &parts[p];
+            double *us = &f->move_us[c->aten_place[k]], seconds;
+
+            if (!oracle_is_first(parts, p, k))
+                continue;
+            TSR_TRY(move_us(c, &c->in[k], &c->use[k], us, err));
+            TSR_TRY(tsr_redist_costs(&c->in[k],
+                                     (const tsr_placement(*)[TSR_MAX_MESH]) & c->use[k].place, 1,
+                                     &c->mesh->cost, &seconds, err));
+            f->moves_us += *us;
+            f->implicit_us += seconds * 1e6;
+        }
 done:
     return st;
 }
@@ -87,7 +112,7 @@ static bool complete(const lookup *l)
     const tsr_op *op = l->schema.op;
     double us;
 
-    if (moves_us(l->c, l->c->use, l->in, &us, NULL, NULL) != TSR_OK || us > 0)
+    if (moves_us(l->c, l->c->use, l->in, &us, NULL) != TSR_OK || us > 0)
         return false;
     return !op->fits || op->fits(&l->schema, l->in, &l->c->out);
 }
@@ -153,30 +178,61 @@ done:
 
 /* ---- all three ---- */
 
-tsr_status oracle_check(const oracle_case *c, oracle_findings *out, tsr_error *err)
+/* Does a part before this one bring the tensor there already? */
+static bool is_brought(const oracle_case *parts, int part, int k, const oracle_findings *f)
 {
+    const oracle_case *c = &parts[part];
+
+    for (int p = 0; p < part; p++)
+        for (int i = 0; i < parts[p].n_in; i++)
+            if (parts[p].aten_place[i] == c->aten_place[k] &&
+                tsr_spec_equal(&f->way[p].in[i], &f->way[part].in[k]))
+                return true;
+    return false;
+}
+
+/* What we choose for one part, and whether PyTorch's way is one of ours. */
+static tsr_status check_part(const oracle_case *parts, int part, oracle_findings *f, tsr_error *err)
+{
+    const oracle_case *c = &parts[part];
+    tsr_op_way *way = &f->way[part];
     const char *attrs[ORACLE_ATTRS];
     tsr_schema schema;
-    bool exact;
+    bool exact, free_moves;
     double moves;
     tsr_status st;
 
-    memset(out, 0, sizeof *out);
     attr_list(c, attrs);
     TSR_TRY(
         tsr_schema_make(tsr_op_find(NULL, c->op), c->in, c->n_in, attrs, c->n_attrs, &schema, err));
-    TSR_TRY(tsr_op_plan(&schema, &c->mesh->cost, NULL, false, &out->way, err));
+    TSR_TRY(tsr_op_plan(&schema, &c->mesh->cost, NULL, false, way, err));
     /* the price that the search saw, or what the plans that would run cost, whichever is more */
-    TSR_TRY(moves_us(c, c->in, out->way.in, &moves, NULL, err));
-    out->chosen_us = out->way.seconds * 1e6;
-    if (moves > out->way.inputs * 1e6)
-        out->chosen_us += moves - out->way.inputs * 1e6;
-    TSR_TRY(moves_us(c, c->in, c->use, &out->moves_us, out->move_us, err));
-    TSR_TRY(implicit_us(c, &out->implicit_us, err));
-    TSR_TRY(known_rule(c, &exact, &out->free_moves, err));
-    out->dearer = more(out->chosen_us, c->cost_us);
-    out->dearer_moves = more(out->moves_us, c->cost_us);
-    out->unknown_rule = !exact && !out->free_moves;
+    TSR_TRY(moves_us(c, c->in, way->in, &moves, err));
+    f->chosen_us += way->seconds * 1e6;
+    if (moves > way->inputs * 1e6)
+        f->chosen_us += moves - way->inputs * 1e6;
+    for (int k = 0; k < c->n_in; k++)
+        if (is_brought(parts, part, k, f)) {
+            TSR_TRY(move_us(c, &c->in[k], &way->in[k], &moves, err));
+            f->chosen_us -= moves;
+        }
+    TSR_TRY(known_rule(c, &exact, &free_moves, err));
+    f->free_moves = f->free_moves || free_moves;
+    f->unknown_rule = f->unknown_rule || (!exact && !free_moves);
+done:
+    return st;
+}
+
+tsr_status oracle_check(const oracle_case *parts, int n, oracle_findings *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    memset(out, 0, sizeof *out);
+    for (int p = 0; p < n; p++)
+        TSR_TRY(check_part(parts, p, out, err));
+    TSR_TRY(torch_moves(parts, n, out, err));
+    out->dearer = more(out->chosen_us, parts->cost_us);
+    out->dearer_moves = more(out->moves_us, parts->cost_us);
 done:
     return st;
 }
@@ -200,7 +256,7 @@ static tsr_status add_steps(const tsr_redist *plan, int input, json_t *steps, ts
 }
 
 /* use, out, steps, cost, and the bytes that each rank receives; inputs in the order of our op. */
-tsr_status oracle_chosen(const oracle_case *c, const oracle_findings *f, json_t **out,
+tsr_status oracle_chosen(const oracle_case *c, const tsr_op_way *way, double us, json_t **out,
                          tsr_error *err)
 {
     json_t *use = json_array(), *steps = json_array(), *bytes = json_array();
@@ -211,9 +267,9 @@ tsr_status oracle_chosen(const oracle_case *c, const oracle_findings *f, json_t 
 
     for (int k = 0; k < c->n_in; k++) {
         json_array_append_new(use,
-                              json_string(tsr_placements_text(&f->way.in[k], text, sizeof text)));
-        TSR_TRY(tsr_redist_plan(&c->in[k], &f->way.in[k], &c->mesh->cost, 0, TSR_RIVAL_BEST,
-                                &plan[k], err));
+                              json_string(tsr_placements_text(&way->in[k], text, sizeof text)));
+        TSR_TRY(tsr_redist_plan(&c->in[k], &way->in[k], &c->mesh->cost, 0, TSR_RIVAL_BEST, &plan[k],
+                                err));
         TSR_TRY(add_steps(plan[k], k, steps, err));
     }
     for (int r = 0; r < ranks; r++) {
@@ -224,8 +280,8 @@ tsr_status oracle_chosen(const oracle_case *c, const oracle_findings *f, json_t 
     }
     *out = json_pack("{s:s,s:i,s:s,s:s,s:s,s:O,s:s,s:O,s:f,s:f,s:O}", "file", c->line.file, "line",
                      c->line.number, "case", c->label, "aten", c->aten, "op", c->op, "use", use,
-                     "out", tsr_placements_text(&f->way.out[0], text, sizeof text), "steps", steps,
-                     "cost_us", f->chosen_us, "torch_us", c->cost_us, "bytes_per_rank", bytes);
+                     "out", tsr_placements_text(&way->out[0], text, sizeof text), "steps", steps,
+                     "cost_us", us, "torch_us", c->cost_us, "bytes_per_rank", bytes);
 done:
     for (int k = 0; k < c->n_in; k++)
         tsr_redist_free(plan[k]);

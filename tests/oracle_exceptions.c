@@ -141,33 +141,40 @@ static void print_line(const oracle_case *c, int input, const oracle_steps *step
     json_decref(list);
 }
 
-bool oracle_excused(const oracle_exceptions *list, const oracle_case *c, const oracle_findings *f,
-                    bool *listed)
+bool oracle_excused(const oracle_exceptions *list, const oracle_case *parts, int n,
+                    const oracle_findings *f, bool *listed)
 {
     double terms[ORACLE_TERMS], all = 0;
-    int wrong = -1;
+    const oracle_case *wrong = NULL;
+    int input = 0;
 
     /* its strategy is fine, and by right steps, if there are any, it costs no less than ours */
     if (f->unknown_rule || f->chosen_us > f->implicit_us * (1 + 1e-6))
         return false;
-    for (int k = 0; k < c->n_in; k++) {
-        oracle_steps steps;
-        oracle_torch_steps(c->mesh, &c->in[k], &c->use[k], &steps);
-        all += steps.us;
-        if (oracle_disproof(&c->in[k], &steps, terms))
-            wrong = k;
-        else if (f->move_us[k] > steps.us * (1 + 1e-6) + 1e-9)
-            return false; /* dearer where PyTorch is right */
-    }
+    for (int p = 0; p < n; p++)
+        for (int k = 0; k < parts[p].n_in; k++) {
+            const oracle_case *c = &parts[p];
+            oracle_steps steps;
+            if (!oracle_is_first(parts, p, k))
+                continue;
+            oracle_torch_steps(c->mesh, &c->in[k], &c->use[k], &steps);
+            all += steps.us;
+            if (oracle_disproof(&c->in[k], &steps, terms)) {
+                wrong = c;
+                input = k;
+            } else if (f->move_us[c->aten_place[k]] > steps.us * (1 + 1e-6) + 1e-9) {
+                return false; /* dearer where PyTorch is right */
+            }
+        }
     /* are these the steps that PyTorch took? */
-    if (wrong < 0 || all > c->cost_us * (1 + 1e-6) || all < c->cost_us * (1 - 1e-6))
+    if (!wrong || all > parts->cost_us * (1 + 1e-6) || all < parts->cost_us * (1 - 1e-6))
         return false;
-    *listed = is_listed(list, c);
+    *listed = is_listed(list, parts);
     if (!*listed) {
         oracle_steps steps;
-        oracle_torch_steps(c->mesh, &c->in[wrong], &c->use[wrong], &steps);
-        oracle_disproof(&c->in[wrong], &steps, terms);
-        print_line(c, wrong, &steps, terms);
+        oracle_torch_steps(wrong->mesh, &wrong->in[input], &wrong->use[input], &steps);
+        oracle_disproof(&wrong->in[input], &steps, terms);
+        print_line(wrong, input, &steps, terms);
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oracle_map.c - from a line of a propagation file to a call of our ops: which op an aten name is,
-   how its arguments become inputs and attributes. One row per aten name; names without a row, and
-   calls that a row refuses, are not there yet. */
+/* oracle_map.c - from a line of a propagation file to calls of our ops: which op an aten name is,
+   how its arguments become inputs and attributes. One row per aten name and part; names without a
+   row, and calls that a row refuses, are not there yet. */
 #include <string.h>
 
 #include "base/error.h"
@@ -222,6 +222,93 @@ static bool embedding_backward(aten_call *a)
            attr_true(a->c, "scale_grad_by_freq", json_array_get(a->args, 4));
 }
 
+/* ---- convolution ---- */
+
+/* stride, padding, dilation, transposed, output_padding, groups */
+static bool conv_attrs(aten_call *a, size_t from)
+{
+    const json_t *args = a->args, *groups = json_array_get(args, from + 5);
+
+    return attr_ints(a->c, "stride", json_array_get(args, from)) &&
+           attr_ints(a->c, "padding", json_array_get(args, from + 1)) &&
+           attr_ints(a->c, "dilation", json_array_get(args, from + 2)) &&
+           attr_true(a->c, "transposed", json_array_get(args, from + 3)) &&
+           attr_ints(a->c, "output_padding", json_array_get(args, from + 4)) &&
+           attr_int(a->c, "groups", groups);
+}
+
+/* x, weight, bias or null */
+static bool convolution(aten_call *a)
+{
+    return (a->c->n_in == 2 || a->c->n_in == 3) && conv_attrs(a, 3);
+}
+
+static void take(oracle_case *c, int to, int from, const oracle_case *all)
+{
+    c->in[to] = all->in[from];
+    c->use[to] = all->use[from];
+    c->aten_place[to] = from;
+}
+
+static bool attr_space(oracle_case *c, const char *name, const tsr_shape *shape)
+{
+    json_t *list = json_array();
+    bool ok;
+
+    for (int d = 2; d < shape->ndim; d++)
+        json_array_append_new(list, json_integer(shape->size[d]));
+    ok = attr_ints(c, name, list);
+    json_decref(list);
+    return ok;
+}
+
+/* Of grad, x, weight, sizes of the bias, options, mask: one output each; false: not this one. */
+static bool is_wanted(const aten_call *a, int output)
+{
+    const json_t *mask = json_array_get(a->args, 10);
+
+    return a->c->n_in == 3 && json_is_true(json_array_get(mask, (size_t)output));
+}
+
+static bool conv_grad_input(aten_call *a)
+{
+    const oracle_case all = *a->c;
+
+    take(a->c, 1, 2, &all);
+    a->c->n_in = 2;
+    return is_wanted(&(aten_call){a->args, (oracle_case *)&all}, 0) && conv_attrs(a, 4) &&
+           attr_space(a->c, "input", &all.in[1].shape);
+}
+
+static bool conv_grad_weight(aten_call *a)
+{
+    const oracle_case all = *a->c;
+
+    take(a->c, 0, 1, &all);
+    take(a->c, 1, 0, &all);
+    a->c->n_in = 2;
+    a->c->aten_out = 1;
+    return is_wanted(&(aten_call){a->args, (oracle_case *)&all}, 1) && conv_attrs(a, 4) &&
+           attr_space(a->c, "kernel", &all.in[2].shape);
+}
+
+static bool conv_grad_bias(aten_call *a)
+{
+    const bool wanted = is_wanted(a, 2);
+    const int ndim = a->c->in[0].shape.ndim;
+    json_t *dims = json_array();
+    bool ok;
+
+    for (int d = 0; d < ndim; d++)
+        if (d != 1)
+            json_array_append_new(dims, json_integer(d));
+    ok = attr_ints(a->c, "dims", dims);
+    json_decref(dims);
+    a->c->n_in = 1;
+    a->c->aten_out = 2;
+    return ok && wanted;
+}
+
 typedef struct aten_row {
     const char *aten, *op;
     bool (*map)(aten_call *call);
@@ -254,6 +341,10 @@ static const aten_row ROWS[] = {
     {"aten.slice.Tensor", "slice", slice},
     {"aten.embedding.default", "embedding", embedding},
     {"aten.embedding_dense_backward.default", "embedding_backward", embedding_backward},
+    {"aten.convolution.default", "conv", convolution},
+    {"aten.convolution_backward.default", "conv_grad_input", conv_grad_input},
+    {"aten.convolution_backward.default", "conv_grad_weight", conv_grad_weight},
+    {"aten.convolution_backward.default", "sum", conv_grad_bias},
 };
 
 /* ---- reading a line ---- */
@@ -338,16 +429,17 @@ done:
 static tsr_status read_output(oracle_case *c, tsr_error *err)
 {
     const json_t *out = json_object_get(c->line.json, "out");
-    const char *attrs[ORACLE_ATTRS], *text = json_string_value(json_array_get(out, 0));
+    const char *attrs[ORACLE_ATTRS];
+    const char *text = json_string_value(json_array_get(out, (size_t)c->aten_out));
     tsr_schema schema;
     tsr_spec like;
     tsr_status st;
 
     for (int i = 0; i < c->n_attrs; i++)
         attrs[i] = c->attr[i];
-    if (!text || json_array_size(out) != 1)
-        return tsr__fail(err, TSR_ERR_FORMAT, "%s has one output, out names %zu", c->op,
-                         json_array_size(out));
+    if (!text)
+        return tsr__fail(err, TSR_ERR_FORMAT, "output %d of %s is not among the %zu of out",
+                         c->aten_out, c->op, json_array_size(out));
     TSR_TRY(tsr_schema_make(tsr_op_find(NULL, c->op), c->use, c->n_in, attrs, c->n_attrs, &schema,
                             err));
     like = (tsr_spec){schema.out_dtype[0], schema.out_shape[0], schema.in[0].mesh, {{0}}};
@@ -356,35 +448,53 @@ done:
     return st;
 }
 
-oracle_result oracle_map(const oracle_line *line, const oracle_mesh *meshes, int n_meshes,
-                         oracle_case *out, tsr_error *err)
+/* One row's part of a line. */
+static oracle_result map_part(const oracle_case *like, const json_t *args, const aten_row *row,
+                              oracle_case *out, tsr_error *err)
 {
-    const json_t *args = json_object_get(line->json, "args");
-    const json_t *cost = json_object_get(line->json, "cost_us");
-    const char *mesh = json_string_value(json_object_get(line->json, "mesh"));
-    const aten_row *row = NULL;
     tsr_status st;
 
-    *out = (oracle_case){.line = *line};
-    out->aten = json_string_value(json_object_get(line->json, "aten"));
-    out->label = json_string_value(json_object_get(line->json, "case"));
-    out->label = out->label ? out->label : out->aten;
-    for (int i = 0; i < n_meshes && mesh; i++)
-        if (strcmp(meshes[i].name, mesh) == 0)
-            out->mesh = &meshes[i];
-    if (!out->aten || !json_is_array(args) || !json_is_number(cost) || !out->mesh)
-        TSR_TRY(tsr__fail(err, TSR_ERR_FORMAT, "aten, args, cost_us or a known mesh is missing"));
-    out->cost_us = json_number_value(cost);
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
-        if (strcmp(ROWS[i].aten, out->aten) == 0)
-            row = &ROWS[i];
-    if (!row || !tsr__op_find(row->op))
-        return ORACLE_NOT_THERE;
+    *out = *like;
     out->op = row->op;
+    if (!tsr__op_find(row->op))
+        return ORACLE_NOT_THERE;
     TSR_TRY(read_tensors(out, args, err));
     if (!row->map(&(aten_call){args, out}))
         return ORACLE_NOT_THERE;
     TSR_TRY(read_output(out, err));
 done:
     return st == TSR_OK ? ORACLE_PASSED : ORACLE_FAILED;
+}
+
+oracle_result oracle_map(const oracle_line *line, const oracle_mesh *meshes, int n_meshes,
+                         oracle_case out[ORACLE_PARTS], int *n_parts, tsr_error *err)
+{
+    const json_t *args = json_object_get(line->json, "args");
+    const json_t *cost = json_object_get(line->json, "cost_us");
+    const char *mesh = json_string_value(json_object_get(line->json, "mesh"));
+    oracle_case like = {.line = *line};
+    oracle_result result = ORACLE_NOT_THERE;
+
+    *n_parts = 0;
+    like.aten = json_string_value(json_object_get(line->json, "aten"));
+    like.label = json_string_value(json_object_get(line->json, "case"));
+    like.label = like.label ? like.label : like.aten;
+    for (int i = 0; i < n_meshes && mesh; i++)
+        if (strcmp(meshes[i].name, mesh) == 0)
+            like.mesh = &meshes[i];
+    out[0] = like;
+    if (!like.aten || !json_is_array(args) || !json_is_number(cost) || !like.mesh) {
+        tsr__fail(err, TSR_ERR_FORMAT, "aten, args, cost_us or a known mesh is missing");
+        return ORACLE_FAILED;
+    }
+    like.cost_us = json_number_value(cost);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        if (strcmp(ROWS[i].aten, like.aten) != 0)
+            continue;
+        result = map_part(&like, args, &ROWS[i], &out[*n_parts], err);
+        if (result == ORACLE_FAILED)
+            return result;
+        *n_parts += result == ORACLE_PASSED;
+    }
+    return *n_parts > 0 ? ORACLE_PASSED : ORACLE_NOT_THERE;
 }

@@ -12,18 +12,19 @@
 #include <cmocka.h>
 
 #include "naive_layout.h"
+#include "numbers.h"
 
 tsr_placement random_placement(uint64_t *seed, int ndim)
 {
     static const tsr_reduce ops[] = {TSR_SUM, TSR_AVG, TSR_MAX};
-    tsr_placement place = {.kind = (tsr_placement_kind)naive_below(seed, 4)};
+    tsr_placement place = {.kind = (tsr_placement_kind)below(seed, 4)};
 
     if (place.kind == TSR_PARTIAL)
-        place.reduce = ops[naive_below(seed, 3)];
+        place.reduce = ops[below(seed, 3)];
     else if (place.kind != TSR_REPLICATE)
-        place.dim = naive_below(seed, ndim);
+        place.dim = below(seed, ndim);
     if (place.kind == TSR_STRIDED)
-        place.factor = 1 + naive_below(seed, 3);
+        place.factor = 1 + below(seed, 3);
     return place;
 }
 

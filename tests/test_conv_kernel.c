@@ -17,6 +17,7 @@
 #include "base/cpu.h"
 #include "kernel/blas.h"
 #include "kernel/conv.h"
+#include "numbers.h"
 
 static const char *numeric_file;
 static const tsr_dtype floats[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16};
@@ -33,32 +34,6 @@ typedef struct conv {
     void *data[TENSORS];
 } conv;
 
-static int64_t below(uint64_t *seed, int64_t n)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int64_t)((*seed >> 33) % (uint64_t)n);
-}
-
-static int64_t product_of(int n, const int64_t *size)
-{
-    int64_t all = 1;
-
-    for (int d = 0; d < n; d++)
-        all *= size[d];
-    return all;
-}
-
-/* Exactly as large as it must be, so that the sanitizer sees the first byte beyond; all ones. */
-static void *memory(tsr_dtype dtype, int64_t n)
-{
-    const size_t bytes = (size_t)n * tsr_dtype_size(dtype);
-    void *p = malloc(bytes ? bytes : 1);
-
-    assert_non_null(p);
-    memset(p, 0xff, bytes);
-    return p;
-}
-
 static conv conv_new(tsr_conv_shape s, tsr_dtype dtype, uint64_t *seed)
 {
     const int64_t per_group = s.transposed ? s.out_channels / s.groups : s.in_channels / s.groups;
@@ -70,7 +45,7 @@ static conv conv_new(tsr_conv_shape s, tsr_dtype dtype, uint64_t *seed)
         (s.transposed ? s.in_channels : s.out_channels) * per_group * product_of(s.ndim, s.kernel);
     c.n[BIAS] = s.out_channels;
     for (int k = 0; k < TENSORS; k++) {
-        c.data[k] = memory(dtype, c.n[k]);
+        c.data[k] = exact_memory(dtype, c.n[k]);
         for (int64_t i = 0; i < c.n[k]; i++)
             tsr__put(dtype, c.data[k], i, (double)(below(seed, 7) - 3));
     }
@@ -133,7 +108,7 @@ static int64_t result_count(const conv *c, tsr_conv_product what)
 static void check(const conv *c, tsr_conv_product what, bool bias)
 {
     const int64_t n = result_count(c, what);
-    void *want = memory(c->dtype, n), *got = memory(c->dtype, n);
+    void *want = exact_memory(c->dtype, n), *got = exact_memory(c->dtype, n);
     char name[64];
 
     assert_int_equal(run(c, what, bias, true, 0, want, NULL), TSR_OK);
@@ -399,7 +374,7 @@ static void check_adjoint(const conv *c)
 
     for (int k = 0; k < 3; k++) {
         const int64_t n = result_count(c, products[k]);
-        void *result = memory(c->dtype, n);
+        void *result = exact_memory(c->dtype, n);
 
         assert_int_equal(run(c, products[k], false, false, 0, result, NULL), TSR_OK);
         if ((int)c->dtype == TSR__FIELD)
@@ -454,7 +429,7 @@ static void test_grad_bias(void **state)
         for (int d = 0; d < s.ndim; d++)
             s.out[d] = below(&seed, 8);
         c = conv_new(s, dtype, &seed);
-        got = memory(dtype, c.n[BIAS]), want = memory(dtype, c.n[BIAS]);
+        got = exact_memory(dtype, c.n[BIAS]), want = exact_memory(dtype, c.n[BIAS]);
         tsr__conv_grad_bias(&s, dtype, false, c.data[OUTPUT], got);
         tsr__conv_grad_bias(&s, dtype, true, c.data[OUTPUT], want);
         assert_memory_equal(got, want, (size_t)c.n[BIAS] * tsr_dtype_size(dtype));
@@ -540,7 +515,7 @@ static void run_case(const json_t *json, tsr_dtype dtype, bool reference)
         read_data(json, "bias", dtype, c.n[BIAS], c.data[BIAS]);
     for (int k = 0; k < 4; k++) {
         const int64_t n = k < 3 ? result_count(&c, products[k]) : c.n[BIAS];
-        void *got = memory(dtype, n), *want = memory(dtype, n);
+        void *got = exact_memory(dtype, n), *want = exact_memory(dtype, n);
 
         if (k < 3)
             assert_int_equal(run(&c, products[k], bias && k == 0, reference, 0, got, NULL), TSR_OK);
@@ -683,7 +658,7 @@ static void test_no_memory(void **state)
             s.in[0] = s.in[1] = 4, s.in[2] = 4;
             assert_int_equal(tsr__conv_infer("conv", &s, NULL), TSR_OK);
             c = conv_new(s, floats[d], &seed);
-            out = memory(floats[d], result_count(&c, products[k / 2]));
+            out = exact_memory(floats[d], result_count(&c, products[k / 2]));
             for (int64_t n = 1; st == TSR_ERR_MEMORY; n++) {
                 assert_true(n < 20);
                 st = run(&c, products[k / 2], false, false, n, out, NULL);

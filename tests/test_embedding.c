@@ -14,27 +14,9 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "ranks.h"
+
 enum { RANKS = 4 };
-
-/* cmocka's asserts are for the main thread: jobs say what is wrong, the caller fails. */
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            fprintf(stderr, "%s:%d: %s; %s\n", __FILE__, __LINE__, #x, tsr_mesh_message(mesh));    \
-            return TSR_ERR_MISMATCH;                                                               \
-        }                                                                                          \
-    } while (0)
-
-static void pass(const char *mesh, const char *cost, tsr_job job, void *arg)
-{
-    tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .cost = cost};
-    tsr_error err = {0};
-    tsr_status st = tsr_run(&opts, job, arg, &err);
-
-    if (st != TSR_OK)
-        print_error("mesh %s: %s\n", mesh, err.text);
-    assert_int_equal(st, TSR_OK);
-}
 
 /* Ids that repeat and reach the first and the last row. */
 static int64_t id_at(int64_t i, int64_t rows, int salt)
@@ -154,7 +136,7 @@ static void gradients_are_the_same_on_every_mesh(void **state)
                 g.table = way[w].table;
                 g.out = w == 0 && !again ? want : is;
                 memset(g.out, 0x55, bytes);
-                pass(way[w].mesh, NULL, gradient_job, &g);
+                pass_on(way[w].mesh, gradient_job, &g);
                 if (memcmp(want, g.out, bytes) != 0)
                     fail_msg("%s gradients%s%s on %s, %s %s, differ from those of one rank",
                              g.dtype, g.scaled ? " by frequency" : "", g.bags ? " of bags" : "",
@@ -274,7 +256,10 @@ static void lookups_by_rows(void **state)
             for (int seed = 0; seed < 6; seed++) {
                 lookups l = {rows[r], way[w].table, way[w].ids, seed % 2};
                 snprintf(cost, sizeof cost, "random:%d", seed);
-                pass(way[w].mesh, seed ? cost : NULL, two_lookups_job, &l);
+                pass_with((tsr_run_opts){.mesh = way[w].mesh,
+                                         .world = TSR_WORLD_THREAD,
+                                         .cost = seed ? cost : NULL},
+                          two_lookups_job, &l);
             }
 }
 
@@ -338,7 +323,7 @@ static void max_norm_is_the_same_everywhere(void **state)
 
     for (size_t w = 0; w < sizeof way / sizeof way[0]; w++) {
         renorm r = {way[w].table, way[w].ids, w ? is : want};
-        pass(way[w].mesh, NULL, renorm_job, &r);
+        pass_on(way[w].mesh, renorm_job, &r);
         assert_memory_equal(want, r.out, sizeof want);
     }
 }
@@ -431,7 +416,10 @@ static void bags_by_rows(void **state)
             for (int seed = 0; seed < 10; seed++) {
                 bags b = {way[w].table, way[w].ids, kind % 2, kind / 2};
                 snprintf(cost, sizeof cost, "random:%d", seed);
-                pass(way[w].mesh, seed ? cost : NULL, bags_job, &b);
+                pass_with((tsr_run_opts){.mesh = way[w].mesh,
+                                         .world = TSR_WORLD_THREAD,
+                                         .cost = seed ? cost : NULL},
+                          bags_job, &b);
             }
 }
 
@@ -576,7 +564,7 @@ static void only_rows_travel(void **state)
     (void)state;
 
     for (size_t i = 0; i < sizeof mesh / sizeof mesh[0]; i++)
-        pass(mesh[i], NULL, bytes_job, NULL);
+        pass_on(mesh[i], bytes_job, NULL);
 }
 
 int main(void)

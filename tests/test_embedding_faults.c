@@ -18,6 +18,7 @@ enum { IDS = 24, RANKS = 4 };
 
 /* Tables so large that rows travel, not tables. */
 #define TABLE "f32[4001,4]"
+#define SMALL "f32[24,4]"
 enum { ROWS = 4001 };
 
 typedef tsr_tensor *(*program)(tsr_mesh *mesh, const char *where);
@@ -76,12 +77,37 @@ static tsr_tensor *max_by_offsets(tsr_mesh *mesh, const char *where)
                        make(mesh, "i64[6]", "[R]", 3), NULL, NULL);
 }
 
+/* Offsets, ids and weights come from other ranks, and rows too. */
+static tsr_tensor *sum_by_offsets(tsr_mesh *mesh, const char *where)
+{
+    tsr_tensor *ids = make(mesh, "i64[24]", where, 161), *offsets = make(mesh, "i64[6]", where, 3);
+    tsr_tensor *w = make(mesh, "f32[24]", where, 1);
+    tsr_tensor *table = make(mesh, TABLE, where, 1);
+    tsr_tensor *y = tsr_bag_sum(table, ids, offsets, w, NULL);
+
+    return tsr_bag_sum_backward(y, ids, offsets, w, ROWS, NULL);
+}
+
+/* The gradient of the weights goes back to where their ids are. */
+static tsr_tensor *weights_by_offsets(tsr_mesh *mesh, const char *where)
+{
+    return tsr_bag_weights_backward(make(mesh, "f32[6,4]", where, 1), make(mesh, SMALL, "[R]", 1),
+                                    make(mesh, "i64[24]", where, 1), make(mesh, "i64[6]", where, 3),
+                                    NULL);
+}
+
 static const struct {
     const char *name;
     program run;
 } PROGRAMS[] = {
-    {"lookup", lookup}, {"lookup by frequency", lookup_by_frequency}, {"sum", sum}, {"mean", mean},
-    {"max", max},       {"max by offsets", max_by_offsets},
+    {"lookup", lookup},
+    {"lookup by frequency", lookup_by_frequency},
+    {"sum", sum},
+    {"mean", mean},
+    {"max", max},
+    {"max by offsets", max_by_offsets},
+    {"sum by offsets", sum_by_offsets},
+    {"weights by offsets", weights_by_offsets},
 };
 
 typedef struct fault {

@@ -17,7 +17,10 @@
 #include "tessera_ext.h"
 #include "tessera_ops.h"
 
-enum { MOST = 12, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
+#include "numbers.h"
+#include "ranks.h"
+
+enum { MOST = 13, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
 
 /* Rows x columns, placed as letters say, one per mesh dim: R, r (rows), c (columns); or at a
    rank. */
@@ -42,20 +45,12 @@ static const want wants[MOST] = {
     {2, 4, "rr", 0, TSR_POOL_SUM, false, false, false}, /* fewer rows than ranks */
     {64, 4, "rr", 0, TSR_POOL_MAX, true, false, false},
     {64, 3, "rR", 0, TSR_POOL_SUM, true, true, false},
+    {9, 3, "RR", 0, TSR_POOL_MEAN, true, false, true},
 };
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: rank %d: %s (%s)\n", __FILE__, __LINE__, tsr_mesh_rank(mesh),  \
-                    #condition, tsr_mesh_message(mesh));                                           \
-            return TSR_ERR_MISMATCH;                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* ---- inputs ---- */
 
-static tsr_tensor *fill(tsr_mesh *mesh, const char *spec, int64_t n, unsigned seed, int range)
+static tsr_tensor *fill(tsr_mesh *mesh, const char *spec, int64_t n, uint64_t seed, int range)
 {
     static const int64_t offsets[BAGS] = {0, 4, 4, 12, 16};
     bool ints = spec[0] == 'i';
@@ -64,8 +59,7 @@ static tsr_tensor *fill(tsr_mesh *mesh, const char *spec, int64_t n, unsigned se
     int64_t *i64 = (int64_t *)values;
 
     for (int64_t i = 0; i < n; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        int v = range ? (int)(seed >> 8) % range : (int)offsets[i % BAGS];
+        int64_t v = range ? below(&seed, range) : offsets[i % BAGS];
         if (ints)
             i64[i] = v;
         else
@@ -116,7 +110,7 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
             snprintf(spec, sizeof spec, "f32[%d,%d]", w->rows, w->cols);
             u->table = fill(p->home[t], spec, (int64_t)w->rows * w->cols, 7u + (unsigned)t, 16);
         }
-        places(mesh, w->offsets ? "RR" : batch, buf);
+        places(mesh, batch, buf);
         if (w->offsets)
             snprintf(spec, sizeof spec, "i64[%d]@%s", n, buf);
         else
@@ -125,7 +119,7 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
         spec[0] = 'f', spec[1] = '3', spec[2] = '2';
         if (w->weights)
             u->weights = fill(mesh, spec, n, 91u + (unsigned)t, 8);
-        snprintf(spec, sizeof spec, "i64[%d]", BAGS);
+        snprintf(spec, sizeof spec, "i64[%d]@%s", BAGS, buf);
         if (w->offsets)
             u->offsets = fill(mesh, spec, BAGS, 0, 0);
         u->pooling = w->pooling;
@@ -339,6 +333,44 @@ static tsr_status sim_job(tsr_mesh *mesh, void *arg)
     return st;
 }
 
+/* All that comes for a group is some op's, by mesh dim, and so is the time. */
+static tsr_status counted_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const ops[] = {"embedding",         "bag_sum",          "bag_mean",
+                                      "bag_max",           "bag_sum_backward", "embedding_backward",
+                                      "bag_mean_backward", "bag_max_backward"};
+    int64_t along[TSR_MAX_MESH + 1] = {0}, calls = 0, bytes = 0;
+    tsr_tensor *out[MOST], *grads[MOST];
+    tsr_counters all;
+    problem p;
+    tsr_status st = make(mesh, arg, &p);
+
+    if (st != TSR_OK)
+        return st;
+    tsr_counters_reset(mesh);
+    tsr_statistics_set(mesh, true);
+    CHECK(tsr_lookup_group(p.use, MOST, out) == TSR_OK);
+    CHECK(tsr_lookup_group_backward(p.use, out, MOST, grads) == TSR_OK);
+    tsr_statistics_set(mesh, false);
+    all = tsr_counters_get(mesh);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        const tsr_op_counters c = tsr_op_counters_get(mesh, ops[i]);
+
+        CHECK(c.calls > 0 && c.computing > 0);
+        calls += c.calls;
+        for (int m = 0; m <= TSR_MAX_MESH; m++)
+            along[m] += c.along[m];
+    }
+    CHECK(calls == 2 * MOST);
+    for (int m = 0; m <= TSR_MAX_MESH; m++) {
+        CHECK(along[m] == all.along[m]);
+        bytes += along[m];
+    }
+    CHECK(bytes == all.bytes_in && bytes > 0);
+    drop(&p);
+    return st;
+}
+
 /* What all ranks see alike is refused before anything moves. */
 static tsr_status refused_job(tsr_mesh *mesh, void *arg)
 {
@@ -381,14 +413,12 @@ static tsr_status refused_job(tsr_mesh *mesh, void *arg)
 
 /* ---- tests ---- */
 
-static tsr_status run_on(const char *mesh, tsr_job job, void *arg, tsr_error *err)
+static tsr_run_opts on(const char *mesh)
 {
-    tsr_run_opts opts = {.mesh = mesh,
-                         .world = TSR_WORLD_THREAD,
-                         .timeout_ms = 20000,
-                         .cost = "latency=1e-9,bandwidth=1e8"};
-
-    return tsr_run(&opts, job, arg, err);
+    return (tsr_run_opts){.mesh = mesh,
+                          .world = TSR_WORLD_THREAD,
+                          .timeout_ms = 20000,
+                          .cost = "latency=1e-9,bandwidth=1e8"};
 }
 
 static void equals_single_calls(void **state)
@@ -396,11 +426,8 @@ static void equals_single_calls(void **state)
     static const char *const meshes[] = {"2", "3", "2x2", "6"};
     (void)state;
 
-    for (int i = 0; i < 4; i++) {
-        tsr_error err = {0};
-        if (run_on(meshes[i], equal_job, NULL, &err) != TSR_OK)
-            fail_msg("mesh %s: %s", meshes[i], err.text);
-    }
+    for (int i = 0; i < 4; i++)
+        pass_with(on(meshes[i]), equal_job, NULL);
 }
 
 static void one_exchange(void **state)
@@ -408,11 +435,17 @@ static void one_exchange(void **state)
     static const char *const meshes[] = {"2", "3", "2x2"};
     (void)state;
 
-    for (int i = 0; i < 3; i++) {
-        tsr_error err = {0};
-        if (run_on(meshes[i], few_job, NULL, &err) != TSR_OK)
-            fail_msg("mesh %s: %s", meshes[i], err.text);
-    }
+    for (int i = 0; i < 3; i++)
+        pass_with(on(meshes[i]), few_job, NULL);
+}
+
+static void counted(void **state)
+{
+    static const char *const meshes[] = {"2", "3", "2x2"}, *const batches[] = {"rr", "rR", "RR"};
+    (void)state;
+
+    for (int i = 0; i < 9; i++)
+        pass_with(on(meshes[i / 3]), counted_job, (void *)batches[i % 3]);
 }
 
 static void without_data(void **state)
@@ -420,45 +453,41 @@ static void without_data(void **state)
     static const char *const meshes[] = {"2", "2x2"};
     (void)state;
 
-    for (int i = 0; i < 2; i++) {
-        tsr_run_opts opts = {.mesh = meshes[i], .world = TSR_WORLD_SIM};
-        tsr_error err = {0};
-        if (tsr_run(&opts, sim_job, NULL, &err) != TSR_OK)
-            fail_msg("mesh %s: %s", meshes[i], err.text);
-    }
+    for (int i = 0; i < 2; i++)
+        pass_with((tsr_run_opts){.mesh = meshes[i], .world = TSR_WORLD_SIM}, sim_job, NULL);
 }
 
 static void refused(void **state)
 {
-    tsr_error err = {0};
     (void)state;
 
-    if (run_on("2", refused_job, NULL, &err) != TSR_OK)
-        fail_msg("%s", err.text);
+    pass_with(on("2"), refused_job, NULL);
 }
 
 static void bad_ids(void **state)
 {
+    const tsr_run_opts opts = on("3");
     (void)state;
 
     for (int t = 0; t < MOST; t++) {
         if (wants[t].offsets)
             continue;
         atomic_store(&told, 0);
-        assert_int_not_equal(run_on("3", wrong_job, &t, NULL), TSR_OK);
+        assert_int_not_equal(tsr_run(&opts, wrong_job, &t, NULL), TSR_OK);
         assert_int_equal(atomic_load(&told), 3);
     }
 }
 
 static void every_allocation(void **state)
 {
+    const tsr_run_opts opts = on("2");
     bool more = true;
     (void)state;
 
     for (int64_t n = 1; more; n += 1 + n / 8) {
         shortage s = {.n = n};
         tsr_error err = {0};
-        tsr_status st = run_on("2", short_job, &s, &err);
+        tsr_status st = tsr_run(&opts, short_job, &s, &err);
         more = s.hit;
         if (st != (more ? TSR_ERR_MEMORY : TSR_OK))
             fail_msg("allocation %lld: status %d: %s", (long long)n, (int)st, err.text);
@@ -470,6 +499,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_single_calls),
         cmocka_unit_test(one_exchange),
+        cmocka_unit_test(counted),
         cmocka_unit_test(without_data),
         cmocka_unit_test(refused),
         cmocka_unit_test(bad_ids),
@@ -477,6 +507,6 @@ int main(int argc, char **argv)
     };
 
     if (argc > 1 && strcmp(argv[1], "mpi") == 0)
-        return tsr_main(1, argv, NULL, equal_job, NULL);
+        return run_under_mpi(equal_job, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

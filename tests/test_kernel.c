@@ -31,7 +31,8 @@ static void expect(const kernel_op *op, tsr_kernel_call call, int n, const doubl
             c.out[0] = operand(dtypes[d], call.out[0].shape);
             for (int k = 0; k < c.n_in; k++) {
                 c.in[k] = operand(dtypes[d], call.in[k].shape);
-                tsr__convert(dtypes[d], c.in[k].data, TSR_F64, in[k], count(&c.in[k].shape));
+                tsr__convert(dtypes[d], c.in[k].data, TSR_F64, in[k],
+                             tsr_shape_count(&c.in[k].shape));
             }
             op->run(&c);
             for (int i = 0; i < n; i++)
@@ -307,7 +308,8 @@ static void test_softmax_large(void **state)
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
         tsr_kernel_call call = unary_call(cases[t].dtype, cases[t].shape, cases[t].shape);
         int64_t dim = cases[t].dim < 0 ? cases[t].shape.ndim + cases[t].dim : cases[t].dim;
-        int64_t n = cases[t].shape.size[dim], step = cases[t].step, total = count(&cases[t].shape);
+        int64_t n = cases[t].shape.size[dim], step = cases[t].step,
+                total = tsr_shape_count(&cases[t].shape);
         const double eps = 40 * eps_of(cases[t].dtype);
 
         call.attrs.value[0] = one_int(cases[t].dim);
@@ -373,7 +375,7 @@ static void test_moves(void **state)
     for (int t = 0; t < 6000; t++) {
         tsr_dtype dtype = dtypes[t % DTYPES];
         tsr_shape s = random_shape(&seed), out = s;
-        tsr_kernel_call call = unary_call(dtype, s, SHAPE(count(&s)));
+        tsr_kernel_call call = unary_call(dtype, s, SHAPE(tsr_shape_count(&s)));
         int64_t dim, other, start, step;
 
         fill(&call.in[0], SPECIALS, &seed);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera.h"
+#include "ranks.h"
 
 static const int64_t N = (INT64_C(1) << 31) + 4099;
 
@@ -84,12 +84,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 
 int main(int argc, char **argv)
 {
-    bool mpi = argc > 1 && strcmp(argv[1], "mpi") == 0;
-    tsr_run_opts opts = {.mesh = "2", .world = mpi ? TSR_WORLD_MPI : TSR_WORLD_THREAD};
-    tsr_error err = {0};
-
-    if (tsr_run(&opts, job, NULL, &err) == TSR_OK)
-        return 0;
-    fprintf(stderr, "%s\n", err.text);
-    return 1;
+    if (argc > 1 && strcmp(argv[1], "mpi") == 0)
+        return run_under_mpi(job, NULL);
+    return tsr_main(1, argv, "2", job, NULL);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "naive_layout.h"
+#include "numbers.h"
 
 static const char *const MESHES[] = {"1",   "2",   "3",   "5",     "2x2",
                                      "2x3", "3x2", "1x4", "2x2x2", "2x3x2"};
@@ -170,14 +171,14 @@ static void random_specs(void **state)
 
     (void)state;
     for (int round = 0; round < 20000; round++) {
-        tsr_spec spec = make_spec(MESHES[naive_below(&seed, 10)], 1 + naive_below(&seed, 3));
-        spec.dtype = (tsr_dtype)naive_below(&seed, 4);
+        tsr_spec spec = make_spec(MESHES[below(&seed, 10)], 1 + below(&seed, 3));
+        spec.dtype = (tsr_dtype)below(&seed, 4);
         for (int d = 0; d < spec.shape.ndim; d++)
-            spec.shape.size[d] = naive_below(&seed, 30);
+            spec.shape.size[d] = below(&seed, 30);
         for (int m = 0; m < spec.mesh.ndim; m++)
-            spec.place[m] = (tsr_placement){.kind = (tsr_placement_kind)naive_below(&seed, 4),
-                                            .dim = naive_below(&seed, spec.shape.ndim),
-                                            .factor = 1 + naive_below(&seed, 9)};
+            spec.place[m] = (tsr_placement){.kind = (tsr_placement_kind)below(&seed, 4),
+                                            .dim = below(&seed, spec.shape.ndim),
+                                            .factor = 1 + below(&seed, 9)};
         check_spec(&spec);
     }
 }
@@ -191,17 +192,16 @@ static void windows(void **state)
 
     (void)state;
     for (int round = 0; round < 40000; round++) {
-        tsr_layout layout = {.dtype = TSR_F32, .shape = {1, {naive_below(&seed, 40)}}};
-        assert_int_equal(tsr_mesh_parse(MESHES[naive_below(&seed, 10)], &layout.mesh, NULL),
-                         TSR_OK);
-        int extent = 1 + naive_below(&seed, 9), pad = naive_below(&seed, 12);
+        tsr_layout layout = {.dtype = TSR_F32, .shape = {1, {below(&seed, 40)}}};
+        assert_int_equal(tsr_mesh_parse(MESHES[below(&seed, 10)], &layout.mesh, NULL), TSR_OK);
+        int extent = 1 + below(&seed, 9), pad = below(&seed, 12);
         layout.dim[0].window = (tsr_dim_window){.on = true,
-                                                .n = naive_below(&seed, 40),
-                                                .mul = 1 + naive_below(&seed, 4),
+                                                .n = below(&seed, 40),
+                                                .mul = 1 + below(&seed, 4),
                                                 .lo = -pad,
                                                 .hi = extent - pad,
-                                                .div = naive_below(&seed, 4)};
-        layout.dim[0].n = naive_below(&seed, layout.mesh.ndim + 1);
+                                                .div = below(&seed, 4)};
+        layout.dim[0].n = below(&seed, layout.mesh.ndim + 1);
         for (int i = 0; i < layout.dim[0].n; i++) {
             layout.dim[0].mdim[i] = i;
             layout.dim[0].factor[i] = 1;

@@ -41,7 +41,7 @@ static tsr_status trial_job(tsr_mesh *mesh, void *arg)
 
 static void expect_error(trial *t, tsr_status code, const char *part)
 {
-    assert_int_equal(run("2x2", trial_job, t), TSR_OK);
+    pass_on("2x2", trial_job, t);
     for (int i = 0; i < 4; i++) {
         if (!strstr(t->seen[i].text, part))
             fail_msg("\"%s\" is not in \"%s\"", part, t->seen[i].text);
@@ -62,7 +62,7 @@ static tsr_status save_job(tsr_mesh *mesh, void *arg)
 
 static void save_a_file(const place *p, const char *spec)
 {
-    assert_int_equal(run("2x2", save_job, &(request){p->path, spec, NULL}), TSR_OK);
+    pass_on("2x2", save_job, &(request){p->path, spec, NULL});
 }
 
 static void load_errors_are_equal(void **state)

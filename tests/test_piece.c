@@ -11,19 +11,9 @@
 #include <cmocka.h>
 
 #include "base/piece.h"
+#include "numbers.h"
 
 enum { ROOM = 1 << 18, MAX_SRC = 6 };
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *seed >> 33;
-}
-
-static int64_t below(uint64_t *seed, int64_t n)
-{
-    return (int64_t)(next_random(seed) % (uint64_t)n);
-}
 
 /* Offset of element i of the piece, in its order. */
 static int64_t offset_of(const tsr_piece *piece, int64_t i)

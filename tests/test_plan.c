@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include "naive_layout.h"
+#include "numbers.h"
 #include "plan_checks.h"
 
 static tsr_redist *plan_of(const char *mesh, const char *spec, const char *to,
@@ -124,24 +124,23 @@ static void all_plans_are_legal(void **state)
 
     (void)state;
     for (int round = 0; round < 15000; round++) {
-        tsr_spec from = {.dtype = TSR_F32,
-                         .shape = {2, {naive_below(&seed, 7), naive_below(&seed, 5)}}};
+        tsr_spec from = {.dtype = TSR_F32, .shape = {2, {below(&seed, 7), below(&seed, 5)}}};
         tsr_spec to;
         char text[32];
         tsr_cost cost;
         tsr_redist *plan = NULL;
         tsr_error err = {0};
-        assert_int_equal(tsr_mesh_parse(meshes[naive_below(&seed, 6)], &from.mesh, NULL), TSR_OK);
+        assert_int_equal(tsr_mesh_parse(meshes[below(&seed, 6)], &from.mesh, NULL), TSR_OK);
         to = from;
         for (int m = 0; m < from.mesh.ndim; m++) {
             from.place[m] = random_placement(&seed, 2);
-            to.place[m] = naive_below(&seed, 4) ? random_placement(&seed, 2) : from.place[m];
+            to.place[m] = below(&seed, 4) ? random_placement(&seed, 2) : from.place[m];
         }
-        snprintf(text, sizeof text, "random:%d", naive_below(&seed, 1000));
+        snprintf(text, sizeof text, "random:%d", (int)below(&seed, 1000));
         static const char *const other[] = {"torch", "default", "torch:latency=1e-9/1e-3"};
-        int which = naive_below(&seed, 6);
+        int which = below(&seed, 6);
         assert_int_equal(tsr_cost_parse(which < 3 ? other[which] : text, &cost, NULL), TSR_OK);
-        tsr_redist_rival rival = (tsr_redist_rival)naive_below(&seed, 4);
+        tsr_redist_rival rival = (tsr_redist_rival)below(&seed, 4);
         if (tsr_redist_plan(&from, &to, &cost, 0, rival, &plan, &err) != TSR_OK)
             fail_msg("%s", err.text);
         check_plan(plan);
@@ -204,10 +203,10 @@ static void other_meshes(void **state)
         tsr_mesh_shape shape;
         for (int i = 0; i < 2; i++) {
             spec[i] = (tsr_spec){.dtype = TSR_F64, .shape = {2, {6, 5}}};
-            assert_int_equal(tsr_mesh_parse(meshes[naive_below(&seed, 5)], &shape, NULL), TSR_OK);
-            assert_int_equal(tsr__mesh_shape_make(shape.size, shape.ndim, naive_below(&seed, 4),
-                                                  &spec[i].mesh, NULL),
-                             TSR_OK);
+            assert_int_equal(tsr_mesh_parse(meshes[below(&seed, 5)], &shape, NULL), TSR_OK);
+            assert_int_equal(
+                tsr__mesh_shape_make(shape.size, shape.ndim, below(&seed, 4), &spec[i].mesh, NULL),
+                TSR_OK);
             for (int m = 0; m < shape.ndim; m++)
                 spec[i].place[m] = random_placement(&seed, 2);
         }
@@ -274,14 +273,6 @@ static void eight_mesh_dims(void **state)
         assert_true(isinf(seconds) || fabs(seconds - plan->seconds) <= 1e-9 * plan->seconds);
         tsr_redist_free(plan);
     }
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* 131,072 ranks: no loop over pairs of ranks, no list of pieces. The bound is far above what it

@@ -13,6 +13,7 @@
 
 #include "layout/plan.h"
 #include "naive_search.h"
+#include "numbers.h"
 
 static const tsr_placement CHOICE[] = {
     {.kind = TSR_REPLICATE},
@@ -131,14 +132,14 @@ static void sampled_pairs(void **state)
 
     (void)state;
     for (int round = 0; round < 600; round++) {
-        tsr_spec from = spec_of(meshes[naive_below(&seed, 5)], 1 + naive_below(&seed, 40),
-                                1 + naive_below(&seed, 20));
+        tsr_spec from =
+            spec_of(meshes[below(&seed, 5)], 1 + below(&seed, 40), 1 + below(&seed, 20));
         tsr_spec to = from;
         int n = count_places(&from, ALL);
-        place(&from, naive_below(&seed, n), ALL);
-        place(&to, naive_below(&seed, n), ALL);
-        check_pair(&from, &to, naive_below(&seed, 5), 1);
-        check_pair(&from, &to, 5 + naive_below(&seed, 15), 5);
+        place(&from, below(&seed, n), ALL);
+        place(&to, below(&seed, n), ALL);
+        check_pair(&from, &to, below(&seed, 5), 1);
+        check_pair(&from, &to, 5 + below(&seed, 15), 5);
     }
 }
 
@@ -244,16 +245,16 @@ static void memory_limits(void **state)
 
     (void)state;
     for (int round = 0; round < 4000; round++) {
-        tsr_spec from = spec_of(meshes[naive_below(&seed, round % 40 ? 3 : 4)],
-                                1 + naive_below(&seed, 13), 1 + naive_below(&seed, 7));
+        tsr_spec from = spec_of(meshes[below(&seed, round % 40 ? 3 : 4)], 1 + below(&seed, 13),
+                                1 + below(&seed, 7));
         tsr_spec to = from;
-        int n = count_places(&from, ALL), c = naive_below(&seed, COSTS);
+        int n = count_places(&from, ALL), c = below(&seed, COSTS);
         tsr_cost cost = cost_of(c);
         tsr_redist *plan = NULL;
         tsr_error err = {0};
-        place(&from, naive_below(&seed, n), ALL);
-        place(&to, naive_below(&seed, n), ALL);
-        size_t limit = 1 + (size_t)naive_below(&seed, 3 * (int)tsr__spec_bytes(&from));
+        place(&from, below(&seed, n), ALL);
+        place(&to, below(&seed, n), ALL);
+        size_t limit = 1 + (size_t)below(&seed, 3 * (int)tsr__spec_bytes(&from));
         double want = naive_pair(&from, &to, &cost, limit),
                free_of = naive_pair(&from, &to, &cost, 0);
         tsr_status st = tsr_redist_plan(&from, &to, &cost, limit, TSR_RIVAL_BEST, &plan, &err);

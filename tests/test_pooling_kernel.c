@@ -14,39 +14,15 @@
 #include <cmocka.h>
 
 #include "kernel/pooling.h"
+#include "numbers.h"
 
 static const tsr_dtype dtypes[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16,
                                    TSR_I32, TSR_I64, TSR_U8,  (tsr_dtype)TSR__FIELD};
 enum { DTYPES = 8, FLOATS = 4 };
 
-static int64_t below(uint64_t *seed, int64_t n)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int64_t)((*seed >> 33) % (uint64_t)n);
-}
-
-static int64_t product_of(int n, const int64_t *size)
-{
-    int64_t all = 1;
-
-    for (int d = 0; d < n; d++)
-        all *= size[d];
-    return all;
-}
-
-static void *memory(tsr_dtype dtype, int64_t n)
-{
-    const size_t bytes = (size_t)n * tsr_dtype_size(dtype);
-    void *p = malloc(bytes ? bytes : 1);
-
-    assert_non_null(p);
-    memset(p, 0xff, bytes);
-    return p;
-}
-
 static void *numbers(tsr_dtype dtype, int64_t n, bool nan, uint64_t *seed)
 {
-    void *p = memory(dtype, n);
+    void *p = exact_memory(dtype, n);
 
     for (int64_t i = 0; i < n; i++)
         if ((int)dtype == TSR__FIELD)
@@ -98,9 +74,9 @@ static void check_max(const tsr_pooling_shape *s, tsr_dtype dtype, bool nan, uin
     const int64_t n = s->planes * product_of(s->ndim, s->in);
     const int64_t m = s->planes * product_of(s->ndim, s->out);
     void *in = numbers(dtype, n, nan, seed), *grad = numbers(dtype, m, false, seed);
-    void *out[2] = {memory(dtype, m), memory(dtype, m)};
-    void *back[2] = {memory(dtype, n), memory(dtype, n)};
-    int64_t *index[2] = {memory(TSR_I64, m), memory(TSR_I64, m)};
+    void *out[2] = {exact_memory(dtype, m), exact_memory(dtype, m)};
+    void *back[2] = {exact_memory(dtype, n), exact_memory(dtype, n)};
+    int64_t *index[2] = {exact_memory(TSR_I64, m), exact_memory(TSR_I64, m)};
     tsr_heap heap = {0};
     tsr_pool pool;
 
@@ -127,8 +103,8 @@ static void check_average(const tsr_pooling_shape *s, tsr_dtype dtype, uint64_t 
     const int64_t n = s->planes * product_of(s->ndim, s->in);
     const int64_t m = s->planes * product_of(s->ndim, s->out);
     void *in = numbers(dtype, n, false, seed), *grad = numbers(dtype, m, false, seed);
-    void *out[2] = {memory(dtype, m), memory(dtype, m)};
-    void *back[2] = {memory(dtype, n), memory(dtype, n)};
+    void *out[2] = {exact_memory(dtype, m), exact_memory(dtype, m)};
+    void *back[2] = {exact_memory(dtype, n), exact_memory(dtype, n)};
     tsr_heap heap = {0};
     tsr_pool pool;
 
@@ -238,9 +214,9 @@ static void check_part(const tsr_pooling_shape *s, const tsr_pooling_shape *part
 {
     const int64_t n = product_of(s->ndim, s->in), m = product_of(s->ndim, s->out);
     const int64_t part_n = product_of(s->ndim, part->in), part_m = product_of(s->ndim, part->out);
-    double *in = numbers(TSR_F64, n, false, seed), *piece = memory(TSR_F64, part_n);
-    double *out = memory(TSR_F64, m), *part_out = memory(TSR_F64, part_m);
-    int64_t *index = memory(TSR_I64, m), *part_index = memory(TSR_I64, part_m);
+    double *in = numbers(TSR_F64, n, false, seed), *piece = exact_memory(TSR_F64, part_n);
+    double *out = exact_memory(TSR_F64, m), *part_out = exact_memory(TSR_F64, part_m);
+    int64_t *index = exact_memory(TSR_I64, m), *part_index = exact_memory(TSR_I64, part_m);
 
     for (int64_t i = 0; i < part_n; i++)
         piece[i] = in[in_whole(s->ndim, part->in, part->origin, s->in, i)];

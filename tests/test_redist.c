@@ -14,6 +14,7 @@
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "naive.h"
+#include "ranks.h"
 #include "tessera.h"
 
 enum { MAX_ELEMENTS = 512 };
@@ -206,11 +207,7 @@ static tsr_status test_family(tsr_mesh *mesh, void *arg)
 
 static void run_family(const family *f)
 {
-    tsr_error err = {0};
-    tsr_run_opts opts = {.mesh = f->mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
-
-    if (tsr_run(&opts, test_family, (void *)(uintptr_t)f, &err) != TSR_OK)
-        fail_msg("%s %s%s: %s", f->mesh, f->dtype, f->shape, err.text);
+    pass_on(f->mesh, test_family, (void *)(uintptr_t)f);
 }
 
 static const char *const SHAPES[] = {"[8,12]", "[5,3]", "[1,7]", "[0,4]", "[6,1,5]"};
@@ -332,18 +329,6 @@ static tsr_status test_mpi(tsr_mesh *world, void *arg)
     return st == TSR_OK ? tsr_barrier(world) : st;
 }
 
-static int run_on_mpi(bool all)
-{
-    int every = all ? 1 : 5;
-    tsr_run_opts opts = {.world = TSR_WORLD_MPI, .timeout_ms = 30000};
-    tsr_error err = {0};
-
-    if (tsr_run(&opts, test_mpi, &every, &err) == TSR_OK)
-        return 0;
-    fprintf(stderr, "%s\n", err.text);
-    return 1;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -353,7 +338,7 @@ int main(int argc, char **argv)
     };
 
     if (argc > 1 && strcmp(argv[1], "mpi") == 0)
-        return run_on_mpi(argc > 2 && strcmp(argv[2], "all") == 0);
+        return run_under_mpi(test_mpi, &(int){argc > 2 && strcmp(argv[2], "all") == 0 ? 1 : 5});
     if (argc > 1 && strcmp(argv[1], "all") == 0)
         setenv("TESSERA_TEST_ALL", "1", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

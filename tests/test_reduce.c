@@ -12,16 +12,11 @@
 #include <cmocka.h>
 
 #include "base/reduce.h"
+#include "numbers.h"
 
 enum { MAX_SRC = 9, MAX_N = 1400, ROOM = (MAX_N + 16) * 8 };
 
 static const tsr_reduce ops[] = {TSR_SUM, TSR_MIN, TSR_MAX, TSR_PROD};
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*seed >> 32) ^ (*seed << 11);
-}
 
 /* Random values; among floats also zeros of both signs, infinities, NaN and subnormals. */
 static void fill(tsr_dtype dtype, void *data, int64_t n, uint64_t seed)

@@ -11,6 +11,7 @@
 
 #include "layout/runs.h"
 #include "naive_layout.h"
+#include "numbers.h"
 
 enum { MOST = 3000 };
 
@@ -48,24 +49,22 @@ static void expect_set(const tsr_runs *runs, const int64_t *index, int n)
 /* A random list, made of random runs with random gaps, often such that they join. */
 static void make_set(tsr_heap *heap, uint64_t *seed, set *s)
 {
-    int parts = naive_below(seed, 12);
-    int64_t at = naive_below(seed, 5);
+    int parts = below(seed, 12);
+    int64_t at = below(seed, 5);
 
     memset(s, 0, sizeof *s);
     for (int p = 0; p < parts; p++) {
-        tsr_index_run run = {
-            .begin = at, .len = naive_below(seed, 5), .count = naive_below(seed, 8)};
-        run.step = run.len + naive_below(seed, 4);
-        if (naive_below(seed, 3) == 0)
-            run.count = 1,
-            run.step = naive_below(seed, 9); /* of one block the step means nothing */
+        tsr_index_run run = {.begin = at, .len = below(seed, 5), .count = below(seed, 8)};
+        run.step = run.len + below(seed, 4);
+        if (below(seed, 3) == 0)
+            run.count = 1, run.step = below(seed, 9); /* of one block the step means nothing */
         assert_int_equal(tsr__runs_append(heap, &s->runs, run, NULL), TSR_OK);
         if (run.len == 0 || run.count == 0)
             continue;
         for (int64_t j = 0; j < run.count; j++)
             for (int64_t x = 0; x < run.len; x++)
                 s->index[s->n++] = at + j * run.step + x;
-        at = s->index[s->n - 1] + 1 + naive_below(seed, 4);
+        at = s->index[s->n - 1] + 1 + below(seed, 4);
     }
     expect_set(&s->runs, s->index, s->n);
 }
@@ -82,8 +81,8 @@ static void append_and_slice(void **state)
         for (int i = 0; i <= s.n; i++)
             assert_int_equal(tsr__runs_index(&s.runs, i), i < s.n ? s.index[i] : -1);
         for (int k = 0; k < 20; k++) {
-            int begin = naive_below(&seed, s.n + 1);
-            int end = begin + naive_below(&seed, s.n + 3 - begin); /* also beyond the end */
+            int begin = below(&seed, s.n + 1);
+            int end = begin + below(&seed, s.n + 3 - begin); /* also beyond the end */
             int there = end < s.n ? end : s.n;
             tsr_runs part = {0};
             assert_int_equal(tsr__runs_slice(&heap, &s.runs, begin, end, &part, NULL), TSR_OK);
@@ -91,7 +90,7 @@ static void append_and_slice(void **state)
             tsr__runs_free(&heap, &part);
         }
         /* cut anywhere and put together again */
-        int cut = naive_below(&seed, s.n + 1);
+        int cut = below(&seed, s.n + 1);
         tsr_runs both = {0};
         assert_int_equal(tsr__runs_slice(&heap, &s.runs, 0, cut, &both, NULL), TSR_OK);
         assert_int_equal(tsr__runs_slice(&heap, &s.runs, cut, s.n, &both, NULL), TSR_OK);
@@ -191,7 +190,7 @@ static void out_of_memory(void **state)
         tsr_overlaps found = {0};
         make_set(&heap, &seed, &a);
         make_set(&heap, &seed, &b);
-        heap.fail_at = heap.calls + 1 + naive_below(&seed, 2);
+        heap.fail_at = heap.calls + 1 + below(&seed, 2);
         tsr_error err = {0};
         tsr_status st = tsr__runs_slice(&heap, &a.runs, 0, a.n, &part, &err);
         tsr_status st2 = tsr__runs_meet(&heap, &a.runs, &b.runs, &found, &err);

@@ -10,37 +10,32 @@
 
 #include <cmocka.h>
 
+#include "numbers.h"
 #include "propagate/tables.h"
 
 enum { TABLES = 4, RANKS = 3, CASES = 300 };
 
-static unsigned next(unsigned *seed, unsigned n)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 8) % n;
-}
-
-static void make(unsigned seed, tsr_table_facts *t, tsr_tables_opts *opts)
+static void make(uint64_t seed, tsr_table_facts *t, tsr_tables_opts *opts)
 {
     static const int64_t rows[] = {3, 100, 5000, 200000, 3000000};
     static const int64_t columns[] = {4, 16, 64, 128};
     int64_t all = 0;
 
     for (int i = 0; i < TABLES; i++) {
-        t[i] = (tsr_table_facts){.rows = rows[next(&seed, 5)],
-                                 .columns = columns[next(&seed, 4)],
-                                 .dtype = next(&seed, 2) ? TSR_F32 : TSR_BF16,
-                                 .lookups = (int64_t)(64u << next(&seed, 8)),
-                                 .length = 1 + next(&seed, 30),
-                                 .pooling = (tsr_pooling)next(&seed, 4)};
+        t[i] = (tsr_table_facts){.rows = rows[below(&seed, 5)],
+                                 .columns = columns[below(&seed, 4)],
+                                 .dtype = below(&seed, 2) ? TSR_F32 : TSR_BF16,
+                                 .lookups = (int64_t)(64u << below(&seed, 8)),
+                                 .length = 1 + below(&seed, 30),
+                                 .pooling = (tsr_pooling)below(&seed, 4)};
         if (t[i].pooling == TSR_POOL_NONE)
             t[i].length = 1;
         all += t[i].rows * t[i].columns * (int64_t)tsr_dtype_size(t[i].dtype);
     }
-    *opts = (tsr_tables_opts){.ranks = 1 + (int)next(&seed, RANKS), .training = next(&seed, 2)};
-    if (next(&seed, 3))
+    *opts = (tsr_tables_opts){.ranks = 1 + (int)below(&seed, RANKS), .training = below(&seed, 2)};
+    if (below(&seed, 3))
         opts->memory = (int64_t)((double)all * (opts->training ? 2 : 1) *
-                                 (0.4 + 0.1 * (double)next(&seed, 6)));
+                                 (0.4 + 0.1 * (double)below(&seed, 6)));
 }
 
 static double best_of_all(const tsr_table_facts *t, const tsr_tables_opts *opts)

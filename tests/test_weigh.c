@@ -11,6 +11,7 @@
 
 #include "base/reduce.h"
 #include "naive_layout.h"
+#include "numbers.h"
 #include "plan_checks.h"
 
 enum { RANKS = 32 };
@@ -188,30 +189,29 @@ static tsr_spec random_spec(uint64_t *seed, const tsr_mesh_shape *mesh, tsr_shap
 static void check_random(uint64_t *seed, bool across)
 {
     static const char *const meshes[] = {"2", "3", "2x2", "2x3", "2x2x2", "1x3x2", "4x2"};
-    tsr_shape shape = {2, {naive_below(seed, 9), 1 + naive_below(seed, 6)}};
+    tsr_shape shape = {2, {below(seed, 9), 1 + below(seed, 6)}};
     tsr_mesh_shape mesh[2], plain;
     tsr_cost cost;
     tsr_redist *plan = NULL;
     tsr_error err = {0};
     char text[32];
 
-    if (naive_below(seed, 8) == 0)
+    if (below(seed, 8) == 0)
         shape.size[0] = 211, shape.size[1] = 17; /* all-reduces in chunks */
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tsr_mesh_parse(meshes[naive_below(seed, 7)], &plain, NULL), TSR_OK);
+        assert_int_equal(tsr_mesh_parse(meshes[below(seed, 7)], &plain, NULL), TSR_OK);
         assert_int_equal(
-            tsr__mesh_shape_make(plain.size, plain.ndim, naive_below(seed, 5), &mesh[i], NULL),
-            TSR_OK);
-        if (plain.ndim == 3 && naive_below(seed, 2)) { /* a sub-mesh with gaps */
+            tsr__mesh_shape_make(plain.size, plain.ndim, below(seed, 5), &mesh[i], NULL), TSR_OK);
+        if (plain.ndim == 3 && below(seed, 2)) { /* a sub-mesh with gaps */
             int coord[TSR_MAX_MESH] = {0, 0, 1};
-            mesh[i] = tsr__mesh_through(&mesh[i], 1u << naive_below(seed, 2), coord);
+            mesh[i] = tsr__mesh_through(&mesh[i], 1u << below(seed, 2), coord);
         }
     }
     tsr_spec a = random_spec(seed, &mesh[0], shape);
     tsr_spec b = random_spec(seed, across ? &mesh[1] : &mesh[0], shape);
-    snprintf(text, sizeof text, "random:%d", naive_below(seed, 1000));
+    snprintf(text, sizeof text, "random:%d", (int)below(seed, 1000));
     assert_int_equal(tsr_cost_parse(text, &cost, NULL), TSR_OK);
-    if (tsr_redist_plan(&a, &b, &cost, 0, (tsr_redist_rival)naive_below(seed, 4), &plan, &err))
+    if (tsr_redist_plan(&a, &b, &cost, 0, (tsr_redist_rival)below(seed, 4), &plan, &err))
         fail_msg("%s", err.text);
     check_plan(plan);
     check_weights(plan);

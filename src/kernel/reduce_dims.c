@@ -7,6 +7,7 @@
 #include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "kernel/reference.h"
+#include "kernel/sku.h"
 
 enum {
     SHORT = 32,   /* elements of a run that are too few for vectors */
@@ -76,12 +77,13 @@ static const parts avx2[TSR__DTYPES] = {
 };
 #endif
 
-static const parts *parts_for(tsr_dtype dtype)
+static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
 {
 #ifdef TSR__X86
-    if (tsr__cpu_avx2())
+    if (variant == TSR_VARIANT_AVX2)
         return &avx2[dtype];
 #endif
+    (void)variant;
     return &plain[dtype];
 }
 
@@ -181,7 +183,8 @@ static void over_keep(walk *w, int depth, const char *x)
     }
 }
 
-static void reduce(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor)
+static void reduce(const tsr_kernel_call *call, tsr_kernel_variant variant, bool max, int64_t times,
+                   int64_t divisor)
 {
     const tsr_operand *out = &call->out[0];
     const tsr_dtype dtype = out->dtype == TSR_BOOL ? TSR_U8 : out->dtype;
@@ -189,7 +192,7 @@ static void reduce(const tsr_kernel_call *call, bool max, int64_t times, int64_t
 
     if (tsr__operand_count(out) == 0)
         return;
-    w.parts = parts_for(dtype);
+    w.parts = parts_for(dtype, variant);
     w.max = max || out->dtype == TSR_BOOL; /* or is max */
     w.times = times;
     w.divisor = divisor;
@@ -208,25 +211,31 @@ static void reduce(const tsr_kernel_call *call, bool max, int64_t times, int64_t
 
 void tsr__kernel_sum(const tsr_kernel_call *call)
 {
-    if (call->reference)
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_SUM);
+
+    if (v == TSR_VARIANT_REFERENCE)
         tsr__reference_sum(call);
     else
-        reduce(call, false, 1, 1);
+        reduce(call, v, false, 1, 1);
 }
 
 void tsr__kernel_mean(const tsr_kernel_call *call)
 {
-    if (call->reference)
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_MEAN);
+
+    if (v == TSR_VARIANT_REFERENCE)
         tsr__reference_mean(call);
     else
-        reduce(call, false, call->number[1] ? call->number[1] : 1,
+        reduce(call, v, false, call->number[1] ? call->number[1] : 1,
                call->number[0] ? call->number[0] : 1);
 }
 
 void tsr__kernel_max(const tsr_kernel_call *call)
 {
-    if (call->reference)
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_MAX);
+
+    if (v == TSR_VARIANT_REFERENCE)
         tsr__reference_max(call);
     else
-        reduce(call, true, 1, 1);
+        reduce(call, v, true, 1, 1);
 }

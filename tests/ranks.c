@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ranks.c - see ranks.h. */
+#include "ranks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+void pass_with(tsr_run_opts opts, tsr_job job, void *arg)
+{
+    tsr_error err = {0};
+
+    if (!opts.timeout_ms)
+        opts.timeout_ms = 20000;
+    if (tsr_run(&opts, job, arg, &err) != TSR_OK)
+        fail_msg("mesh %s: %s", opts.mesh, err.text);
+}
+
+void pass_on(const char *mesh, tsr_job job, void *arg)
+{
+    pass_with((tsr_run_opts){.mesh = mesh, .world = TSR_WORLD_THREAD}, job, arg);
+}
+
+int run_under_mpi(tsr_job job, void *arg)
+{
+    char name[] = "test", world[] = "--world=mpi";
+    char *argv[] = {name, world};
+
+    return tsr_main(2, argv, NULL, job, arg);
+}
