@@ -227,8 +227,12 @@ int op_problem_complete(op_problem *p)
     const tsr_cost *cost = &p->set.cost;
     tsr_error err = {0};
 
-    if (tsr_schema_make(p->op, p->in, p->n_in, p->attr, p->n_attrs, &p->schema, &err) != TSR_OK ||
-        tsr_op_plan(&p->schema, cost, NULL, false, &p->way, &err) != TSR_OK)
+    if (tsr_schema_make(p->op, p->in, p->n_in, p->attr, p->n_attrs, &p->schema, &err) != TSR_OK)
+        return cli_error(&err);
+    if (p->schema.n_out > 0 && p->schema.out_shape[0].ndim < 0)
+        return cli_bad("%s: its first output is switched off, and the tool shows that one",
+                       p->op->name);
+    if (tsr_op_plan(&p->schema, cost, NULL, false, &p->way, &err) != TSR_OK)
         return cli_error(&err);
     if (!p->want_text[0])
         return CLI_OK;
