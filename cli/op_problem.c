@@ -235,6 +235,9 @@ int op_problem_complete(op_problem *p)
                        p->op->name, p->want_text);
     if (p->op->compose)
         return CLI_OK;
+    if (p->schema.n_out > 0 && p->schema.out_shape[0].ndim < 0)
+        return cli_bad("%s: its first output is switched off, and the tool shows that one",
+                       p->op->name);
     if (tsr_op_plan(&p->schema, cost, NULL, false, &p->way, &err) != TSR_OK)
         return cli_error(&err);
     if (!p->want_text[0])

@@ -99,6 +99,16 @@ json 'rules json' 'o["results"][5] == {"inputs": ["S(0)", "R"], "output": "S(0)"
 bad 'rules of a redistribution' '--rules is for ops' \
     explain 'f32[8]@[R] -> [S(0)] mesh=2' --rules
 
+# ---- normalisation ----
+
+run 0 verify 'batch_norm f32[6,4,5]@[S(0)] f32[4] - mesh=3'
+has 'verify merges statistics' PASS 'equal within'
+run 0 verify 'batch_norm f32[6,4] - - f32[4] f32[4]+@[S(0)] training=false mesh=2' --all-placements
+has 'verify with positive numbers' PASS 'f32[4]+@[S(0)]'
+bad 'verify: an output that is off' 'its first output is switched off' verify \
+    'batch_norm_backward f32[4,6] f32[4,6] - f32[6] f32[6] output_mask=0,1,1 mesh=2'
+bad 'verify: positive integers' 'only floating point numbers' verify 'relu i32[4]+ mesh=2'
+
 # ---- explain ----
 
 run 0 explain 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2'
