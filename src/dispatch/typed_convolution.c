@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_convolution.c - convolution of tessera_ops.h: options become attributes, in the order of
    the rows (kernel/conv_call.h); and its gradients together, composed of the single ones. */
+#include <string.h>
+
 #include "dispatch/dispatch.h"
 #include "kernel/conv_call.h"
 #include "op/families.h"
@@ -13,11 +15,12 @@ typedef struct conv_attrs {
     tsr_attr value[TSR_CONV_OWN + 1]; /* and one of an op's own */
 } conv_attrs;
 
+/* NULL: the attribute is left out. */
 static tsr_attr numbers(const int64_t *value, int n, int64_t at_least)
 {
-    tsr_attr attr = {.n = n};
+    tsr_attr attr = {.n = value ? n : -1};
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < attr.n; i++)
         attr.i[i] = value[i] ? value[i] : at_least;
     return attr;
 }
@@ -39,8 +42,11 @@ static conv_attrs attrs_of(const tsr_conv_opts *opts, int ndim)
     a.value[TSR_CONV_DILATION] = numbers(o->dilation, ndim, 1);
     a.value[TSR_CONV_OUTPUT_PADDING] = numbers(o->output_padding, ndim, 0);
     a.value[TSR_CONV_PADDING] = numbers(o->padding, ndim, 0);
-    for (int d = 0; d < ndim; d++)
-        a.value[TSR_CONV_PADDING].i[ndim + d] = o->padding[d] + o->padding_end[d];
+    for (int d = 0; d < ndim; d++) {
+        int64_t *end = &a.value[TSR_CONV_PADDING].i[ndim + d];
+        if (__builtin_add_overflow(o->padding[d], o->padding_end[d], end))
+            *end = INT64_MAX; /* too large, and so it will say */
+    }
     a.value[TSR_CONV_PADDING].n = 2 * ndim;
     a.value[TSR_CONV_GROUPS] = (tsr_attr){.n = 1, .i = {o->groups ? o->groups : 1}};
     a.value[TSR_CONV_TRANSPOSED] = (tsr_attr){.n = 1, .i = {o->transposed}};
@@ -91,6 +97,29 @@ static tsr_tensor *bias_grad(tsr_tensor *grad)
     return tsr_sum(grad, dims, 1 + spatial_dims(grad), false);
 }
 
+/* Is it the gradient of what x and weight give? Not every part of the op sees all three. */
+static tsr_status check_sizes(const tsr_tensor *grad, const tsr_tensor *x, const tsr_tensor *weight,
+                              const tsr_attrs *attrs, tsr_error *err)
+{
+    const tsr_spec *g = &grad->form->spec;
+    tsr_schema s = {.op = tsr__op_find("conv"), .n_in = 2, .attrs = *attrs};
+    char text[TSR_TEXT_LEN], shape[TSR_TEXT_LEN];
+    tsr_status st;
+
+    s.in[0] = x->form->spec;
+    s.in[1] = weight->form->spec;
+    TSR_TRY(tsr__schema_check(&s, err));
+    if (g->shape.ndim != s.out_shape[0].ndim ||
+        memcmp(g->shape.size, s.out_shape[0].size,
+               (size_t)g->shape.ndim * sizeof g->shape.size[0]) != 0)
+        st = tsr__fail(err, TSR_ERR_SHAPE,
+                       "conv_backward: the output has shape %s, its gradient is %s",
+                       tsr__shape_text(&s.out_shape[0], shape, sizeof shape),
+                       tsr_spec_text(g, text, sizeof text));
+done:
+    return st;
+}
+
 tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                                       tsr_tensor **out, tsr_error *err)
 {
@@ -98,6 +127,7 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
     const tsr_attr *mask = &attrs->value[TSR_CONV_OWN];
     const int ndim = spatial_dims(x);
     conv_attrs a;
+    tsr_status st;
 
     if (n_in != 3 || !grad || !x || !weight)
         return tsr__fail(err, TSR_ERR_ARG, "conv_backward: it takes grad, x and weight");
@@ -106,6 +136,7 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
                          "conv_backward: output_mask has %d numbers, it takes 3: of x, weight and "
                          "bias",
                          mask->n);
+    TSR_TRY(check_sizes(grad, x, weight, attrs, err));
     for (int i = 0; i < TSR_CONV_OWN; i++)
         a.value[i] = attrs->value[i];
     if (mask->n < 1 || mask->i[0]) {
@@ -120,14 +151,15 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
     }
     if (mask->n < 1 || mask->i[2])
         out[2] = bias_grad(grad);
-    return TSR_OK;
+done:
+    return st;
 }
 
 tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                              const tsr_conv_opts *opts, const bool wanted[3], tsr_tensor *out[3])
 {
     conv_attrs a = attrs_of(opts, spatial_dims(x));
-    tsr_tensor *all[TSR_MAX_OUT], *first;
+    tsr_tensor *all[TSR_MAX_OUT] = {NULL}, *first;
 
     a.value[TSR_CONV_OWN] = (tsr_attr){.n = 3, .i = {1, 1, 1}};
     for (int k = 0; k < 3 && wanted; k++)
