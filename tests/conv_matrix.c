@@ -376,7 +376,7 @@ static range both(range a, range b)
     return (range){a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
 }
 
-static int ranks_of(const tsr_mesh_shape *mesh)
+int conv_ranks(const tsr_mesh_shape *mesh)
 {
     int n = 1;
 
@@ -390,7 +390,7 @@ static range part_of(const conv_config *c, role who, const tsr_shape *shape,
                      const tsr_mesh_shape *mesh, const char *by, int index, int d)
 {
     range x = {0, shape->size[d]};
-    int rest = ranks_of(mesh);
+    int rest = conv_ranks(mesh);
 
     for (int m = 0; m < mesh->ndim; m++) {
         const int p = mesh->size[m];
@@ -406,22 +406,18 @@ static range part_of(const conv_config *c, role who, const tsr_shape *shape,
     return x;
 }
 
-/* Of x, what outputs [y.begin, y.end) read; by trying all taps. */
+/* Of x, from the first tap of the first output to the last of the last one; a border may cut it. */
 static range read_by(const conv_config *c, int d, range y)
 {
     const int s = d - 2;
-    range x = {c->x.size[d], 0};
+    const int64_t stride = or_one(c->opts.stride[s]);
+    const int64_t extent = (c->w.size[d] - 1) * or_one(c->opts.dilation[s]) + 1;
+    range x = {0, 0};
 
-    for (int64_t p = y.begin; p < y.end; p++)
-        for (int64_t t = 0; t < c->w.size[d]; t++) {
-            int64_t at = p * or_one(c->opts.stride[s]) - c->opts.padding[s] +
-                         t * or_one(c->opts.dilation[s]);
-            if (at < 0 || at >= c->x.size[d])
-                continue;
-            x.begin = at < x.begin ? at : x.begin;
-            x.end = at + 1 > x.end ? at + 1 : x.end;
-        }
-    return x.end > x.begin ? x : (range){0, 0};
+    if (count(y) > 0)
+        x = (range){y.begin * stride - c->opts.padding[s],
+                    (y.end - 1) * stride - c->opts.padding[s] + extent};
+    return both(x, (range){0, c->x.size[d]});
 }
 
 /* Of the output, what reads any of [x.begin, x.end). */
@@ -483,7 +479,7 @@ int64_t conv_missing(const conv_config *c, const tsr_mesh_shape *mesh, const cha
     int64_t needs = 1, has = 1, added = 0;
 
     for (int other = 0; other < CONV_RANKS && way == CONV_SPREAD; other++)
-        if (other != index && other < ranks_of(mesh) && are_neighbours(mesh, by, index, other))
+        if (other != index && other < conv_ranks(mesh) && are_neighbours(mesh, by, index, other))
             added += added_by(c, mesh, by, index, other);
     if (way == CONV_SPREAD)
         return added;

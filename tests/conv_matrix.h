@@ -6,7 +6,7 @@
 
 #include <tessera_ops.h>
 
-enum { CONV_RANKS = 4, CONV_OUT = 4 }; /* results: the output, and three gradients */
+enum { CONV_RANKS = 8, CONV_OUT = 4 }; /* results: the output, and three gradients */
 
 typedef struct conv_config {
     const char *name;
@@ -53,6 +53,8 @@ const char *conv_compare(const conv_run *r, const conv_run *reference);
    call? Else the plan has moved operands, because that is cheaper. */
 bool conv_stayed(const conv_run *r, int k);
 
+/* The ranks of a mesh, at most CONV_RANKS. */
+int conv_ranks(const tsr_mesh_shape *mesh);
 /* The output's shape. */
 tsr_shape conv_out(const conv_config *c);
 /* Elements that the rank with these coordinates lacks: of the input for its part of the output; of
