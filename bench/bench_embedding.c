@@ -262,6 +262,7 @@ int main(int argc, char **argv)
     const size_t most = (size_t)VOCAB * 128 * sizeof(float);
     const tsr_kernel_variant variant =
         argc > 1 ? (tsr_kernel_variant)atoi(argv[1]) : TSR_VARIANT_AUTO;
+    const tsr_kernel_sku sku = {.index = TSR_I64, .variant = variant};
     int64_t *id = memory(REPEATS * IDS * sizeof *id);
     job j = {.variant = variant,
              .bags = {.ids = {TSR_I64, id, IDS, VOCAB, 0, VOCAB, -1},
@@ -282,7 +283,7 @@ int main(int argc, char **argv)
     zero_time = least_time(&j) / (256.0 * MIB);
     printf("memcpy %.1f GB/s (read + written), reading %.1f GB/s, zeroing %.1f GB/s; %s\n",
            1e-9 / copy_time, 1e-9 / read_time, 1e-9 / zero_time,
-           tsr_kernel_variant_name(tsr_kernel_variant_best(variant)));
+           tsr_kernel_variant_name(tsr_kernel_variant_best(&sku)));
     for (int k = 0; k < 8; k++) {
         char name[64];
 

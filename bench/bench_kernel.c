@@ -4,6 +4,7 @@
    bound, less is slower). */
 #include "kernel/blas.h"
 #include "kernel/kernels.h"
+#include "kernel/resample.h"
 
 #include <cblas.h>
 #include <stdio.h>
@@ -13,11 +14,20 @@
 
 enum { MIB = 1 << 20, REPEATS = 15 };
 
+typedef struct resampling {
+    const char *name;
+    tsr_resample_kind kind;
+    tsr_resample_shape shape;
+} resampling;
+
 typedef struct job {
     void (*run)(const struct job *job);
     tsr_kernel kernel;
     tsr_kernel_call call;
     size_t bytes;
+    const resampling *resampling; /* of in[0] */
+    bool back;
+    tsr_pool *pool;
 } job;
 
 static double seconds(void)
@@ -57,6 +67,19 @@ static void run_read(const job *j)
             sum[k] += x[i + (size_t)k];
     *(uint64_t *)j->call.out[0].data =
         sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+}
+
+static void run_resample(const job *j)
+{
+    const resampling *r = j->resampling;
+    const tsr_dtype dtype = j->call.in[0].dtype;
+
+    if (j->back)
+        tsr__resample_grad(&r->shape, r->kind, dtype, false, j->pool, j->call.in[0].data,
+                           j->call.out[0].data, NULL);
+    else
+        tsr__resample(&r->shape, r->kind, dtype, false, j->pool, j->call.in[0].data,
+                      j->call.out[0].data, NULL);
 }
 
 /* The least time of several runs. */
@@ -130,7 +153,7 @@ static void bench_matmul(int64_t n)
         job j = make(tsr__kernel_matmul, 2, operand(dtypes[d], n, n), operand(dtypes[d], n, n),
                      operand(dtypes[d], n, n));
 
-        printf("  matmul %-4s               %.2f of sgemm\n", tsr_dtype_name(dtypes[d]),
+        printf("  matmul %-4s                 %.2f of sgemm\n", tsr_dtype_name(dtypes[d]),
                bound / least_time(&j));
         free_job(&j);
     }
@@ -153,7 +176,7 @@ static void measure_memory(double *copy, double *read)
 
 static void report(const char *name, job *j, double bound)
 {
-    printf("  %-25s %.2f of the bound\n", name, bound / least_time(j));
+    printf("  %-27s %.2f of the bound\n", name, bound / least_time(j));
     free_job(j);
 }
 
@@ -226,6 +249,138 @@ static void bench_softmax(double copy)
     }
 }
 
+static tsr_resample_shape square(int ndim, int64_t planes, int64_t in, int64_t out)
+{
+    tsr_resample_shape s = {.ndim = ndim, .planes = planes};
+
+    for (int d = 0; d < ndim; d++) {
+        s.whole_in[d] = s.in_count[d] = in;
+        s.whole_out[d] = s.out_count[d] = out;
+    }
+    return s;
+}
+
+/* Output and gradient, each reading one side and writing the other. */
+static void bench_resample(tsr_dtype dtype, double copy)
+{
+    const resampling cases[] = {
+        {"average 56^2 to 7^2", TSR_RESAMPLE_AVERAGE, square(2, 2048, 56, 7)},
+        {"average 7^2 to 1", TSR_RESAMPLE_AVERAGE, square(2, 65536, 7, 1)},
+        {"average 56^2 to 15^2", TSR_RESAMPLE_AVERAGE, square(2, 2048, 56, 15)},
+        {"nearest 56^2 to 112^2", TSR_RESAMPLE_NEAREST, square(2, 512, 56, 112)},
+        {"nearest 64^2 to 100^2", TSR_RESAMPLE_NEAREST, square(2, 512, 64, 100)},
+        {"nearest 24^3 to 48^3", TSR_RESAMPLE_NEAREST, square(3, 64, 24, 48)},
+        {"linear 2^16 to 2^17", TSR_RESAMPLE_LINEAR, square(1, 64, 65536, 131072)},
+        {"linear 56^2 to 112^2", TSR_RESAMPLE_LINEAR, square(2, 512, 56, 112)},
+        {"linear 512^2 to 1024^2", TSR_RESAMPLE_LINEAR, square(2, 8, 512, 1024)},
+        {"linear 112^2 to 56^2", TSR_RESAMPLE_LINEAR, square(2, 512, 112, 56)},
+        {"corners 64^2 to 100^2", TSR_RESAMPLE_CORNERS, square(2, 512, 64, 100)},
+        {"linear 24^3 to 48^3", TSR_RESAMPLE_LINEAR, square(3, 64, 24, 48)},
+    };
+    tsr_heap heap = {0};
+    tsr_pool pool;
+
+    tsr__pool_open(&pool, &heap);
+    printf("%s resampling against memcpy for the same traffic\n", tsr_dtype_name(dtype));
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        const tsr_resample_shape *s = &cases[k / 2].shape;
+        int64_t n = s->planes, m = s->planes;
+        char name[64];
+        job j;
+
+        for (int d = 0; d < s->ndim; d++)
+            n *= s->whole_in[d], m *= s->whole_out[d];
+        j = make(NULL, 1, operand(dtype, 1, k % 2 ? m : n), (tsr_operand){0},
+                 operand(dtype, 1, k % 2 ? n : m));
+        j.run = run_resample;
+        j.resampling = &cases[k / 2];
+        j.back = k % 2;
+        j.pool = &pool;
+        snprintf(name, sizeof name, "%s%s", cases[k / 2].name, k % 2 ? " grad" : "");
+        report(name, &j, (double)(n + m) * (double)tsr_dtype_size(dtype) * copy);
+    }
+    tsr__pool_trim(&pool);
+}
+
+/* x of 64 MiB as [n, channels, space], or as much of it as there is. */
+static tsr_operand image(tsr_dtype dtype, int64_t channels, int64_t space)
+{
+    const int64_t n = 64 * MIB / (int64_t)tsr_dtype_size(dtype) / channels / space;
+    tsr_operand x = operand(dtype, n, channels * space);
+
+    x.shape = (tsr_shape){3, {n, channels, space}};
+    return x;
+}
+
+static tsr_operand vector(tsr_dtype dtype, int ndim, int64_t n, int64_t channels)
+{
+    tsr_operand x = operand(dtype, ndim == 2 ? n : 1, channels);
+
+    x.shape = ndim == 2 ? (tsr_shape){2, {n, channels}} : (tsr_shape){1, {channels}};
+    return x;
+}
+
+/* Statistics need all of x before the first result: that is read twice, and gradients too. A group
+   norm's x is in the cache the second time. */
+static void bench_norm(tsr_dtype dtype, int64_t channels, int64_t space, double copy, double read)
+{
+    const tsr_dtype fine = dtype == TSR_BF16 ? TSR_F32 : dtype;
+    const int64_t groups = channels / 8;
+    static const char *const names[] = {"batch_norm", "batch_norm_backward", "group_norm",
+                                        "group_norm_backward"};
+    static const tsr_kernel kernels[] = {tsr__kernel_batch_norm, tsr__kernel_batch_norm_backward,
+                                         tsr__kernel_group_norm, tsr__kernel_group_norm_backward};
+    static size_t (*const scratches[])(const tsr_kernel_call *) = {
+        tsr__scratch_batch_norm, tsr__scratch_batch_norm_backward, tsr__scratch_group_norm,
+        tsr__scratch_group_norm_backward};
+
+    for (int k = 0; k < 4; k++) {
+        const bool grouped = k >= 2, back = k % 2;
+        job j = make(kernels[k], 5, image(dtype, channels, space), (tsr_operand){0},
+                     image(dtype, channels, space));
+        const double once = 64.0 * MIB;
+        const int64_t n = j.call.in[0].shape.size[0];
+        const double bound = back      ? 2 * once * read + 2 * once * copy + once * read
+                             : grouped ? 2 * once * copy
+                                       : once * read + 2 * once * copy;
+        char name[64];
+
+        for (int i = 1; i < 5; i++)
+            j.call.in[i] = (tsr_operand){.shape = {.ndim = -1}};
+        j.call.in[back ? 2 : 1] = vector(fine, 1, n, channels);
+        if (back)
+            j.call.in[1] = image(dtype, channels, space);
+        for (int i = 1; i < 3; i++)
+            j.call.out[i] = back ? vector(fine, 1, n, channels)
+                                 : vector(fine, grouped ? 2 : 1, n, grouped ? groups : channels);
+        for (int i = 3; i < 5 && back; i++)
+            j.call.in[i] = vector(fine, grouped ? 2 : 1, n, grouped ? groups : channels);
+        j.call.n_out = 3;
+        j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {grouped ? groups : 1}};
+        j.call.attrs.value[1].f = 1e-5;
+        j.call.number[0] = grouped ? 8 * space : n * space;
+        j.call.scratch = memory(scratches[k](&j.call));
+        snprintf(name, sizeof name, "%s %s, %d x %d", names[k], tsr_dtype_name(dtype),
+                 (int)channels, (int)space);
+        printf("  %-40s %.2f of the bound\n", name, bound / least_time(&j));
+        for (int i = 0; i < 5; i++)
+            free(j.call.in[i].data);
+        for (int i = 0; i < 3; i++)
+            free(j.call.out[i].data);
+        free(j.call.scratch);
+    }
+}
+
+static void bench_norms(double copy, double read)
+{
+    printf("normalisation of 64 MiB, channels x space, against copying and reading as often\n");
+    bench_norm(TSR_F32, 64, 56 * 56, copy, read);
+    bench_norm(TSR_F32, 512, 7 * 7, copy, read);
+    bench_norm(TSR_F32, 1024, 1, copy, read);
+    bench_norm(TSR_BF16, 64, 56 * 56, copy, read);
+    bench_norm(TSR_F64, 64, 56 * 56, copy, read);
+}
+
 int main(void)
 {
     double copy, read;
@@ -238,5 +393,8 @@ int main(void)
     bench_reduce(TSR_F32, read);
     bench_reduce(TSR_BF16, read);
     bench_softmax(copy);
+    bench_resample(TSR_F32, copy);
+    bench_resample(TSR_BF16, copy);
+    bench_norms(copy, read);
     return 0;
 }

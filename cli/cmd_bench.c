@@ -95,6 +95,26 @@ static const benchmark benchmarks[] = {
      "received: by the rank that gets most. -> R, -> S(0): the output is brought there.\n"
      "to 1 rank: time divided by that on one rank. peer: its time on such a machine, for dense\n"
      "gradients also beside touched rows."},
+    {"conv",
+     false,
+     bench_conv,
+     {{"mesh", "mesh", TEXT},
+      {"dtype", "dtype", TEXT},
+      {"x and weight", "case", TEXT},
+      {"x", "placements", TEXT},
+      {"what", "product", TEXT},
+      {"time", "seconds", SECONDS},
+      {"Gflop/s", "gflops", NUMBER},
+      {"peer", "peer_gflops", NUMBER},
+      {"bare", "bare_seconds", SECONDS},
+      {"received", "bytes_in", BYTES},
+      {"ratio", "ratio", NUMBER},
+      {"goal", "goal_ratio", NUMBER},
+      {"met", "goal", TEXT}},
+     "From and to plain layout. bare: oneDNN called directly on layouts of its own choice, in\n"
+     "turns with ours. peer: its Gflop/s on such a machine, one thread. ratio: time to bare; on\n"
+     "several ranks to one rank's time divided by the ranks, or by the processors if there are\n"
+     "fewer. received: by the rank that gets most."},
     {"world",
      true,
      bench_latency,
@@ -173,7 +193,8 @@ static const benchmark *read_name(const char *text, const char **rest)
     if (near && n)
         cli_bad("bench: unknown benchmark \"%s\"; did you mean %s?", name, near);
     else
-        cli_bad("bench: which one: redistribute, plan, propagate, dispatch, embedding or world?");
+        cli_bad("bench: which one: redistribute, plan, propagate, dispatch, embedding, conv or "
+                "world?");
     return NULL;
 }
 

@@ -22,6 +22,7 @@ typedef struct bench_ask {
 int bench_redistribute(const bench_ask *ask, int ranks);
 int bench_propagate(const bench_ask *ask, int ranks);
 int bench_dispatch(const bench_ask *ask, int ranks);
+int bench_conv(const bench_ask *ask, int ranks);
 int bench_embedding(const bench_ask *ask, int ranks);
 int bench_plan(const bench_ask *ask, int ranks);
 int bench_latency(const bench_ask *ask, int ranks);

@@ -6,9 +6,29 @@
 #include <string.h>
 #include <tessera_ext.h>
 
-static bool runs_here(const tsr_kernel_sku *sku)
+/* Kernels that differ in dtype and index only: a line of the table. */
+typedef struct line {
+    tsr_kernel_category category;
+    uint16_t op;
+    tsr_kernel_variant used;
+    char dtypes[CLI_TEXT], index[CLI_TEXT], variants[CLI_TEXT];
+} line;
+
+static tsr_kernel_variant used_of(tsr_kernel_sku sku)
 {
-    return tsr_kernel_variant_best(sku->variant) == sku->variant;
+    sku.variant = TSR_VARIANT_AUTO;
+    return tsr_kernel_variant_best(&sku);
+}
+
+/* By "pointwise", "add" or "pointwise.add"; "" means all. */
+static bool is_meant(const char *filter, const tsr_kernel_sku *sku)
+{
+    const char *category = tsr_kernel_category_name(sku->category);
+    const char *op = tsr_kernel_op_name(sku->category, sku->op);
+    const size_t n = strlen(category);
+
+    return !*filter || !strcmp(filter, category) || !strcmp(filter, op) ||
+           (!strncmp(filter, category, n) && filter[n] == '.' && !strcmp(filter + n + 1, op));
 }
 
 static void add_word(char *list, size_t n, const char *word)
@@ -19,66 +39,115 @@ static void add_word(char *list, size_t n, const char *word)
         snprintf(list + used, n - used, "%s%s", used ? " " : "", word);
 }
 
-/* One line for each op and number type. */
-static void print_table(void)
+/* All kernels of one op and dtype, from the i-th on; gives the next one. */
+static int read_line(int i, line *l)
 {
-    tsr_kernel_variant best = tsr_kernel_variant_best(TSR_VARIANT_AUTO);
-    int n = tsr_kernel_count(), next;
+    const tsr_kernel_sku first = tsr_kernel_at(i);
+
+    *l = (line){.category = first.category, .op = first.op, .used = used_of(first)};
+    snprintf(l->dtypes, sizeof l->dtypes, "%s", tsr_dtype_name(first.dtype));
+    for (; i < tsr_kernel_count(); i++) {
+        const tsr_kernel_sku sku = tsr_kernel_at(i);
+
+        if (sku.category != first.category || sku.op != first.op || sku.dtype != first.dtype)
+            break;
+        add_word(l->index, sizeof l->index,
+                 sku.index == TSR_NO_INDEX ? "-" : tsr_dtype_name((tsr_dtype)sku.index));
+        add_word(l->variants, sizeof l->variants, tsr_kernel_variant_name(sku.variant));
+    }
+    return i;
+}
+
+static void print_line(cli_table *table, const line *l)
+{
+    char value[CLI_TEXT];
+
+    snprintf(value, sizeof value, "%d", l->op);
+    cli_table_row(table, (const char *[]){tsr_kernel_category_name(l->category), value,
+                                          tsr_kernel_op_name(l->category, l->op), l->dtypes,
+                                          l->index, l->variants, tsr_kernel_variant_name(l->used)});
+}
+
+static void print_table(const char *filter)
+{
+    const int n = tsr_kernel_count();
+    char text[TSR_SKU_TEXT_LEN];
+    tsr_kernel_sku example = {0};
+    line now, last = {0};
     cli_table table;
+    int shown = 0;
 
     cli_table_open(&table, "lrlllll");
     cli_table_row(&table, (const char *[]){"category", "value", "op", "dtype", "index", "variants",
                                            "this CPU"});
-    for (int i = 0; i < n; i = next) {
-        tsr_kernel_sku first = tsr_kernel_at(i), sku;
-        char index[CLI_TEXT] = "", variants[CLI_TEXT] = "", value[CLI_TEXT];
+    for (int i = 0, next; i < n; i = next) {
+        const tsr_kernel_sku sku = tsr_kernel_at(i);
 
-        for (next = i; next < n; next++) {
-            sku = tsr_kernel_at(next);
-            if (sku.op != first.op || sku.dtype != first.dtype)
-                break;
-            add_word(index, sizeof index, tsr_dtype_name(sku.index));
-            add_word(variants, sizeof variants, tsr_kernel_variant_name(sku.variant));
+        next = read_line(i, &now);
+        if (!is_meant(filter, &sku))
+            continue;
+        if (shown == 0)
+            example = sku;
+        shown += next - i;
+        if (*last.dtypes && now.category == last.category && now.op == last.op &&
+            !strcmp(now.variants, last.variants)) {
+            add_word(last.dtypes, sizeof last.dtypes, now.dtypes);
+            continue;
         }
-        snprintf(value, sizeof value, "%d", first.op);
-        cli_table_row(&table, (const char *[]){"embedding", value,
-                                               tsr_kernel_op_name(first.category, first.op),
-                                               tsr_dtype_name(first.dtype), index, variants,
-                                               tsr_kernel_variant_name(best)});
+        if (*last.dtypes)
+            print_line(&table, &last);
+        last = now;
     }
+    print_line(&table, &last);
     cli_table_close(&table, 0);
-    printf("\n%d kernels. A SKU is category.op.dtype.index.variant, as in\n"
-           "embedding.bag_sum.f32.i64.%s; values of ops do not change.\n",
-           n, tsr_kernel_variant_name(best));
+    example.variant = used_of(example);
+    printf("\n%d kernels. A SKU is category.op.dtype.index.variant, without index where there is\n"
+           "none, as in %s; values of ops do not change.\n",
+           shown, tsr_kernel_sku_text(&example, text, sizeof text));
+}
+
+static json_t *describe(const tsr_kernel_sku *sku)
+{
+    char text[TSR_SKU_TEXT_LEN];
+    const bool has_index = sku->index != TSR_NO_INDEX;
+
+    return json_pack("{s:s, s:s, s:i, s:s, s:i, s:s, s:s?, s:s, s:b, s:b}", "sku",
+                     tsr_kernel_sku_text(sku, text, sizeof text), "category",
+                     tsr_kernel_category_name(sku->category), "category_value", sku->category, "op",
+                     tsr_kernel_op_name(sku->category, sku->op), "value", sku->op, "dtype",
+                     tsr_dtype_name(sku->dtype), "index",
+                     has_index ? tsr_dtype_name((tsr_dtype)sku->index) : NULL, "variant",
+                     tsr_kernel_variant_name(sku->variant), "runs",
+                     tsr_kernel_variant_best(sku) == sku->variant, "used",
+                     used_of(*sku) == sku->variant);
 }
 
 int cli_kernels(const cli_args *args)
 {
+    const char *filter = args->n_words ? args->text : "";
     json_t *results;
+    bool any = false;
 
-    if (args->n_words > 0)
-        return cli_bad("kernels: nothing expected at \"%s\"", args->text);
+    for (int i = 0; i < tsr_kernel_count() && !any; i++) {
+        const tsr_kernel_sku sku = tsr_kernel_at(i);
+
+        any = is_meant(filter, &sku);
+    }
+    if (!any)
+        return cli_bad("kernels: \"%s\" is no category and no op of one; tessera kernels lists all",
+                       filter);
     if (!cli_speaks())
         return CLI_OK;
     if (!cli_option_of(args, "json")) {
-        print_table();
+        print_table(filter);
         return CLI_OK;
     }
     results = json_array();
     for (int i = 0; i < tsr_kernel_count(); i++) {
-        tsr_kernel_sku sku = tsr_kernel_at(i);
-        char text[TSR_SKU_TEXT_LEN];
+        const tsr_kernel_sku sku = tsr_kernel_at(i);
 
-        json_array_append_new(
-            results,
-            json_pack("{s:s, s:i, s:s, s:i, s:s, s:s, s:s, s:b, s:b}", "sku",
-                      tsr_kernel_sku_text(&sku, text, sizeof text), "category", sku.category, "op",
-                      tsr_kernel_op_name(sku.category, sku.op), "value", sku.op, "dtype",
-                      tsr_dtype_name(sku.dtype), "index", tsr_dtype_name(sku.index), "variant",
-                      tsr_kernel_variant_name(sku.variant), "runs", runs_here(&sku), "used",
-                      sku.variant == tsr_kernel_variant_best(TSR_VARIANT_AUTO)));
+        if (is_meant(filter, &sku))
+            json_array_append_new(results, describe(&sku));
     }
-    return cli_print_json(json_pack(
-        "{s:s, s:s, s:o}", "command", "kernels", "variant",
-        tsr_kernel_variant_name(tsr_kernel_variant_best(TSR_VARIANT_AUTO)), "results", results));
+    return cli_print_json(json_pack("{s:s, s:o}", "command", "kernels", "results", results));
 }

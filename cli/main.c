@@ -24,8 +24,10 @@ static const cli_command commands[] = {
      .options = {JSON},
      .run = cli_ops},
     {.name = "kernels",
-     .synopsis = "[--json]",
+     .synopsis = "[CATEGORY | OP | CATEGORY.OP] [--json]",
      .help = "the kernels by SKU, and which variant this processor gets",
+     .details = "  tessera kernels pointwise\n"
+                "  tessera kernels reduction.max --json\n",
      .options = {JSON},
      .run = cli_kernels},
     {.name = "draw",

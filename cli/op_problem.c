@@ -2,6 +2,7 @@
 /* op_problem.c - reads the texts of ops (op_problem.h). The library knows ops, inputs and
    attributes; this file finds them in the text and says what is unknown. */
 #include "op_problem.h"
+#include "values.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -120,16 +121,22 @@ static bool read_named(reader *r, op_problem *p, size_t n)
     return true;
 }
 
-/* "<10" or "/12" behind the shape of input k, if it is there */
+/* "<10", "/12" or "+" behind the shape of input k, if it is there */
 static bool read_range(reader *r, op_problem *p, int k)
 {
     const tsr_spec *spec = &p->in[k];
     const char *at = r->p;
     char *end;
 
-    if (*at != '<' && *at != '/')
+    if (*at != '<' && *at != '/' && *at != '+')
         return true;
     p->range[k] = *at;
+    if (*at == '+') {
+        if (!value_is_float(spec->dtype))
+            return reader_wrong(r, at, "only floating point numbers are said to be positive");
+        r->p++;
+        return true;
+    }
     p->limit[k] = isdigit((unsigned char)at[1]) ? strtoll(at + 1, &end, 10) : -1;
     if (p->limit[k] < (*at == '<') || p->limit[k] > INT32_MAX)
         return reader_wrong(r, at, "expected a limit like <10 or /12");
@@ -141,7 +148,7 @@ static bool read_range(reader *r, op_problem *p, int k)
     return true;
 }
 
-/* "f32[5,3]@[S(0),R]", "i64[7]<10@[S(0),R]", "@[S(0),R]" or "-" */
+/* "f32[5,3]@[S(0),R]", "i64[7]<10@[S(0),R]", "f32[7]+", "@[S(0),R]" or "-" */
 static bool read_input(reader *r, op_problem *p, bool files)
 {
     const char *begin = r->p;
@@ -290,7 +297,9 @@ static void input_text(const op_problem *p, int k, const tsr_spec *spec, char *b
 
     if (op_problem_has(p, k))
         tsr_spec_text(spec, text, sizeof text);
-    if (p->range[k])
+    if (p->range[k] == '+')
+        snprintf(range, sizeof range, "+");
+    else if (p->range[k])
         snprintf(range, sizeof range, "%c%lld", p->range[k], (long long)p->limit[k]);
     shape = strcspn(text, "@");
     snprintf(buf, n, "%.*s%s%s", (int)shape, text, range, text + shape);

@@ -2,8 +2,9 @@
 /* op_problem.h - one op as a text, for explain, verify and run:
      matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] - -> [S(0),R] mesh=2x2 dim=1 cost=random:17
    A - is an absent optional input; what is no setting (mesh, cost, ...) is an attribute. Behind a
-   shape of integers may stand what verify shall fill it with, as in the cases of ops' rows:
-   i64[7]<10 are indices below 10, i64[4]/12 offsets from 0 to at most 12. */
+   shape may stand what verify shall fill it with, as in the cases of ops' rows:
+   i64[7]<10 are indices below 10, i64[4]/12 offsets from 0 to at most 12; f32[4]+ positive
+   numbers. */
 #ifndef CLI_OP_PROBLEM_H
 #define CLI_OP_PROBLEM_H
 
@@ -18,7 +19,7 @@ typedef struct op_problem {
     const tsr_op *op;
     int n_in;
     tsr_spec in[TSR_OP_INPUTS];              /* ndim -1: absent */
-    char range[TSR_OP_INPUTS];               /* '<': below the limit, '/': offsets; 0: any values */
+    char range[TSR_OP_INPUTS];               /* '<': below the limit, '/': offsets, '+': above 0 */
     int64_t limit[TSR_OP_INPUTS];            /* of the range */
     bool bare[TSR_OP_INPUTS];                /* its dtype and shape are left to a file */
     char place[TSR_OP_INPUTS][TSR_TEXT_LEN]; /* its placements, "" if not given */

@@ -19,11 +19,6 @@ typedef struct task {
     double *result[N_VARIANTS];
 } task;
 
-static bool is_float(tsr_dtype dtype)
-{
-    return dtype == TSR_F32 || dtype == TSR_F64 || dtype == TSR_F16 || dtype == TSR_BF16;
-}
-
 /* Bits of the fraction, the leading one included. */
 static int digits_of(tsr_dtype dtype)
 {
@@ -43,12 +38,14 @@ static double random_value(tsr_dtype dtype, uint64_t h)
     return dtype == TSR_U8 ? (double)(h % 4) : (double)(h % 7) - 3;
 }
 
-/* Values of an input that has a range: indices below the limit, or offsets that begin with 0 and
-   grow by 0 to 3, so that some are equal. */
+/* Values of an input that has a range: positive numbers, indices below the limit, or offsets that
+   begin with 0 and grow by 0 to 3, so that some are equal. */
 static double ranged_value(const op_problem *p, int k, double before, int64_t i, uint64_t h)
 {
     double limit = (double)p->limit[k];
 
+    if (p->range[k] == '+')
+        return 1 + (double)(h % 3);
     if (p->range[k] == '<')
         return (double)(h % (uint64_t)p->limit[k]);
     return i == 0 ? 0 : fmin(before + (double)(h % 4), limit);
@@ -64,7 +61,7 @@ static tsr_tensor *make_input(const task *t, tsr_mesh *mesh, int k, variant v)
     tsr_tensor *x;
     void *data;
 
-    if (v != AS_IS && is_float(spec.dtype))
+    if (v != AS_IS && value_is_float(spec.dtype))
         spec.dtype = TSR_F64;
     else
         v = AS_IS; /* indices stay */
@@ -121,7 +118,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     bool any_float = false;
 
     for (int k = 0; k < t->p->n_in; k++)
-        any_float = any_float || (op_problem_has(t->p, k) && is_float(t->p->in[k].dtype));
+        any_float = any_float || (op_problem_has(t->p, k) && value_is_float(t->p->in[k].dtype));
     for (int v = ABSOLUTE; v < N_VARIANTS && st == TSR_OK && any_float; v++)
         st = run_variant(t, mesh, (variant)v);
     return st;

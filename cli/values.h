@@ -6,6 +6,11 @@
 
 #include <tessera.h>
 
+static inline bool value_is_float(tsr_dtype dtype)
+{
+    return dtype == TSR_F32 || dtype == TSR_F64 || dtype == TSR_F16 || dtype == TSR_BF16;
+}
+
 /* One element of a buffer as a number. */
 double value_get(tsr_dtype dtype, const void *data, int64_t i);
 void value_put(tsr_dtype dtype, void *data, int64_t i, double value);

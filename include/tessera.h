@@ -390,7 +390,8 @@ typedef struct tsr_counters {
     int64_t plan_hits, plan_misses;
     size_t memory, memory_peak; /* held now, and at the most, by tensors and pool of this rank */
     double seconds;             /* sim: predicted time */
-    /* bytes_in of redistributions by the mesh dim that they went along; the last: along several */
+    /* bytes_in by the mesh dim that they came along; the last: along several, or between meshes.
+       Sim: what an op moves by itself is along all dims of its mesh */
     int64_t along[TSR_MAX_MESH + 1];
 } tsr_counters;
 TSR_API tsr_counters tsr_counters_get(const tsr_mesh *mesh); /* Local. */
@@ -398,13 +399,17 @@ TSR_API void tsr_counters_reset(tsr_mesh *mesh);             /* Local. */
 TSR_API void tsr_memory_trim(tsr_mesh *mesh);                /* Local. Give free buffers back. */
 
 /* What one op did on this rank, since the start or the last reset. Times are measured only while
-   statistics are on; TESSERA_STATS=1 turns them on and prints a table of all ops at the end. */
+   statistics are on; TESSERA_STATS=1 turns them on and prints a table of all ops at the end. Bytes
+   are those of bringing inputs to where they are needed and those that the op moves by itself when
+   it runs, ops that it calls then included. */
 typedef struct tsr_op_counters {
     int64_t calls;
     int64_t
         along[TSR_MAX_MESH + 1]; /* bytes received for it by mesh dim; the last: along several */
     double predicted;            /* seconds for moving data */
-    double moving, computing;    /* seconds measured */
+    /* seconds measured: bringing inputs, and all of running. Lookups that run as a group share its
+       time by the bytes that came for each */
+    double moving, computing;
 } tsr_op_counters;
 TSR_API tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op); /* Local. */
 TSR_API void tsr_statistics_set(tsr_mesh *mesh, bool on);                          /* Local. */
@@ -416,6 +421,21 @@ TSR_API void tsr_strict_set(tsr_mesh *mesh, bool on);
 /* Redistributions of the current scope and those inside it may bring any rank this many bytes, from
    now on; the one that would bring more is an error on all ranks. Collective. */
 TSR_API void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes);
+/* Ops that need more of an input than a rank's part may compute the interior of their output while
+   the rest travels. Usually they do if the cost model says that it pays: where the network is slow
+   against memory. Results are the same. Local. */
+typedef enum tsr_overlap_mode {
+    TSR_OVERLAP_AUTO = 0,
+    TSR_OVERLAP_NEVER = 1,
+    TSR_OVERLAP_ALWAYS = 2 /* where it can be done */
+} tsr_overlap_mode;
+TSR_API void tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode);
+/* Ops that need more of an input than a rank's part, as convolution does, leave what they brought
+   with the tensor, up to this many bytes per rank in all, for the next op that needs the same: the
+   weight's gradient after the convolution. It goes with the tensor, or when an op overwrites that;
+   do not write into the parts of such tensors by hand. 0, the default: nothing is kept.
+   Collective. */
+TSR_API void tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes);
 
 /* ---- collectives on plain memory ------------------------------------------------------------- */
 

@@ -121,6 +121,18 @@ typedef struct tsr_operand {
 
 typedef struct tsr_memory tsr_memory; /* of a rank */
 
+/* How a kernel is written. AUTO is the best one that the processor runs. Values are a contract and
+   more may come: they are never renumbered. */
+typedef uint16_t tsr_kernel_variant;
+enum {
+    TSR_VARIANT_AUTO = 0,
+    TSR_VARIANT_REFERENCE = 1, /* naive loops, the oracle of the others */
+    TSR_VARIANT_PLAIN = 2,     /* C for any processor */
+    TSR_VARIANT_AVX2 = 3,      /* with F16C and FMA */
+    TSR_VARIANT_AVX512 = 4,
+    TSR_VARIANT_LIBRARY = 5 /* OpenBLAS or oneDNN, which choose by themselves */
+};
+
 typedef struct tsr_kernel_call {
     int n_in, n_out;
     tsr_operand in[TSR_OP_INPUTS]; /* an absent optional input has data NULL and ndim -1 */
@@ -132,6 +144,7 @@ typedef struct tsr_kernel_call {
     void *state;                    /* set by the row's prepare */
     tsr_memory *memory;             /* for built-in kernels */
     tsr_error *error;               /* for a kernel that cannot go on */
+    tsr_kernel_variant variant;     /* for tests and measuring: this one, or the next lesser one */
 } tsr_kernel_call;
 
 /* Local computation; knows nothing of meshes. */
@@ -160,6 +173,7 @@ struct tsr_op {
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
     const char *attrs;  /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none */
     const char *doc;    /* one sentence */
+    int kind;           /* functions that several rows share tell them apart by it; it is theirs */
 
     /* How it shards: at most one of these four; an op that has none runs replicated.
        axes: "...mk,...kn,n->...mn", a letter for every axis, ... for leading ones, which broadcast;
@@ -220,8 +234,9 @@ struct tsr_op {
     /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
        that differ in sizes only are judged together: some should divide by the mesh, some not.
        Integer inputs hold any small numbers; "i64[7]<10" holds indices of 0 to 9, "i64[4]/12"
-       offsets that begin with 0, never fall and are at most 12. f64 inputs are tried in other
-       floating point types and, where the op takes them, in i32 and i64 too. */
+       offsets that begin with 0, never fall and are at most 12; "f64[6]+" positive numbers. f64
+       inputs are tried in other floating point types and, where the op takes them, in i32 and i64
+       too. */
     const char *const *cases;
 };
 
@@ -290,7 +305,20 @@ TSR_API tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap
 
 /* ---- kernels by SKU -------------------------------------------------------------------------- */
 
-/* The embedding family. Values are a contract and more may come: they are never renumbered. */
+/* Categories of kernels and the ops of each. Values are a contract and more may come: they are
+   never renumbered. */
+typedef uint16_t tsr_kernel_category;
+enum {
+    TSR_CATEGORY_EMBEDDING = 0,
+    TSR_CATEGORY_POINTWISE = 1,
+    TSR_CATEGORY_LINALG = 2,
+    TSR_CATEGORY_REDUCTION = 3,
+    TSR_CATEGORY_SOFTMAX = 4,
+    TSR_CATEGORY_MOVE = 5,
+    TSR_CATEGORY_CONVOLUTION = 6,
+    TSR_CATEGORY_POOLING = 7
+};
+
 typedef uint16_t tsr_embedding_kind;
 enum {
     TSR_EMBEDDING = 0,
@@ -300,27 +328,53 @@ enum {
     TSR_EMBEDDING_BAG_SUM_BACKWARD = 4,
     TSR_EMBEDDING_BAG_MEAN_BACKWARD = 5,
     TSR_EMBEDDING_BAG_MAX = 6,
-    TSR_EMBEDDING_BAG_MAX_BACKWARD = 7
+    TSR_EMBEDDING_BAG_MAX_BACKWARD = 7,
+    TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD = 8,
+    TSR_EMBEDDING_RENORM = 9
 };
 
-typedef uint16_t tsr_kernel_category;
-enum { TSR_CATEGORY_EMBEDDING = 0 };
-
-/* How a kernel is written. AUTO is the best one that the processor runs. */
-typedef uint16_t tsr_kernel_variant;
+typedef uint16_t tsr_pointwise_kind;
 enum {
-    TSR_VARIANT_AUTO = 0,
-    TSR_VARIANT_REFERENCE = 1, /* naive loops, the oracle of the others */
-    TSR_VARIANT_PLAIN = 2,
-    TSR_VARIANT_AVX2 = 3,
-    TSR_VARIANT_AVX512 = 4
+    TSR_POINTWISE_ADD = 0,
+    TSR_POINTWISE_MUL = 1,
+    TSR_POINTWISE_NEG = 2,
+    TSR_POINTWISE_RELU = 3
+};
+
+typedef uint16_t tsr_linalg_kind;
+enum { TSR_LINALG_MATMUL = 0 };
+
+typedef uint16_t tsr_reduction_kind;
+enum { TSR_REDUCTION_SUM = 0, TSR_REDUCTION_MEAN = 1, TSR_REDUCTION_MAX = 2 };
+
+typedef uint16_t tsr_softmax_kind;
+enum { TSR_SOFTMAX = 0 };
+
+typedef uint16_t tsr_move_kind;
+enum { TSR_MOVE_CAT = 0, TSR_MOVE_TRANSPOSE = 1, TSR_MOVE_SLICE = 2, TSR_MOVE_RESHAPE = 3 };
+
+typedef uint16_t tsr_convolution_kind;
+enum {
+    TSR_CONVOLUTION_OUTPUT = 0,
+    TSR_CONVOLUTION_GRAD_INPUT = 1,
+    TSR_CONVOLUTION_GRAD_WEIGHT = 2
+};
+
+typedef uint16_t tsr_pooling_kind;
+enum {
+    TSR_POOLING_MAX = 0,
+    TSR_POOLING_AVERAGE = 1,
+    TSR_POOLING_MAX_GRAD = 2,
+    TSR_POOLING_AVERAGE_GRAD = 3
 };
 
 /* How a kernel is known. A plain value, the same on all ranks. */
+enum { TSR_NO_INDEX = -1 };
 typedef struct tsr_kernel_sku {
     tsr_kernel_category category;
-    uint16_t op; /* of the category: tsr_embedding_kind */
-    tsr_dtype dtype, index;
+    uint16_t op; /* of the category: tsr_embedding_kind and so on */
+    tsr_dtype dtype;
+    int index; /* the tsr_dtype of ids; TSR_NO_INDEX: the op has none */
     tsr_kernel_variant variant;
 } tsr_kernel_sku;
 
@@ -328,16 +382,21 @@ enum { TSR_SKU_TEXT_LEN = 64 }; /* enough for the text form of any SKU */
 
 TSR_API bool tsr_kernel_sku_equal(const tsr_kernel_sku *a, const tsr_kernel_sku *b); /* Pure. */
 TSR_API uint64_t tsr_kernel_sku_hash(const tsr_kernel_sku *sku);                     /* Pure. */
-/* "embedding.bag_sum.f32.i64.avx2"; fills buf and returns it. Pure. */
+/* "embedding.bag_sum.f32.i64.avx2", "pointwise.add.f32.avx2"; fills buf and returns it. Pure. */
 TSR_API const char *tsr_kernel_sku_text(const tsr_kernel_sku *sku, char *buf, size_t n);
-/* The kernels that there are, ordered by op, dtype, index and variant; AUTO names none. Pure. */
+/* The kernel of such a text; the variant may be auto. An error if there is none. Pure. */
+TSR_API tsr_status tsr_kernel_sku_parse(const char *text, tsr_kernel_sku *out, tsr_error *err);
+/* The kernels that there are, ordered by category, op, dtype, index and variant; AUTO names none.
+   Conversions of f16 and bf16, copies and stores past the caches are chosen below them. Pure. */
 TSR_API int tsr_kernel_count(void);
-TSR_API tsr_kernel_sku tsr_kernel_at(int i); /* 0 <= i < count */
+TSR_API tsr_kernel_sku tsr_kernel_at(int i);                                /* 0 <= i < count */
+TSR_API const char *tsr_kernel_category_name(tsr_kernel_category category); /* Pure. */
 TSR_API const char *tsr_kernel_op_name(tsr_kernel_category category, uint16_t op); /* Pure. */
 TSR_API const char *tsr_kernel_variant_name(tsr_kernel_variant variant);           /* Pure. */
-/* What this processor gets when `wanted` is asked for: that, or the next lesser one that it runs.
-   Local. */
-TSR_API tsr_kernel_variant tsr_kernel_variant_best(tsr_kernel_variant wanted);
+/* The variant that runs on this processor when this one is asked for: that, or the next lesser one
+   that there is and that it has; AUTO asks for the best. AUTO if there is no such kernel. This is
+   what the kernels themselves go by. Local. */
+TSR_API tsr_kernel_variant tsr_kernel_variant_best(const tsr_kernel_sku *wanted);
 
 /* ---- are the rules of an op right? ---- */
 

@@ -74,6 +74,68 @@ TSR_API tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, co
 TSR_API tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
                                          const tsr_conv_opts *opts);
 
+/* ---- pooling --------------------------------------------------------------------------------- */
+
+/* Per spatial dim; zero is the usual: a kernel of 1, a stride of the kernel, no padding. */
+typedef struct tsr_pool_opts {
+    int64_t kernel[TSR_SPACE], stride[TSR_SPACE], dilation[TSR_SPACE];
+    int64_t padding[TSR_SPACE];     /* before and behind the dim, at most half of the kernel */
+    int64_t padding_end[TSR_SPACE]; /* and so much more behind it */
+    bool ceil;                      /* sizes are rounded up */
+    bool exclude_padding;           /* averages: padding is left out, not counted as zeros */
+} tsr_pool_opts;
+
+/* x [batch, channels, space...]; as for convolution, space may be sharded. *index (may be NULL)
+   gets where each maximum is in its plane of space, of equal ones the first. */
+TSR_API tsr_tensor *tsr_max_pool(tsr_tensor *x, const tsr_pool_opts *opts, tsr_tensor **index);
+TSR_API tsr_tensor *tsr_avg_pool(tsr_tensor *x, const tsr_pool_opts *opts);
+/* The gradient of an input whose space has these sizes. */
+TSR_API tsr_tensor *tsr_max_pool_backward(tsr_tensor *grad, tsr_tensor *index, const int64_t *input,
+                                          const tsr_pool_opts *opts);
+TSR_API tsr_tensor *tsr_avg_pool_backward(tsr_tensor *grad, const int64_t *input,
+                                          const tsr_pool_opts *opts);
+/* ---- normalisation --------------------------------------------------------------------------- */
+
+/* x is [samples, channels, space...] with any number of space dims, 0 included. weight and bias are
+   [channels] and may be NULL: 1 and 0. Vectors are of x's dtype, or f32 where that is f16 or bf16;
+   statistics come as f32 there. NULL options are the defaults. */
+typedef struct tsr_norm_opts {
+    double eps;      /* added to variances; 0: 1e-5 */
+    double momentum; /* of the running statistics, 0 to 1; 0: 0.1 */
+    bool inference;  /* batch_norm: by the running statistics, which stay as they are */
+} tsr_norm_opts;
+
+/* y = (x - mean) * rstd * weight + bias, with the mean of each channel over samples and space and
+   rstd = 1 / sqrt(biased variance + eps). In training the running statistics, [channels] each or
+   NULL, are updated in place: (1 - momentum) old + momentum new, with the unbiased variance; x
+   needs more than one value per channel, and an empty x updates nothing. *mean and *rstd (may be
+   NULL), [channels] each, are what the gradient needs; in inference *mean is running_mean. */
+TSR_API tsr_tensor *tsr_batch_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
+                                   tsr_tensor *running_mean, tsr_tensor *running_var,
+                                   const tsr_norm_opts *opts, tsr_tensor **mean, tsr_tensor **rstd);
+/* The same with statistics of each sample's groups of channels: mean and rstd are [samples,
+   groups]. */
+TSR_API tsr_tensor *tsr_group_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int groups,
+                                   const tsr_norm_opts *opts, tsr_tensor **mean, tsr_tensor **rstd);
+/* A group for every channel, each of more than one value; its gradient is that of group_norm with
+   as many groups as channels. */
+TSR_API tsr_tensor *tsr_instance_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
+                                      const tsr_norm_opts *opts, tsr_tensor **mean,
+                                      tsr_tensor **rstd);
+/* Gradients of x, weight and bias from that of y; those that are NULL are not computed, one is not.
+   Only `inference` of the options counts. */
+TSR_API tsr_status tsr_batch_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                           tsr_tensor *mean, tsr_tensor *rstd,
+                                           const tsr_norm_opts *opts, tsr_tensor **grad_x,
+                                           tsr_tensor **grad_weight, tsr_tensor **grad_bias);
+TSR_API tsr_status tsr_group_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                           tsr_tensor *mean, tsr_tensor *rstd, int groups,
+                                           tsr_tensor **grad_x, tsr_tensor **grad_weight,
+                                           tsr_tensor **grad_bias);
+/* (1 - momentum) running + momentum new into running; returns that. */
+TSR_API tsr_tensor *tsr_running_update(tsr_tensor *running, tsr_tensor *new_values,
+                                       double momentum);
+
 /* ---- lookups in tables ----------------------------------------------------------------------- */
 
 /* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names

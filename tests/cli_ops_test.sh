@@ -61,13 +61,18 @@ json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] =
 json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x*"' ops cat
 bad 'ops: an unknown op' 'unknown op "matmult"; did you mean matmul?' ops matmult
 run 0 kernels
-has 'kernels' 'embedding      0  embedding ' 'bag_max_backward    bf16   i32 i64' \
-    'reference plain avx2 avx512' '256 kernels'
-json 'kernels json' 'len(o["results"]) == 256 and
-    sum(r["used"] for r in o["results"]) == 64 and all(r["runs"] for r in o["results"] if r["used"]) and
+has 'kernels' 'embedding        0  embedding ' 'bag_max_backward      f32 f64 f16 bf16' \
+    'reference plain avx2 avx512' 'linalg           0  matmul' '643 kernels'
+json 'kernels json' 'len(o["results"]) == 643 and len({r["sku"] for r in o["results"]}) == 643 and
+    sum(r["used"] for r in o["results"]) == len({tuple(r["sku"].split(".")[:-1]) for r in o["results"]}) and
+    all(r["runs"] for r in o["results"] if r["used"]) and
     [r["value"] for r in o["results"] if r["sku"] == "embedding.bag_max.f16.i32.plain"] == [6] and
-    all(r["sku"].endswith(o["variant"]) for r in o["results"] if r["used"])' kernels
-bad 'kernels takes no words' 'nothing expected' kernels embedding
+    [(r["index"], r["category_value"]) for r in o["results"] if r["sku"] == "pointwise.add.f32.plain"] ==
+        [(None, 1)]' kernels
+json 'kernels of a category' '{r["op"] for r in o["results"]} == {"sum", "mean", "max"}' kernels reduction
+json 'kernels of an op' '{r["category"] for r in o["results"]} == {"reduction", "pooling"}' kernels max
+json 'kernels of an op of a category' 'len(o["results"]) == 24' kernels reduction.max
+bad 'kernels: an unknown op' '"maximum" is no category and no op' kernels maximum
 run 0 --help
 has 'help lists ops' '  ops        the ops'
 for command in ops kernels explain verify run; do

@@ -8,8 +8,8 @@
 #include "kernel/embedding_reference.h"
 #include "numbers.h"
 
-/* Kinds, and what else there is. */
-enum { WEIGHTS_BACKWARD = TSR__EMBEDDING_KINDS, RUNS };
+/* Kinds; all but renorm, which is last, are run. */
+enum { WEIGHTS_BACKWARD = TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD, RUNS };
 
 typedef struct problem {
     tsr_dtype dtype;

@@ -68,8 +68,10 @@ static problem read_problem(const json_t *json, tsr_dtype index)
     if (offsets) {
         int64_t *begin = malloc((size_t)(n_offsets + 1) * sizeof *begin);
 
-        assert_int_equal(
-            tsr__bag_offsets(index, offsets, n_offsets, with_last, ids->n, begin, NULL), TSR_OK);
+        assert_int_equal(tsr__bag_offsets(&(tsr_offsets){index, offsets, 0, n_offsets, n_offsets,
+                                                         with_last, ids->n},
+                                          0, n_offsets - with_last, begin, NULL),
+                         TSR_OK);
         p.bags.n_bags = n_offsets - with_last;
         p.bags.begin = begin;
     } else if (mode) {

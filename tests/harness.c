@@ -7,7 +7,8 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "numbers.h"
 
 typedef struct rank_run {
     harness *h;
@@ -64,22 +65,20 @@ void harness_run(harness *h, tsr_job job, void *arg)
     tsr_heap heap = {0};
     tsr_thread_hub *hub;
     tsr_mesh_shape shape;
-    struct timespec t0, t1;
 
     assert_int_equal(tsr_mesh_parse(h->mesh, &shape, NULL), TSR_OK);
     int n = tsr__mesh_size(&shape);
     assert_true(n <= HARNESS_RANKS);
     assert_int_equal(
         tsr__thread_hub_open(&heap, n, h->timeout_ms ? h->timeout_ms : 20000, &hub, NULL), TSR_OK);
-    clock_gettime(CLOCK_MONOTONIC, &t0);
+    double begin = now();
     for (int i = 0; i < n; i++) {
         run[i] = (rank_run){.h = h, .hub = hub, .shape = shape, .rank = i, .job = job, .arg = arg};
         assert_int_equal(pthread_create(&run[i].thread, NULL, rank_main, &run[i]), 0);
     }
     for (int i = 0; i < n; i++)
         pthread_join(run[i].thread, NULL);
-    clock_gettime(CLOCK_MONOTONIC, &t1);
-    h->seconds = (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
+    h->seconds = now() - begin;
     tsr__thread_hub_close(hub);
     for (int i = 0; i < n; i++) {
         if (run[i].live)

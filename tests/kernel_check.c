@@ -2,6 +2,8 @@
 /* kernel_check.c - see kernel_check.h. */
 #include "kernel_check.h"
 
+#include "kernel/sku.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,13 +16,20 @@
 #include <string.h>
 #include <cmocka.h>
 
-const kernel_op add = {"add", tsr__kernel_add}, mul = {"mul", tsr__kernel_mul},
-                neg = {"neg", tsr__kernel_neg}, relu = {"relu", tsr__kernel_relu},
-                matmul = {"matmul", tsr__kernel_matmul}, sum = {"sum", tsr__kernel_sum},
-                mean = {"mean", tsr__kernel_mean}, max = {"max", tsr__kernel_max},
-                softmax = {"softmax", tsr__kernel_softmax}, cat = {"cat", tsr__kernel_cat},
-                transpose = {"transpose", tsr__kernel_transpose},
-                reshape = {"reshape", tsr__kernel_reshape}, slice = {"slice", tsr__kernel_slice};
+const kernel_op add = {"add", tsr__kernel_add, TSR_CATEGORY_POINTWISE, TSR_POINTWISE_ADD};
+const kernel_op mul = {"mul", tsr__kernel_mul, TSR_CATEGORY_POINTWISE, TSR_POINTWISE_MUL};
+const kernel_op neg = {"neg", tsr__kernel_neg, TSR_CATEGORY_POINTWISE, TSR_POINTWISE_NEG};
+const kernel_op relu = {"relu", tsr__kernel_relu, TSR_CATEGORY_POINTWISE, TSR_POINTWISE_RELU};
+const kernel_op matmul = {"matmul", tsr__kernel_matmul, TSR_CATEGORY_LINALG, TSR_LINALG_MATMUL};
+const kernel_op sum = {"sum", tsr__kernel_sum, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_SUM};
+const kernel_op mean = {"mean", tsr__kernel_mean, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_MEAN};
+const kernel_op max = {"max", tsr__kernel_max, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_MAX};
+const kernel_op softmax = {"softmax", tsr__kernel_softmax, TSR_CATEGORY_SOFTMAX, TSR_SOFTMAX};
+const kernel_op cat = {"cat", tsr__kernel_cat, TSR_CATEGORY_MOVE, TSR_MOVE_CAT};
+const kernel_op transpose = {"transpose", tsr__kernel_transpose, TSR_CATEGORY_MOVE,
+                             TSR_MOVE_TRANSPOSE};
+const kernel_op reshape = {"reshape", tsr__kernel_reshape, TSR_CATEGORY_MOVE, TSR_MOVE_RESHAPE};
+const kernel_op slice = {"slice", tsr__kernel_slice, TSR_CATEGORY_MOVE, TSR_MOVE_SLICE};
 
 tsr_shape shape_of(size_t ndim, const int64_t *size)
 {
@@ -132,12 +141,37 @@ static bool close_enough(tsr_dtype dtype, double x, double want, double bound)
     return fabs(x - want) <= 8 * eps_of(dtype) * bound + tiniest(dtype);
 }
 
-/* Run fast and by reference; compare. Frees the operands. */
+/* `bound` without data: they must be the same. */
+static void compare(const kernel_op *op, const tsr_kernel_call *call, const tsr_operand *want,
+                    const tsr_operand *bound)
+{
+    const tsr_dtype dtype = call->out[0].dtype;
+    const size_t size = tsr_dtype_size(dtype);
+    const bool exact = !bound->data;
+
+    for (int64_t i = 0; i < tsr_shape_count(&want->shape); i++) {
+        bool same = !memcmp((char *)want->data + (size_t)i * size,
+                            (char *)call->out[0].data + (size_t)i * size, size);
+        double x = exact ? 0 : tsr__get(dtype, call->out[0].data, i);
+        double y = exact ? 0 : tsr__get(dtype, want->data, i);
+        double b = exact ? 0 : fabs(tsr__get(bound->dtype, bound->data, i));
+
+        if (op->run == softmax.run)
+            b *= 5; /* also the rounding of x - max, here up to 16 */
+        if (!same && (exact || !close_enough(dtype, x, y, b))) {
+            describe(op, call);
+            fail_msg("%s, element %" PRId64 ": %.17g, reference %.17g, bound %g",
+                     tsr_kernel_variant_name(call->variant), i,
+                     tsr__get(dtype, call->out[0].data, i), tsr__get(dtype, want->data, i), b);
+        }
+    }
+}
+
+/* Run in all variants that run here and by reference; compare. Frees the operands. */
 void check(const kernel_op *op, numbers content, tsr_kernel_call *call)
 {
     const tsr_dtype dtype = call->out[0].dtype;
-    const int64_t n = tsr_shape_count(&call->out[0].shape);
-    const size_t size = tsr_dtype_size(dtype);
+    const size_t bytes = (size_t)tsr_shape_count(&call->out[0].shape) * tsr_dtype_size(dtype);
     const bool exact = !tsr__dtype_is_float(dtype) ||
                        (content == INTEGERS && op->run != softmax.run && op->run != mean.run);
     tsr_operand want = operand(dtype, call->out[0].shape), bound = {0};
@@ -146,23 +180,16 @@ void check(const kernel_op *op, numbers content, tsr_kernel_call *call)
     reference.reference = true;
     reference.out[0] = want;
     op->run(&reference);
-    op->run(call);
     if (!exact)
         bound = op->run == softmax.run ? want : bounds(op, call);
-    for (int64_t i = 0; i < n; i++) {
-        bool same = !memcmp((char *)want.data + (size_t)i * size,
-                            (char *)call->out[0].data + (size_t)i * size, size);
-        double x = exact ? 0 : tsr__get(dtype, call->out[0].data, i);
-        double y = exact ? 0 : tsr__get(dtype, want.data, i);
-        double b = exact ? 0 : fabs(tsr__get(bound.dtype, bound.data, i));
-
-        if (op->run == softmax.run)
-            b *= 5; /* also the rounding of x - max, here up to 16 */
-        if (!same && (exact || !close_enough(dtype, x, y, b))) {
-            describe(op, call);
-            fail_msg("element %" PRId64 ": %.17g, reference %.17g, bound %g", i,
-                     tsr__get(dtype, call->out[0].data, i), tsr__get(dtype, want.data, i), b);
-        }
+    for (tsr_kernel_variant v = TSR_VARIANT_PLAIN; v <= TSR_VARIANT_LIBRARY; v++) {
+        if (tsr__variant_best(op->category, op->kind, dtype, v) != v)
+            continue;
+        call->variant = v;
+        if (bytes)
+            memset(call->out[0].data, 0xff, bytes);
+        op->run(call);
+        compare(op, call, &want, &bound);
     }
     if (!exact && op->run != softmax.run)
         free(bound.data);

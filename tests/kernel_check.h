@@ -16,6 +16,8 @@ typedef enum numbers { INTEGERS, REALS, SPECIALS } numbers;
 typedef struct kernel_op {
     const char *name;
     tsr_kernel run;
+    tsr_kernel_category category;
+    uint16_t kind;
 } kernel_op;
 
 extern const kernel_op add, mul, neg, relu, matmul, sum, mean, max, softmax;
@@ -37,8 +39,8 @@ tsr_kernel_call unary_call(tsr_dtype dtype, tsr_shape in, tsr_shape out);
 void describe(const kernel_op *op, const tsr_kernel_call *call);
 void free_call(tsr_kernel_call *call);
 
-/* Run fast and by reference; compare: integers bit for bit, else within 8 eps of the sum of the
-   absolute terms. Frees the operands. */
+/* Run in all variants that run here and by reference; compare: integers bit for bit, else within 8
+   eps of the sum of the absolute terms. Frees the operands. */
 void check(const kernel_op *op, numbers content, tsr_kernel_call *call);
 /* The same for operands made here. */
 void check_unary(const kernel_op *op, tsr_dtype dtype, numbers content, tsr_shape shape,

@@ -91,7 +91,7 @@ static double term_of(const law_call *c, int k, int64_t element, const int *coor
     uint64_t h = mixed(c->seed + (uint64_t)k, (uint64_t)element);
     double scale = 1;
 
-    if (range.kind)
+    if (tsr__range_is_integer(&range))
         return (double)tsr__range_term(&range, spec, c->seed + (uint64_t)k, coord, element);
     for (int m = 0; m < spec->mesh.ndim; m++)
         if (spec->place[m].kind == TSR_PARTIAL) {
@@ -101,6 +101,8 @@ static double term_of(const law_call *c, int k, int64_t element, const int *coor
         }
     if (spec->dtype == TSR_BOOL || spec->dtype == TSR_U8)
         return (double)(h % 2);
+    if (range.kind == TSR_RANGE_POSITIVE)
+        return scale * fabs(any[h >> 20 & 3]);
     if (is_placed(spec, TSR_PROD) && h % 7 > 0)
         return h >> 20 & 1 ? 1 : -1;
     return scale * any[h >> 20 & 3];
@@ -187,7 +189,8 @@ static tsr_status set_whole(const law_call *c, variant v, whole *w, tsr_error *e
     for (int k = 0; k < s->n_in; k++) {
         if (!tsr__schema_has(s, k))
             continue;
-        bool stays = tsr__case_range(c->text, k).kind != TSR_RANGE_NONE;
+        const tsr_range range = tsr__case_range(c->text, k);
+        bool stays = tsr__range_is_integer(&range);
         s->in[k] = (tsr_spec){.dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = one};
         if (!stays && s->in[k].dtype != TSR_BOOL && s->in[k].dtype != TSR_U8)
             s->in[k].dtype = TSR_F64;

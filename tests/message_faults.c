@@ -6,15 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "numbers.h"
 
 /* Message lengths: in the head, in one chunk, in many. */
 static int64_t length(int64_t i)
@@ -103,7 +97,7 @@ void fault_each_call(rank_state *r)
 {
     int victim = (int)(r->arg % 2) * (r->size - 1);
     tsr_status st = TSR_OK;
-    double begin = seconds();
+    double begin = now();
     int i = 0;
 
     if (r->rank == victim)
@@ -122,7 +116,7 @@ void fault_each_call(rank_state *r)
     }
     r->ctx.error = (tsr_error){0};
     EXPECT(case_shuffle(r, 10, "shuffle"), r->rank == victim ? TSR_ERR_STATE : TSR_ERR_PEER, NULL);
-    CASE_CHECK(r, seconds() - begin < patience(), "it took %g s", seconds() - begin);
+    CASE_CHECK(r, now() - begin < patience(), "it took %g s", now() - begin);
 }
 
 /* The last rank calls something else: all are told both calls. */
@@ -130,7 +124,7 @@ void fault_diverged(rank_state *r)
 {
     char text[100];
     int last = r->size - 1;
-    double begin = seconds();
+    double begin = now();
     tsr_status st = TSR_OK;
 
     /* a rank that is still here when others have diverged already is told so here */
@@ -141,7 +135,7 @@ void fault_diverged(rank_state *r)
     snprintf(text, sizeof text, "called all-gather f32[8], rank %d called another", last);
     EXPECT(st, TSR_ERR_DIVERGED, text);
     EXPECT(st, TSR_ERR_DIVERGED, "ranks diverged: rank ");
-    CASE_CHECK(r, seconds() - begin < patience(), "it took %g s", seconds() - begin);
+    CASE_CHECK(r, now() - begin < patience(), "it took %g s", now() - begin);
 }
 
 void fault_sizes(rank_state *r)
@@ -154,7 +148,7 @@ void fault_sizes(rank_state *r)
 void fault_late(rank_state *r)
 {
     int last = r->size - 1;
-    double begin = seconds();
+    double begin = now();
 
     if (r->rank == last)
         usleep(2000 * 1000);
@@ -167,14 +161,14 @@ void fault_late(rank_state *r)
         EXPECT(st, st == TSR_ERR_PEER ? TSR_ERR_PEER : TSR_ERR_TIMEOUT,
                "waited 0.6 s in shuffle for rank");
     }
-    CASE_CHECK(r, seconds() - begin < patience(), "it took %g s", seconds() - begin);
+    CASE_CHECK(r, now() - begin < patience(), "it took %g s", now() - begin);
 }
 
 void fault_early_leave(rank_state *r)
 {
     int last = r->size - 1;
     char text[100];
-    double begin = seconds();
+    double begin = now();
 
     tsr_status st = case_shuffle(r, length(r->arg + 1), "shuffle");
     if (r->rank == last) {
@@ -185,7 +179,7 @@ void fault_early_leave(rank_state *r)
         st = case_shuffle(r, length(r->arg), "shuffle");
     snprintf(text, sizeof text, "waits in shuffle for rank %d, which has left the world", last);
     EXPECT(st, TSR_ERR_DIVERGED, text);
-    CASE_CHECK(r, seconds() - begin < patience(), "it took %g s", seconds() - begin);
+    CASE_CHECK(r, now() - begin < patience(), "it took %g s", now() - begin);
 }
 
 /* A rank starts a call and leaves; its memory goes after the world. */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 uint64_t next_random(uint64_t *seed)
@@ -39,4 +40,12 @@ void *exact_memory(tsr_dtype dtype, int64_t n)
     assert_non_null(p);
     memset(p, 0xff, bytes);
     return p;
+}
+
+double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -219,7 +219,7 @@ static void offsets_that_are_wrong(void **state)
         {{1, 4, 8}, "embedding bags: offsets start at 1 instead of 0"},
         {{0, 8, 4}, "embedding bags: offset 2 is 4, less than the 8 before it"},
         {{0, 8, 13}, "embedding bags: offset 2 is 13, but there are only 12 ids"},
-        {{0, -1, 5}, "embedding bags: offset 1 is -1, less than the 0 before it"},
+        {{0, -1, 5}, "embedding bags: offset 1 is -1, below 0"},
     };
     static const bad_op op[] = {BAG_SUM, BAG_MEAN, BAG_MAX, BAG_BACKWARD};
     static const char *const name[] = {"bag_sum", "bag_mean", "bag_max", "bag_sum_backward"};

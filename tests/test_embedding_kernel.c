@@ -221,6 +221,38 @@ static void test_bad_ids(void **state)
     }
 }
 
+/* Of all bags, of 8 ids. */
+static tsr_status bounds(tsr_dtype dtype, const void *data, int64_t n, bool last, int64_t *begin,
+                         tsr_error *err)
+{
+    tsr_offsets all = {dtype, data, 0, n, n, last, 8};
+
+    return tsr__bag_offsets(&all, 0, n - last, begin, err);
+}
+
+/* Bags by some of the offsets: theirs and the next. */
+static void test_offsets_window(void **state)
+{
+    static const int64_t window[] = {2, 2, 5}, falls[] = {2, 1};
+    tsr_offsets some = {TSR_I64, window, 1, 3, 5, false, 8};
+    int64_t begin[3];
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(tsr__bag_offsets(&some, 1, 2, begin, &err), TSR_OK);
+    assert_memory_equal(begin, window, sizeof begin);
+    some.first = 2; /* the last of the list: 8 is the end */
+    assert_int_equal(tsr__bag_offsets(&some, 3, 2, begin, &err), TSR_OK);
+    assert_memory_equal(begin, ((int64_t[]){2, 5, 8}), sizeof begin);
+    assert_int_equal(tsr__bag_offsets(&some, 1, 2, begin, &err), TSR_ERR_ARG);
+    assert_string_equal(err.text, "embedding bags: offsets 1 to 3 are needed, but those here are 3 "
+                                  "from 2 on");
+    some = (tsr_offsets){TSR_I64, falls, 3, 2, 5, false, 8};
+    err = (tsr_error){0};
+    assert_int_equal(tsr__bag_offsets(&some, 3, 2, begin, &err), TSR_ERR_ARG);
+    assert_string_equal(err.text, "embedding bags: offset 4 is 1, less than the 2 before it");
+}
+
 static void test_offsets(void **state)
 {
     static const int64_t good[] = {0, 2, 2, 5}, falls[] = {0, 3, 2}, late[] = {1, 2},
@@ -230,22 +262,22 @@ static void test_offsets(void **state)
     tsr_error err = {0};
 
     (void)state;
-    assert_int_equal(tsr__bag_offsets(TSR_I64, good, 4, false, 8, begin, &err), TSR_OK);
+    assert_int_equal(bounds(TSR_I64, good, 4, false, begin, &err), TSR_OK);
     assert_memory_equal(begin, ((int64_t[]){0, 2, 2, 5, 8}), sizeof begin);
-    assert_int_equal(tsr__bag_offsets(TSR_I64, good, 4, true, 8, begin, &err), TSR_OK);
+    assert_int_equal(bounds(TSR_I64, good, 4, true, begin, &err), TSR_OK);
     assert_memory_equal(begin, good, sizeof good);
-    assert_int_equal(tsr__bag_offsets(TSR_I32, small, 3, true, 8, begin, &err), TSR_OK);
+    assert_int_equal(bounds(TSR_I32, small, 3, true, begin, &err), TSR_OK);
     assert_memory_equal(begin, ((int64_t[]){0, 0, 8}), 3 * sizeof *begin);
-    assert_int_equal(tsr__bag_offsets(TSR_I64, NULL, 0, false, 8, begin, &err), TSR_OK);
-    assert_int_equal(tsr__bag_offsets(TSR_I64, NULL, 0, true, 8, begin, &err), TSR_ERR_ARG);
+    assert_int_equal(bounds(TSR_I64, NULL, 0, false, begin, &err), TSR_OK);
+    assert_int_equal(bounds(TSR_I64, NULL, 0, true, begin, &err), TSR_ERR_ARG);
     err = (tsr_error){0};
-    assert_int_equal(tsr__bag_offsets(TSR_I64, falls, 3, false, 8, begin, &err), TSR_ERR_ARG);
+    assert_int_equal(bounds(TSR_I64, falls, 3, false, begin, &err), TSR_ERR_ARG);
     assert_string_equal(err.text, "embedding bags: offset 2 is 2, less than the 3 before it");
     err = (tsr_error){0};
-    assert_int_equal(tsr__bag_offsets(TSR_I64, late, 2, false, 8, begin, &err), TSR_ERR_ARG);
+    assert_int_equal(bounds(TSR_I64, late, 2, false, begin, &err), TSR_ERR_ARG);
     assert_string_equal(err.text, "embedding bags: offsets start at 1 instead of 0");
     err = (tsr_error){0};
-    assert_int_equal(tsr__bag_offsets(TSR_I64, far, 2, true, 8, begin, &err), TSR_ERR_ARG);
+    assert_int_equal(bounds(TSR_I64, far, 2, true, begin, &err), TSR_ERR_ARG);
     assert_string_equal(err.text, "embedding bags: offset 1 is 9, but there are only 8 ids");
 }
 
@@ -358,61 +390,6 @@ static void test_renorm(void **state)
     }
 }
 
-static void test_sku(void **state)
-{
-    tsr_kernel_sku a = {TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_SUM, TSR_F32, TSR_I64,
-                        TSR_VARIANT_AVX2},
-                   b = a;
-    char text[TSR_SKU_TEXT_LEN];
-    int n = 0;
-
-    (void)state;
-    assert_int_equal(sizeof(tsr_embedding_kind), 2);
-    assert_int_equal(sizeof(tsr_kernel_variant), 2);
-    assert_int_equal(TSR_CATEGORY_EMBEDDING, 0);
-    assert_int_equal(TSR_VARIANT_AUTO, 0);
-    assert_int_equal(TSR_VARIANT_REFERENCE, 1);
-    assert_int_equal(TSR_VARIANT_PLAIN, 2);
-    assert_int_equal(TSR_VARIANT_AVX2, 3);
-    assert_int_equal(TSR_VARIANT_AVX512, 4);
-    assert_int_equal(TSR_EMBEDDING, 0);
-    assert_int_equal(TSR_EMBEDDING_BACKWARD, 1);
-    assert_int_equal(TSR_EMBEDDING_BAG_SUM, 2);
-    assert_int_equal(TSR_EMBEDDING_BAG_MEAN, 3);
-    assert_int_equal(TSR_EMBEDDING_BAG_SUM_BACKWARD, 4);
-    assert_int_equal(TSR_EMBEDDING_BAG_MEAN_BACKWARD, 5);
-    assert_int_equal(TSR_EMBEDDING_BAG_MAX, 6);
-    assert_int_equal(TSR_EMBEDDING_BAG_MAX_BACKWARD, 7);
-    assert_string_equal(tsr_kernel_sku_text(&a, text, sizeof text),
-                        "embedding.bag_sum.f32.i64.avx2");
-    assert_true(tsr_kernel_sku_equal(&a, &b) && tsr_kernel_sku_hash(&a) == tsr_kernel_sku_hash(&b));
-    assert_true(tsr__sku_exists(&a));
-    b.variant = TSR_VARIANT_PLAIN;
-    assert_false(tsr_kernel_sku_equal(&a, &b));
-    assert_true(tsr_kernel_sku_hash(&a) != tsr_kernel_sku_hash(&b));
-    b.index = TSR_F32;
-    assert_false(tsr__sku_exists(&b));
-    b = (tsr_kernel_sku){.op = 1000, .dtype = TSR_I64, .index = TSR_I32};
-    assert_string_equal(tsr_kernel_sku_text(&b, text, sizeof text), "embedding.1000.i64.i32.auto");
-    assert_false(tsr__sku_exists(&b));
-    for (; n < tsr_kernel_count(); n++) {
-        a = tsr_kernel_at(n);
-        assert_true(tsr__sku_exists(&a));
-        assert_true(n == 0 || !tsr_kernel_sku_equal(&a, &b));
-        b = a;
-    }
-    assert_int_equal(n, 8 * 4 * 2 * 4);
-    assert_string_equal(tsr_kernel_op_name(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_MEAN),
-                        "bag_mean");
-    assert_string_equal(tsr_kernel_op_name(TSR_CATEGORY_EMBEDDING, 1000), "unknown");
-    assert_string_equal(tsr_kernel_variant_name(77), "unknown");
-    assert_string_equal(tsr_kernel_sku_text(&b, text, sizeof text),
-                        "embedding.bag_max_backward.bf16.i64.avx512");
-    assert_int_equal(tsr_kernel_variant_best(TSR_VARIANT_REFERENCE), TSR_VARIANT_REFERENCE);
-    assert_int_equal(tsr_kernel_variant_best(TSR_VARIANT_PLAIN), TSR_VARIANT_PLAIN);
-    assert_true(tsr_kernel_variant_best(TSR_VARIANT_AUTO) >= TSR_VARIANT_PLAIN);
-}
-
 static void test_numeric(void **state)
 {
     (void)state;
@@ -422,7 +399,7 @@ static void test_numeric(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sku),      cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_offsets),  cmocka_unit_test(test_offsets_window),
         cmocka_unit_test(test_bad_ids),  cmocka_unit_test(test_variants),
         cmocka_unit_test(test_specials), cmocka_unit_test(test_cut),
         cmocka_unit_test(test_divide),   cmocka_unit_test(test_large),

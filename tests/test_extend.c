@@ -508,12 +508,37 @@ static tsr_status counters_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* What an op moves when it runs: the rows of a table that is cut along mesh dim 1, by their ids. */
+static tsr_status own_moves_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *table = tsr_zeros(mesh, "f32[4096,64]@[R,S(0)]");
+    tsr_tensor *ids = tsr_zeros(mesh, "i64[64]@[R,S(0)]");
+    const int64_t row = 64 * sizeof(float);
+    tsr_op_counters c;
+    tsr_counters all;
+    (void)arg;
+
+    tsr_counters_reset(mesh);
+    tsr_statistics_set(mesh, true);
+    CHECK(tsr_tensor_ok(tsr_embedding(table, ids, NULL)));
+    tsr_statistics_set(mesh, false);
+    c = tsr_op_counters_get(mesh, "embedding");
+    all = tsr_counters_get(mesh);
+    CHECK(c.calls == 1 && c.computing > 0 && c.predicted > 0);
+    /* all ids name one row, of the first of two ranks: a length, and an id there, the row back */
+    CHECK(c.along[1] == 8 + (tsr_mesh_coord(mesh, 1) == 0 ? 8 : row));
+    CHECK(c.along[1] == all.bytes_in && c.along[0] == 0 && c.along[TSR_MAX_MESH] == 0);
+    CHECK(all.along[1] == all.bytes_in && all.along[0] == 0);
+    return TSR_OK;
+}
+
 static void modes(void **state)
 {
     (void)state;
     pass_on("2", strict_job, NULL);
     pass_on("2", budget_job, NULL);
     pass_on("2x2", counters_job, NULL);
+    pass_on("2x2", own_moves_job, NULL);
 }
 
 /* The first input keeps its placements whatever they are, and what others hold is not touched. */

@@ -16,6 +16,7 @@
 
 #include "tessera.h"
 #include "tessera_ext.h"
+#include "numbers.h"
 
 typedef enum trouble {
     FAILS,      /* the call fails on this rank */
@@ -111,13 +112,6 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     else
         snprintf(p->sentence, sizeof p->sentence, "%s", tsr_mesh_message(mesh));
     return st;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void expect_clean_end(const char *mesh, int size, plot *p)

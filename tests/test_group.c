@@ -20,7 +20,7 @@
 #include "numbers.h"
 #include "ranks.h"
 
-enum { MOST = 12, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
+enum { MOST = 13, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
 
 /* Rows x columns, placed as letters say, one per mesh dim: R, r (rows), c (columns); or at a
    rank. */
@@ -45,6 +45,7 @@ static const want wants[MOST] = {
     {2, 4, "rr", 0, TSR_POOL_SUM, false, false, false}, /* fewer rows than ranks */
     {64, 4, "rr", 0, TSR_POOL_MAX, true, false, false},
     {64, 3, "rR", 0, TSR_POOL_SUM, true, true, false},
+    {9, 3, "RR", 0, TSR_POOL_MEAN, true, false, true},
 };
 
 /* ---- inputs ---- */
@@ -109,7 +110,7 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
             snprintf(spec, sizeof spec, "f32[%d,%d]", w->rows, w->cols);
             u->table = fill(p->home[t], spec, (int64_t)w->rows * w->cols, 7u + (unsigned)t, 16);
         }
-        places(mesh, w->offsets ? "RR" : batch, buf);
+        places(mesh, batch, buf);
         if (w->offsets)
             snprintf(spec, sizeof spec, "i64[%d]@%s", n, buf);
         else
@@ -118,7 +119,7 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
         spec[0] = 'f', spec[1] = '3', spec[2] = '2';
         if (w->weights)
             u->weights = fill(mesh, spec, n, 91u + (unsigned)t, 8);
-        snprintf(spec, sizeof spec, "i64[%d]", BAGS);
+        snprintf(spec, sizeof spec, "i64[%d]@%s", BAGS, buf);
         if (w->offsets)
             u->offsets = fill(mesh, spec, BAGS, 0, 0);
         u->pooling = w->pooling;
@@ -332,6 +333,44 @@ static tsr_status sim_job(tsr_mesh *mesh, void *arg)
     return st;
 }
 
+/* All that comes for a group is some op's, by mesh dim, and so is the time. */
+static tsr_status counted_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const ops[] = {"embedding",         "bag_sum",          "bag_mean",
+                                      "bag_max",           "bag_sum_backward", "embedding_backward",
+                                      "bag_mean_backward", "bag_max_backward"};
+    int64_t along[TSR_MAX_MESH + 1] = {0}, calls = 0, bytes = 0;
+    tsr_tensor *out[MOST], *grads[MOST];
+    tsr_counters all;
+    problem p;
+    tsr_status st = make(mesh, arg, &p);
+
+    if (st != TSR_OK)
+        return st;
+    tsr_counters_reset(mesh);
+    tsr_statistics_set(mesh, true);
+    CHECK(tsr_lookup_group(p.use, MOST, out) == TSR_OK);
+    CHECK(tsr_lookup_group_backward(p.use, out, MOST, grads) == TSR_OK);
+    tsr_statistics_set(mesh, false);
+    all = tsr_counters_get(mesh);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        const tsr_op_counters c = tsr_op_counters_get(mesh, ops[i]);
+
+        CHECK(c.calls > 0 && c.computing > 0);
+        calls += c.calls;
+        for (int m = 0; m <= TSR_MAX_MESH; m++)
+            along[m] += c.along[m];
+    }
+    CHECK(calls == 2 * MOST);
+    for (int m = 0; m <= TSR_MAX_MESH; m++) {
+        CHECK(along[m] == all.along[m]);
+        bytes += along[m];
+    }
+    CHECK(bytes == all.bytes_in && bytes > 0);
+    drop(&p);
+    return st;
+}
+
 /* What all ranks see alike is refused before anything moves. */
 static tsr_status refused_job(tsr_mesh *mesh, void *arg)
 {
@@ -400,6 +439,15 @@ static void one_exchange(void **state)
         pass_with(on(meshes[i]), few_job, NULL);
 }
 
+static void counted(void **state)
+{
+    static const char *const meshes[] = {"2", "3", "2x2"}, *const batches[] = {"rr", "rR", "RR"};
+    (void)state;
+
+    for (int i = 0; i < 9; i++)
+        pass_with(on(meshes[i / 3]), counted_job, (void *)batches[i % 3]);
+}
+
 static void without_data(void **state)
 {
     static const char *const meshes[] = {"2", "2x2"};
@@ -451,6 +499,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_single_calls),
         cmocka_unit_test(one_exchange),
+        cmocka_unit_test(counted),
         cmocka_unit_test(without_data),
         cmocka_unit_test(refused),
         cmocka_unit_test(bad_ids),

@@ -273,6 +273,28 @@ static void test_sum_is_accurate(void **state)
     free_call(&columns);
 }
 
+/* Short rows are summed in vectors, the last ones are not: equal rows have equal sums. */
+static void test_equal_rows(void **state)
+{
+    enum { ROWS = 200, MOST = 33 };
+    uint64_t seed = 9;
+
+    (void)state;
+    for (int d = 0; d < FLOATS; d++)
+        for (int n = 1; n < MOST; n++) {
+            tsr_kernel_call c = unary_call(dtypes[d], SHAPE(ROWS, n), SHAPE(ROWS));
+            const size_t size = tsr_dtype_size(dtypes[d]);
+
+            c.attrs.value[0] = one_int(1);
+            fill(&c.in[0], REALS, &seed);
+            tsr__repeat(size * (size_t)n, c.in[0].data, ROWS);
+            sum.run(&c);
+            for (size_t i = 1; i < ROWS; i++)
+                assert_memory_equal(c.out[0].data, (char *)c.out[0].data + i * size, size);
+            free_call(&c);
+        }
+}
+
 static void test_softmax(void **state)
 {
     uint64_t seed = 5;
@@ -418,17 +440,12 @@ static void test_moves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_pointwise),
-        cmocka_unit_test(test_pointwise_large),
-        cmocka_unit_test(test_matmul),
-        cmocka_unit_test(test_reductions),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_nan_wins),
-        cmocka_unit_test(test_sum_is_accurate),
-        cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_softmax_large),
-        cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_by_hand),         cmocka_unit_test(test_pointwise),
+        cmocka_unit_test(test_pointwise_large), cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_reductions),      cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_nan_wins),        cmocka_unit_test(test_sum_is_accurate),
+        cmocka_unit_test(test_equal_rows),      cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_softmax_large),   cmocka_unit_test(test_exp),
         cmocka_unit_test(test_moves),
     };
 

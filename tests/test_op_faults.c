@@ -19,6 +19,7 @@ enum { IDS = 24, RANKS = 4 };
 
 /* Tables so large that rows travel, not tables. */
 #define TABLE "f32[4001,4]"
+#define SMALL "f32[24,4]"
 enum { ROWS = 4001 };
 
 typedef tsr_tensor *(*program)(tsr_mesh *mesh, const char *where);
@@ -77,6 +78,25 @@ static tsr_tensor *max_by_offsets(tsr_mesh *mesh, const char *where)
                        make(mesh, "i64[6]", "[R]", 3), NULL, NULL);
 }
 
+/* Offsets, ids and weights come from other ranks, and rows too. */
+static tsr_tensor *sum_by_offsets(tsr_mesh *mesh, const char *where)
+{
+    tsr_tensor *ids = make(mesh, "i64[24]", where, 161), *offsets = make(mesh, "i64[6]", where, 3);
+    tsr_tensor *w = make(mesh, "f32[24]", where, 1);
+    tsr_tensor *table = make(mesh, TABLE, where, 1);
+    tsr_tensor *y = tsr_bag_sum(table, ids, offsets, w, NULL);
+
+    return tsr_bag_sum_backward(y, ids, offsets, w, ROWS, NULL);
+}
+
+/* The gradient of the weights goes back to where their ids are. */
+static tsr_tensor *weights_by_offsets(tsr_mesh *mesh, const char *where)
+{
+    return tsr_bag_weights_backward(make(mesh, "f32[6,4]", where, 1), make(mesh, SMALL, "[R]", 1),
+                                    make(mesh, "i64[24]", where, 1), make(mesh, "i64[6]", where, 3),
+                                    NULL);
+}
+
 /* Each mesh dim cuts space: what a rank lacks comes from up to three others. */
 static tsr_tensor *conv(tsr_mesh *mesh, const char *where)
 {
@@ -126,6 +146,8 @@ static const struct {
     {"mean", mean, LOOKUPS, ROWS * 2, true},
     {"max", max, LOOKUPS, ROWS * 2, true},
     {"max by offsets", max_by_offsets, LOOKUPS, ROWS * 2, true},
+    {"sum by offsets", sum_by_offsets, LOOKUPS, ROWS * 2, true},
+    {"weights by offsets", weights_by_offsets, LOOKUPS, ROWS * 2, true},
     {"convolution", conv, SPACE, 200, false},
     {"convolution backward", conv_backward, SPACE, 400, false},
     {"transposed convolution", conv_transposed, SPACE, 400, false},

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include "naive_layout.h"
@@ -274,14 +273,6 @@ static void eight_mesh_dims(void **state)
         assert_true(isinf(seconds) || fabs(seconds - plan->seconds) <= 1e-9 * plan->seconds);
         tsr_redist_free(plan);
     }
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* 131,072 ranks: no loop over pairs of ranks, no list of pieces. The bound is far above what it

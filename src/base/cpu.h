@@ -9,6 +9,7 @@
 #if defined(__x86_64__) && !defined(TSR__PLAIN) /* -DTSR__PLAIN: as on other processors */
 #define TSR__X86 1
 #define TSR__AVX2 __attribute__((target("avx2,f16c")))
+#define TSR__AVX2_FMA __attribute__((target("avx2,f16c,fma")))
 #define TSR__AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 #endif
 
@@ -21,14 +22,13 @@
 
 #define TSR__INLINE static inline __attribute__((always_inline))
 
+/* With fma and f16c; clang cannot ask for f16c, and no processor has avx2 and fma without it. */
 static inline bool tsr__cpu_avx2(void)
 {
-#if !defined(TSR__X86)
-    return false;
-#elif defined(__clang__) /* cannot ask for f16c; no processor has avx2 and fma without it */
+#ifdef TSR__X86
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #else
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+    return false;
 #endif
 }
 

@@ -15,6 +15,9 @@ typedef struct tsr_ctx {
     tsr_cost cost;    /* equal on all ranks */
     int cost_version; /* counts how often other costs were set */
     size_t memory_limit;
+    size_t keep_limit; /* bytes of windows that may be kept; 0: none */
+    size_t kept;       /* those that are */
+    tsr_overlap_mode overlap;
     bool strict;     /* ops may not redistribute by themselves */
     bool validating; /* ops are validated when they are registered */
     bool statistics; /* clocks are read */
@@ -29,7 +32,15 @@ typedef struct tsr_ctx {
     struct tsr_op_table *ops;              /* op/op_table.h */
     struct tsr_plan_cache *plan_cache;     /* propagate/propagate.h */
     struct tsr_redist_cache *redist_cache; /* redist/cache.h */
-    struct tsr_moved *moved;               /* dispatch/dispatch.c, while a composed op runs */
+    struct tsr_moved *moved;               /* dispatch/composed.c, while a composed op runs */
 } tsr_ctx;
+
+/* Where bytes that come along these mesh dims are counted in tsr_counters.along. */
+static inline int tsr__along(unsigned mdims)
+{
+    const bool one = mdims && !(mdims & (mdims - 1));
+
+    return one ? __builtin_ctz(mdims) : TSR_MAX_MESH;
+}
 
 #endif

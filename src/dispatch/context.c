@@ -115,3 +115,13 @@ tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call)
                          "the %s world has no collectives of another library", world->ops->name);
     return world->ops->native(world, call);
 }
+
+void tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode)
+{
+    mesh->ctx->overlap = mode;
+}
+
+void tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes)
+{
+    mesh->ctx->keep_limit = bytes > 0 ? (size_t)bytes : 0;
+}

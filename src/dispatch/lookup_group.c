@@ -83,6 +83,7 @@ static tsr_status open_home(group *g, use *u, tsr_mesh *table_mesh)
     bool offsets = u->made.n_in > 2 && u->made.in[2];
     tsr_tensor **in = u->made.in;
     tsr_spec like = in[1]->form->spec, out = {0};
+    const tsr_booking b = tsr__book_begin(g->ctx);
     tsr_status st;
 
     TSR_TRY(check_home(g, u));
@@ -93,6 +94,7 @@ static tsr_status open_home(group *g, use *u, tsr_mesh *table_mesh)
         TSR_TRY(by_batch(g->mesh, &in[3], offsets ? NULL : &like, false));
     if (g->backward)
         TSR_TRY(by_batch(g->mesh, &in[0], &like, offsets));
+    u->call.entry->counters.moving += tsr__book_end(g->ctx, &b, &u->call.entry->counters);
     for (int k = 0; k < u->schema.n_out; k++) {
         out.dtype = u->schema.out_dtype[k];
         out.shape = u->schema.out_shape[k];
@@ -102,7 +104,6 @@ static tsr_status open_home(group *g, use *u, tsr_mesh *table_mesh)
         TSR_TRY(tsr__tensor_make(g->backward ? table_mesh : g->mesh, &out, &u->out[k]));
     }
     u->run = (tsr_run_call){.mesh = g->mesh, .schema = &u->schema, .in = in, .out = u->out};
-    u->call.entry->counters.calls++;
 done:
     return st;
 }
@@ -141,7 +142,7 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
         return refuse(g, u, "the gradient of a largest needs the winners, index");
     u->made = g->backward ? tsr__use_backward(from, grad) : tsr__use_forward(from);
     u->call = (tsr_op_call){
-        .n_in = u->made.n_in, .in = u->made.in, .attrs = u->made.attrs.value, .part = u->part};
+        .n_in = u->made.n_in, .in = u->made.in, .attrs = u->made.attrs, .part = u->part};
     for (int k = 0; k < u->made.n_in; k++)
         if (u->made.in[k] || k < 2)
             TSR_TRY(tsr__tensor_check(g->ctx, u->made.in[k], "lookup_group"));
@@ -173,15 +174,34 @@ done:
     return st;
 }
 
+/* Each op gets what came for its tables, and as much of the time for all. */
+static void book_parts(group *g, double seconds)
+{
+    double all = 0;
+
+    for (int i = 0; i < g->n_parts; i++)
+        all += (double)g->part[i].bytes;
+    for (int i = 0; i < g->n_parts; i++) {
+        const tsr_part *p = &g->part[i];
+        tsr_op_counters *c = &g->use[p->table].call.entry->counters;
+
+        c->along[p->along] += p->bytes;
+        c->computing += seconds * (all > 0 ? (double)p->bytes / all : 1.0 / g->n_parts);
+    }
+}
+
 /* Those that travel, together. What one rank finds wrong the others cannot know. */
 static tsr_status run_parts(group *g)
 {
+    const double begin = tsr__statistics_clock(g->ctx);
     tsr_error trouble = {0};
     tsr_status st;
 
     if (g->n_parts == 0 || g->mesh->index < 0)
         return TSR_OK;
     st = tsr__run_together(g->part, g->n_parts, &trouble);
+    if (st == TSR_OK)
+        book_parts(g, tsr__statistics_clock(g->ctx) - begin);
     if (trouble.code != TSR_OK && st != TSR_ERR_PEER)
         g->ctx->world->ops->poison(g->ctx->world, &trouble);
     if (trouble.code != TSR_OK)
@@ -193,9 +213,12 @@ static tsr_status run_parts(group *g)
 static void count_home(group *g, const use *u)
 {
     const tsr_form *rows = (g->backward ? u->run.in[0] : u->out[0])->form;
+    const int along = tsr__along((1u << g->mesh->shape.ndim) - 1);
 
     g->ctx->counters.bytes_in += (int64_t)rows->bytes;
     g->ctx->counters.bytes_out += (int64_t)rows->bytes;
+    g->ctx->counters.along[along] += (int64_t)rows->bytes;
+    u->call.entry->counters.along[along] += (int64_t)rows->bytes;
 }
 
 static tsr_status run_group(group *g)
@@ -207,12 +230,32 @@ static tsr_status run_group(group *g)
         TSR_TRY(run_parts(g));
     for (int i = 0; i < g->n; i++) {
         use *u = &g->use[i];
+        if (!u->home && (sim || !tsr__dispatch_travels(&u->opened))) {
+            TSR_TRY(tsr__dispatch_compute(&u->call, &u->opened, u->out));
+            continue;
+        }
         if (u->home && sim)
             count_home(g, u);
-        else if (!u->home && (sim || !tsr__dispatch_travels(&u->opened)))
-            TSR_TRY(tsr__dispatch_compute(&u->call, &u->opened, u->out));
-        else if (!u->home)
-            u->call.entry->counters.calls++;
+        if (!u->home)
+            u->call.entry->counters.predicted += u->opened.plan->strategy.comm.seconds;
+        u->call.entry->counters.calls++;
+    }
+done:
+    return st;
+}
+
+/* The gradients to where the tables are. */
+static tsr_status bring_back(group *g, const tsr_table_use *uses)
+{
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < g->n; i++) {
+        const tsr_booking b = tsr__book_begin(g->ctx);
+        tsr_op_counters *c = &g->use[i].call.entry->counters;
+
+        TSR_TRY(tsr__redistribute(g->use[i].out[0], uses[i].table->mesh, &uses[i].table->form->spec,
+                                  &g->use[i].out[0]));
+        c->moving += tsr__book_end(g->ctx, &b, c);
     }
 done:
     return st;
@@ -235,10 +278,9 @@ static tsr_status with_group(const tsr_table_use *uses, tsr_tensor *const *grads
     for (int i = 0; i < n; i++)
         TSR_TRY(open_use(&g, i, &uses[i], grads ? grads[i] : NULL));
     TSR_TRY(run_group(&g));
+    if (backward)
+        TSR_TRY(bring_back(&g, uses));
     for (int i = 0; i < n; i++) {
-        if (backward) /* where the table is */
-            TSR_TRY(tsr__redistribute(g.use[i].out[0], uses[i].table->mesh,
-                                      &uses[i].table->form->spec, &g.use[i].out[0]));
         out[i] = g.use[i].out[0];
         if (!backward && uses[i].pooling == TSR_POOL_MAX && uses[i].index)
             *uses[i].index = g.use[i].out[1];

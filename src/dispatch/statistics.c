@@ -59,6 +59,21 @@ double tsr__statistics_clock(const tsr_ctx *ctx)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+tsr_booking tsr__book_begin(const tsr_ctx *ctx)
+{
+    tsr_booking b = {.begin = tsr__statistics_clock(ctx)};
+
+    memcpy(b.along, ctx->counters.along, sizeof b.along);
+    return b;
+}
+
+double tsr__book_end(const tsr_ctx *ctx, const tsr_booking *b, tsr_op_counters *counters)
+{
+    for (int i = 0; i <= TSR_MAX_MESH; i++)
+        counters->along[i] += ctx->counters.along[i] - b->along[i];
+    return tsr__statistics_clock(ctx) - b->begin;
+}
+
 void tsr_statistics_set(tsr_mesh *mesh, bool on)
 {
     mesh->ctx->statistics = on;
@@ -91,7 +106,7 @@ static void print_head(const tsr_mesh_shape *mesh, unsigned used)
 {
     char name[TSR_NAME_LEN];
 
-    fprintf(stderr, "%-16s %10s", "op", "calls");
+    fprintf(stderr, "%-20s %10s", "op", "calls");
     for (int m = 0; m < TSR_MAX_MESH; m++)
         if (used >> m & 1)
             fprintf(stderr, " %14s",
@@ -111,7 +126,7 @@ void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh)
     print_head(mesh, used);
     for (const tsr_op_entry *e = ctx->ops->first; e; e = e->later) {
         const tsr_op_counters *c = &e->counters;
-        fprintf(stderr, "%-16s %10" PRId64, e->op->name, c->calls);
+        fprintf(stderr, "%-20s %10" PRId64, e->op->name, c->calls);
         for (int i = 0; i <= TSR_MAX_MESH; i++)
             if (used >> i & 1)
                 fprintf(stderr, " %14" PRId64, c->along[i]);

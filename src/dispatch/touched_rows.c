@@ -2,12 +2,13 @@
 /* touched_rows.c - gradients as touched rows (tessera_ops.h): where gradients and ids must be for
    the table's placements, and bringing them there; what travels then is run/. */
 #include "dispatch/dispatch.h"
+#include "op/lookups.h"
 #include "op/schema.h"
 #include "redist/program.h"
 #include "run/touched.h"
 #include "tensor/scope.h"
 
-enum { GRAD = 0, IDS = 1, OFFSETS = 2, WEIGHTS = 3, MOST = 4 };
+enum { MOST = 4 }; /* inputs */
 
 typedef struct touched_call {
     const char *name; /* of the op that gives the dense gradient */
@@ -16,25 +17,14 @@ typedef struct touched_call {
     const tsr_embedding_opts *opts;
 } touched_call;
 
-static void set_attr(tsr_schema *s, const char *name, int64_t value)
-{
-    int i = tsr__attr_index(s->op, name);
-
-    if (i >= 0)
-        s->attrs.value[i] = (tsr_attr){.n = 1, .i = {value}};
-}
-
 /* The call of the dense gradient's op: its checks are ours. */
 static tsr_status make_schema(const touched_call *c, tsr_schema *s, tsr_error *err)
 {
-    static const tsr_embedding_opts usual = {0};
-    const tsr_embedding_opts *o = c->opts ? c->opts : &usual;
     const tsr_spec *table = &c->table->form->spec;
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     tsr_status st;
 
     *s = (tsr_schema){.op = tsr__op_find(c->name), .n_in = c->n_in};
-    TSR_TRY(tsr__attrs_default(s->op, &s->attrs, err));
     for (int k = 0; k < c->n_in; k++) {
         s->in[k].shape.ndim = -1;
         if (c->in[k])
@@ -43,20 +33,15 @@ static tsr_status make_schema(const touched_call *c, tsr_schema *s, tsr_error *e
     if (table->shape.ndim != 2)
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: a table has rows and columns, %s does not",
                          c->name, tsr_spec_text(table, a, sizeof a));
-    set_attr(s, "rows", table->shape.size[0]);
-    if (o->padding_idx)
-        set_attr(s, "padding_idx", *o->padding_idx);
-    set_attr(s, "scale_grad_by_freq", o->scale_grad_by_freq);
-    set_attr(s, "zero_out_of_range", o->zero_out_of_range);
-    set_attr(s, "include_last", o->include_last);
+    tsr__lookup_attrs(s->op->kind, table->shape.size[0], c->opts, s->attrs.value);
     TSR_TRY(tsr__schema_check(s, err));
-    if (!tsr__mesh_equal(&table->mesh, &s->in[GRAD].mesh))
+    if (!tsr__mesh_equal(&table->mesh, &s->in[TSR__GRAD].mesh))
         return tsr__fail(err, TSR_ERR_MESH, "%s: the table is on another mesh, %s, than %s",
                          c->name, tsr_mesh_text(&table->mesh, a, sizeof a),
-                         tsr_mesh_text(&s->in[GRAD].mesh, b, sizeof b));
+                         tsr_mesh_text(&s->in[TSR__GRAD].mesh, b, sizeof b));
     if (s->out_dtype[0] != table->dtype || s->out_shape[0].size[1] != table->shape.size[1])
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: the gradient %s is not one of the table %s",
-                         c->name, tsr_spec_text(&s->in[GRAD], a, sizeof a),
+                         c->name, tsr_spec_text(&s->in[TSR__GRAD], a, sizeof a),
                          tsr_spec_text(table, b, sizeof b));
 done:
     return st;
@@ -72,7 +57,7 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, tsr_s
                                tsr_error *err)
 {
     const tsr_spec *table = &c->table->form->spec;
-    const int last = s->in[GRAD].shape.ndim - 1;
+    const int last = s->in[TSR__GRAD].shape.ndim - 1;
     char text[TSR_TEXT_LEN];
 
     for (int k = 0; k < c->n_in; k++)
@@ -85,16 +70,16 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, tsr_s
             grad = *owner;
             grad.dim = last;
         } else if (is_shard(owner, 0)) {
-            if (table->mesh.size[m] > 1 && last > 0 && !tsr__schema_has(s, OFFSETS) &&
-                s->in[GRAD].place[m].kind != TSR_REPLICATE)
+            if (table->mesh.size[m] > 1 && last > 0 &&
+                s->in[TSR__GRAD].place[m].kind != TSR_REPLICATE)
                 grad = ids = *owner; /* both travel to the owners */
         } else if (owner->kind != TSR_REPLICATE && table->mesh.size[m] > 1) {
             return tsr__fail(err, TSR_ERR_SPEC,
                              "%s: touched rows are those of a table by R, S(0) and S(1), not %s",
                              c->name, tsr_spec_text(table, text, sizeof text));
         }
-        in[GRAD].place[m] = grad;
-        for (int k = IDS; k < c->n_in; k++)
+        in[TSR__GRAD].place[m] = grad;
+        for (int k = TSR__IDS; k < c->n_in; k++)
             in[k].place[m] = ids;
     }
     return TSR_OK;
@@ -102,8 +87,9 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, tsr_s
 
 /* Inputs that move are of a scope of their own. */
 static tsr_status bring_inputs(tsr_ctx *ctx, const touched_call *c, const tsr_spec *want,
-                               tsr_tensor **in)
+                               tsr_op_counters *counters, tsr_tensor **in)
 {
+    const tsr_booking b = tsr__book_begin(ctx);
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < c->n_in; k++) {
@@ -113,16 +99,21 @@ static tsr_status bring_inputs(tsr_ctx *ctx, const touched_call *c, const tsr_sp
         TSR_TRY(tsr__strict_check(ctx, c->name, &in[k]->form->spec, &want[k], &ctx->error));
         TSR_TRY(tsr__redistribute(in[k], in[k]->mesh, &want[k], &in[k]));
     }
+    counters->moving += tsr__book_end(ctx, &b, counters);
 done:
     return st;
 }
 
 /* What one rank finds wrong the others cannot know. */
-static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_touched *out)
+static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_counters *counters,
+                              tsr_touched *out)
 {
+    const tsr_booking b = tsr__book_begin(ctx);
     tsr_error trouble = {0};
     tsr_status st = tsr__run_touched(run, out, &trouble);
 
+    counters->calls++;
+    counters->computing += tsr__book_end(ctx, &b, counters);
     if (st == TSR_OK || trouble.code == TSR_OK)
         return st;
     if (st != TSR_ERR_PEER)
@@ -137,6 +128,7 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     tsr_tensor *in[MOST];
     tsr_schema s;
     tsr_run_call run = {.schema = &s, .in = in, .out = &c->table};
+    tsr_op_entry *entry;
     bool scoped = false;
     tsr_status st;
 
@@ -144,7 +136,7 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     if (!ctx)
         return TSR_ERR_ARG;
     for (int k = 0; k < c->n_in; k++)
-        if (c->in[k] || k < OFFSETS)
+        if (c->in[k] || k < TSR__OFFSETS)
             TSR_TRY(tsr__tensor_check(ctx, c->in[k], c->name));
     TSR_TRY(tsr__tensor_check(ctx, c->table, c->name));
     TSR_TRY(tsr__tensor_needs_data(c->table, c->name));
@@ -152,10 +144,11 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     TSR_TRY(place_inputs(c, &s, want, &ctx->error));
     TSR_TRY(tsr__scope_push(ctx));
     scoped = true;
-    TSR_TRY(bring_inputs(ctx, c, want, in));
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, s.op, &entry, &ctx->error));
+    TSR_TRY(bring_inputs(ctx, c, want, &entry->counters, in));
     run.mesh = c->table->mesh;
     if (run.mesh->index >= 0)
-        TSR_TRY(run_touched(ctx, &run, out));
+        TSR_TRY(run_touched(ctx, &run, &entry->counters, out));
 done:
     if (scoped)
         tsr__scope_pop(ctx);

@@ -3,7 +3,7 @@
    the rows (kernel/conv_call.h); and its gradients together, composed of the single ones. */
 #include <string.h>
 
-#include "dispatch/dispatch.h"
+#include "dispatch/typed_space.h"
 #include "kernel/conv_call.h"
 #include "op/families.h"
 #include "op/schema.h"
@@ -15,49 +15,20 @@ typedef struct conv_attrs {
     tsr_attr value[TSR_CONV_OWN + 1]; /* and one of an op's own */
 } conv_attrs;
 
-/* NULL: the attribute is left out. */
-static tsr_attr numbers(const int64_t *value, int n, int64_t at_least)
-{
-    tsr_attr attr = {.n = value ? n : -1};
-
-    for (int i = 0; i < attr.n; i++)
-        attr.i[i] = value[i] ? value[i] : at_least;
-    return attr;
-}
-
-static int spatial_dims(const tsr_tensor *x)
-{
-    int n = x && !x->failed ? x->form->spec.shape.ndim - 2 : 0;
-
-    return n < 0 ? 0 : n > TSR_CONV_DIMS ? TSR_CONV_DIMS : n;
-}
-
 static conv_attrs attrs_of(const tsr_conv_opts *opts, int ndim)
 {
     static const tsr_conv_opts usual = {0};
     const tsr_conv_opts *o = opts ? opts : &usual;
     conv_attrs a;
 
-    a.value[TSR_CONV_STRIDE] = numbers(o->stride, ndim, 1);
-    a.value[TSR_CONV_DILATION] = numbers(o->dilation, ndim, 1);
-    a.value[TSR_CONV_OUTPUT_PADDING] = numbers(o->output_padding, ndim, 0);
-    a.value[TSR_CONV_PADDING] = numbers(o->padding, ndim, 0);
-    for (int d = 0; d < ndim; d++) {
-        int64_t *end = &a.value[TSR_CONV_PADDING].i[ndim + d];
-        if (__builtin_add_overflow(o->padding[d], o->padding_end[d], end))
-            *end = INT64_MAX; /* too large, and so it will say */
-    }
-    a.value[TSR_CONV_PADDING].n = 2 * ndim;
+    a.value[TSR_CONV_STRIDE] = typed_numbers(o->stride, ndim, 1);
+    a.value[TSR_CONV_DILATION] = typed_numbers(o->dilation, ndim, 1);
+    a.value[TSR_CONV_OUTPUT_PADDING] = typed_numbers(o->output_padding, ndim, 0);
+    a.value[TSR_CONV_PADDING] = typed_padding(o->padding, o->padding_end, ndim);
     a.value[TSR_CONV_GROUPS] = (tsr_attr){.n = 1, .i = {o->groups ? o->groups : 1}};
-    a.value[TSR_CONV_TRANSPOSED] = (tsr_attr){.n = 1, .i = {o->transposed}};
+    a.value[TSR_CONV_TRANSPOSED] = typed_bool(o->transposed);
     a.value[TSR_CONV_OWN] = (tsr_attr){.n = -1};
     return a;
-}
-
-/* Sizes of the space of a tensor, the attribute of a gradient. */
-static tsr_attr space_of(const tsr_tensor *x, int ndim)
-{
-    return numbers(ndim ? &x->form->spec.shape.size[2] : NULL, ndim, 0);
 }
 
 /* ---- functions ---- */
@@ -65,26 +36,26 @@ static tsr_attr space_of(const tsr_tensor *x, int ndim)
 tsr_tensor *tsr_conv(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, const tsr_conv_opts *opts)
 {
     return tsr__dispatch_typed("conv", (tsr_tensor *[]){x, weight, bias}, 3,
-                               attrs_of(opts, spatial_dims(x)).value, NULL);
+                               attrs_of(opts, typed_space(x)).value, NULL);
 }
 
 tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, const int64_t *input,
                                 const tsr_conv_opts *opts)
 {
-    const int ndim = spatial_dims(grad);
+    const int ndim = typed_space(grad);
     conv_attrs a = attrs_of(opts, ndim);
 
-    a.value[TSR_CONV_OWN] = numbers(input, ndim, 0);
+    a.value[TSR_CONV_OWN] = typed_numbers(input, ndim, 0);
     return tsr__dispatch_typed("conv_grad_input", (tsr_tensor *[]){grad, weight}, 2, a.value, NULL);
 }
 
 tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
                                  const tsr_conv_opts *opts)
 {
-    const int ndim = spatial_dims(x);
+    const int ndim = typed_space(x);
     conv_attrs a = attrs_of(opts, ndim);
 
-    a.value[TSR_CONV_OWN] = numbers(kernel, ndim, 0);
+    a.value[TSR_CONV_OWN] = typed_numbers(kernel, ndim, 0);
     return tsr__dispatch_typed("conv_grad_weight", (tsr_tensor *[]){x, grad}, 2, a.value, NULL);
 }
 
@@ -94,7 +65,7 @@ static tsr_tensor *bias_grad(tsr_tensor *grad)
 {
     const int dims[] = {0, 2, 3, 4};
 
-    return tsr_sum(grad, dims, 1 + spatial_dims(grad), false);
+    return tsr_sum(grad, dims, 1 + typed_space(grad), false);
 }
 
 /* Is it the gradient of what x and weight give? Not every part of the op sees all three. */
@@ -125,7 +96,7 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
 {
     tsr_tensor *grad = in[0], *x = in[1], *weight = in[2];
     const tsr_attr *mask = &attrs->value[TSR_CONV_OWN];
-    const int ndim = spatial_dims(x);
+    const int ndim = typed_space(x);
     conv_attrs a;
     tsr_status st;
 
@@ -140,12 +111,12 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
     for (int i = 0; i < TSR_CONV_OWN; i++)
         a.value[i] = attrs->value[i];
     if (mask->n < 1 || mask->i[0]) {
-        a.value[TSR_CONV_OWN] = space_of(x, ndim);
+        a.value[TSR_CONV_OWN] = typed_sizes(x, ndim);
         out[0] = tsr__dispatch_typed("conv_grad_input", (tsr_tensor *[]){grad, weight}, 2, a.value,
                                      NULL);
     }
     if (mask->n < 1 || mask->i[1]) {
-        a.value[TSR_CONV_OWN] = space_of(weight, ndim);
+        a.value[TSR_CONV_OWN] = typed_sizes(weight, ndim);
         out[1] =
             tsr__dispatch_typed("conv_grad_weight", (tsr_tensor *[]){x, grad}, 2, a.value, NULL);
     }
@@ -158,7 +129,7 @@ done:
 tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                              const tsr_conv_opts *opts, const bool wanted[3], tsr_tensor *out[3])
 {
-    conv_attrs a = attrs_of(opts, spatial_dims(x));
+    conv_attrs a = attrs_of(opts, typed_space(x));
     tsr_tensor *all[TSR_MAX_OUT] = {NULL}, *first;
 
     a.value[TSR_CONV_OWN] = (tsr_attr){.n = 3, .i = {1, 1, 1}};

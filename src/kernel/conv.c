@@ -175,7 +175,7 @@ static bool has_few_channels(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_co
 }
 
 tsr_status tsr__conv_plan_make(tsr_heap *heap, const tsr_conv_shape *shape, tsr_dtype dtype,
-                               tsr_conv_product what, bool bias, bool reference,
+                               tsr_conv_product what, bool bias, tsr_kernel_variant variant,
                                tsr_conv_plan **out, tsr_error *err)
 {
     tsr_conv_plan *plan = NULL;
@@ -188,7 +188,9 @@ tsr_status tsr__conv_plan_make(tsr_heap *heap, const tsr_conv_shape *shape, tsr_
     plan->transposed = shape->transposed;
     if (is_empty(&plan->g))
         plan->way = EMPTY;
-    else if (reference || !tsr__dtype_is_float(dtype) || is_huge(&plan->g))
+    else if (tsr__variant_best(TSR_CATEGORY_CONVOLUTION, (uint16_t)what, dtype, variant) ==
+                 TSR_VARIANT_REFERENCE ||
+             is_huge(&plan->g))
         plan->way = REFERENCE;
     else
         plan->way = COLUMNS;
@@ -269,10 +271,10 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
     return TSR_OK;
 }
 
-void tsr__conv_grad_bias(const tsr_conv_shape *s, tsr_dtype dtype, bool reference,
+void tsr__conv_grad_bias(const tsr_conv_shape *s, tsr_dtype dtype, tsr_kernel_variant variant,
                          const void *grad_output, void *grad_bias)
 {
-    tsr_kernel_call call = {.n_in = 1, .n_out = 1, .number = {1}, .reference = reference};
+    tsr_kernel_call call = {.n_in = 1, .n_out = 1, .number = {1}, .variant = variant};
     int64_t space = 1;
 
     for (int d = 0; d < s->ndim; d++)

@@ -13,6 +13,7 @@
 
 #include "base/dtype.h"
 #include "base/pool.h"
+#include "kernel/sku.h"
 
 enum { TSR_CONV_DIMS = 3 };
 
@@ -37,20 +38,23 @@ tsr_status tsr__conv_out_size(const char *op, const tsr_conv_shape *shape, int d
 /* Checks everything but `out`, and fills that. Pure. */
 tsr_status tsr__conv_infer(const char *op, tsr_conv_shape *shape, tsr_error *err);
 
-typedef enum tsr_conv_product {
-    TSR_CONV_OUTPUT,      /* of input, weight, bias if given */
-    TSR_CONV_GRAD_INPUT,  /* of grad_output, weight */
-    TSR_CONV_GRAD_WEIGHT, /* of input, grad_output */
+typedef enum tsr_conv_product { /* as in SKUs */
+                                TSR_CONV_OUTPUT =
+                                    TSR_CONVOLUTION_OUTPUT, /* of input, weight, bias if given */
+                                TSR_CONV_GRAD_INPUT =
+                                    TSR_CONVOLUTION_GRAD_INPUT, /* of grad_output, weight */
+                                TSR_CONV_GRAD_WEIGHT =
+                                    TSR_CONVOLUTION_GRAD_WEIGHT, /* of input, grad_output */
 } tsr_conv_product;
 
 /* One product for one shape and dtype. A plan is for one thread at a time. */
 typedef struct tsr_conv_plan tsr_conv_plan;
 
-/* `bias`: the output's product will be given one. `reference`: by the definition. Otherwise f32 and
-   bf16 run by oneDNN where it can, the other floats by BLAS, and the rest (the field, integers) by
-   the definition. f16 and bf16 are summed in f32 and rounded once. Local. */
+/* `bias`: the output's product will be given one. The variant is asked for as in a kernel call: the
+   reference is the definition, the library oneDNN for f32 and bf16 where it can, else BLAS. f16
+   and bf16 are summed in f32 and rounded once. Local. */
 tsr_status tsr__conv_plan_make(tsr_heap *heap, const tsr_conv_shape *shape, tsr_dtype dtype,
-                               tsr_conv_product what, bool bias, bool reference,
+                               tsr_conv_product what, bool bias, tsr_kernel_variant variant,
                                tsr_conv_plan **out, tsr_error *err);
 void tsr__conv_plan_free(tsr_heap *heap, tsr_conv_plan *plan); /* NULL is fine */
 /* a and b in the order that tsr_conv_product names; bias [out_channels] if the plan has one, else
@@ -62,7 +66,7 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
 const char *tsr__conv_plan_name(const tsr_conv_plan *plan);
 
 /* grad_bias[o] = the sum of grad_output[n,o,p] over n and p. */
-void tsr__conv_grad_bias(const tsr_conv_shape *shape, tsr_dtype dtype, bool reference,
+void tsr__conv_grad_bias(const tsr_conv_shape *shape, tsr_dtype dtype, tsr_kernel_variant variant,
                          const void *grad_output, void *grad_bias);
 
 #endif

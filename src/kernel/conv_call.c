@@ -4,9 +4,8 @@
 
 /* ---- attributes ---- */
 
-/* One number for all dims, or one each; none: `usual`. */
-static tsr_status read_ints(const char *op, const char *name, const tsr_attr *attr, int ndim,
-                            int64_t usual, int64_t *out, tsr_error *err)
+tsr_status tsr__spatial_ints(const char *op, const char *name, const tsr_attr *attr, int ndim,
+                             int64_t usual, int64_t *out, tsr_error *err)
 {
     if (attr->n > 1 && attr->n != ndim)
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s has %d numbers for %d spatial dims", op, name,
@@ -16,29 +15,46 @@ static tsr_status read_ints(const char *op, const char *name, const tsr_attr *at
     return TSR_OK;
 }
 
+tsr_status tsr__spatial_padding(const char *op, const tsr_attr *attr, int ndim, int64_t *lo,
+                                int64_t *hi, tsr_error *err)
+{
+    const bool both = attr->n == 2 * ndim;
+    tsr_attr half = *attr;
+    tsr_status st;
+
+    if (both)
+        half.n = ndim;
+    TSR_TRY(tsr__spatial_ints(op, "padding", &half, ndim, 0, lo, err));
+    for (int d = 0; d < ndim; d++)
+        hi[d] = both ? attr->i[ndim + d] : lo[d];
+done:
+    return st;
+}
+
+tsr_status tsr__spatial_dims(const char *op, int ndim, tsr_error *err)
+{
+    if (ndim >= 1 && ndim <= TSR_CONV_DIMS)
+        return TSR_OK;
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: %d spatial dims, 1 to %d are possible", op,
+                     ndim < 0 ? 0 : ndim, TSR_CONV_DIMS);
+}
+
 tsr_status tsr__conv_attrs(const char *op, const tsr_attrs *attrs, int ndim, tsr_conv_shape *s,
                            tsr_error *err)
 {
-    const tsr_attr *value = attrs->value, *padding = &value[TSR_CONV_PADDING];
-    tsr_attr half = *padding;
-    bool both = ndim > 0 && ndim <= TSR_CONV_DIMS && padding->n == 2 * ndim;
+    const tsr_attr *value = attrs->value;
     tsr_status st;
 
-    if (ndim < 1 || ndim > TSR_CONV_DIMS)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %d spatial dims, 1 to %d are possible", op, ndim,
-                         TSR_CONV_DIMS);
+    TSR_TRY(tsr__spatial_dims(op, ndim, err));
     s->ndim = ndim;
     s->groups = value[TSR_CONV_GROUPS].i[0];
     s->transposed = value[TSR_CONV_TRANSPOSED].i[0];
-    TSR_TRY(read_ints(op, "stride", &value[TSR_CONV_STRIDE], ndim, 1, s->stride, err));
-    TSR_TRY(read_ints(op, "dilation", &value[TSR_CONV_DILATION], ndim, 1, s->dilation, err));
-    TSR_TRY(read_ints(op, "output_padding", &value[TSR_CONV_OUTPUT_PADDING], ndim, 0,
-                      s->output_padding, err));
-    if (both)
-        half.n = ndim;
-    TSR_TRY(read_ints(op, "padding", &half, ndim, 0, s->pad_lo, err));
-    for (int d = 0; d < ndim; d++)
-        s->pad_hi[d] = both ? padding->i[ndim + d] : s->pad_lo[d];
+    TSR_TRY(tsr__spatial_ints(op, "stride", &value[TSR_CONV_STRIDE], ndim, 1, s->stride, err));
+    TSR_TRY(
+        tsr__spatial_ints(op, "dilation", &value[TSR_CONV_DILATION], ndim, 1, s->dilation, err));
+    TSR_TRY(tsr__spatial_ints(op, "output_padding", &value[TSR_CONV_OUTPUT_PADDING], ndim, 0,
+                              s->output_padding, err));
+    TSR_TRY(tsr__spatial_padding(op, &value[TSR_CONV_PADDING], ndim, s->pad_lo, s->pad_hi, err));
 done:
     return st;
 }
@@ -95,8 +111,8 @@ static tsr_status make(tsr_kernel_call *call, const tsr_operand *x, const tsr_op
     TSR_TRY(set_shape(call, x, w, y, &shape, err));
     if (bias && call->in[2].shape.size[0] != shape.out_channels)
         return does_not_fit(err);
-    TSR_TRY(tsr__conv_plan_make(call->memory->heap, &shape, x->dtype, what, bias, call->reference,
-                                &plan, err));
+    TSR_TRY(tsr__conv_plan_make(call->memory->heap, &shape, x->dtype, what, bias,
+                                tsr__variant_asked(call), &plan, err));
     call->state = plan;
 done:
     return st;

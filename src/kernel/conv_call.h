@@ -21,9 +21,15 @@ enum {
     TSR_CONV_OWN
 };
 
-/* Fills ndim, stride, dilation, paddings, groups and transposed. A list has one number for all
-   spatial dims or one for each; the padding may have those before all dims, then those behind.
-   Pure. */
+/* Attributes of ops with spatial dims: one number for all of them or one for each; none: `usual`.
+   The padding may also be given as those before all dims, then those behind. Pure. */
+tsr_status tsr__spatial_ints(const char *op, const char *name, const tsr_attr *attr, int ndim,
+                             int64_t usual, int64_t *out, tsr_error *err);
+tsr_status tsr__spatial_padding(const char *op, const tsr_attr *attr, int ndim, int64_t *lo,
+                                int64_t *hi, tsr_error *err);
+tsr_status tsr__spatial_dims(const char *op, int ndim, tsr_error *err); /* 1 to 3? */
+
+/* Fills ndim, stride, dilation, paddings, groups and transposed. Pure. */
 tsr_status tsr__conv_attrs(const char *op, const tsr_attrs *attrs, int ndim, tsr_conv_shape *out,
                            tsr_error *err);
 

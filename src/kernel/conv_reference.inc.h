@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conv_reference.inc.h - body of conv_reference.c for one dtype: needs T (stored), ACC (computed),
-   LD, ST, ADD, MUL and FN; undefines them. `channel` counts over all images, groups and channels of
-   the result, `group` over all images and groups. */
+   LD, ST, ADD, MUL and FN; undefines what reference_types.inc.h says. `channel` counts over all
+   images, groups and channels of the result, `group` over all images and groups. Where a tap falls
+   is found once for all channels. */
 
 static void FN(find_y)(const tsr_conv_geometry *g, const tsr_conv_operands *on)
 {
@@ -12,14 +13,13 @@ static void FN(find_y)(const tsr_conv_geometry *g, const tsr_conv_operands *on)
             const int64_t group = channel / g->yc, o = channel % (g->groups * g->yc);
             ACC sum = 0;
 
-            for (int64_t c = 0; c < g->xc; c++)
-                for (int64_t t = 0; t < g->k_count; t++) {
-                    int64_t q = conv_x_of(g, p, t);
+            for (int64_t t = 0; t < g->k_count; t++) {
+                int64_t q = conv_x_of(g, p, t);
 
-                    if (q >= 0)
-                        sum = ADD(sum, MUL(LD(w[(o * g->xc + c) * g->k_count + t]),
-                                           LD(x[(group * g->xc + c) * g->x_count + q])));
-                }
+                for (int64_t c = 0; c < g->xc && q >= 0; c++)
+                    sum = ADD(sum, MUL(LD(w[(o * g->xc + c) * g->k_count + t]),
+                                       LD(x[(group * g->xc + c) * g->x_count + q])));
+            }
             if (bias)
                 sum = ADD(sum, LD(bias[o]));
             ((T *)on->y)[channel * g->y_count + p] = ST(sum);
@@ -35,14 +35,13 @@ static void FN(find_x)(const tsr_conv_geometry *g, const tsr_conv_operands *on)
             const int64_t group = channel / g->xc, c = channel % g->xc;
             ACC sum = 0;
 
-            for (int64_t i = 0; i < g->yc; i++)
-                for (int64_t t = 0; t < g->k_count; t++) {
-                    int64_t p = conv_y_of(g, q, t), o = group % g->groups * g->yc + i;
+            for (int64_t t = 0; t < g->k_count; t++) {
+                int64_t p = conv_y_of(g, q, t), o = group % g->groups * g->yc;
 
-                    if (p >= 0)
-                        sum = ADD(sum, MUL(LD(w[(o * g->xc + c) * g->k_count + t]),
-                                           LD(y[(group * g->yc + i) * g->y_count + p])));
-                }
+                for (int64_t i = 0; i < g->yc && p >= 0; i++)
+                    sum = ADD(sum, MUL(LD(w[((o + i) * g->xc + c) * g->k_count + t]),
+                                       LD(y[(group * g->yc + i) * g->y_count + p])));
+            }
             if (bias)
                 sum = ADD(sum, LD(bias[channel % (g->groups * g->xc)]));
             ((T *)on->x)[channel * g->x_count + q] = ST(sum);
@@ -58,17 +57,22 @@ static void FN(find_w)(const tsr_conv_geometry *g, const tsr_conv_operands *on)
             for (int64_t t = 0; t < g->k_count; t++) {
                 ACC sum = 0;
 
-                for (int64_t n = 0; n < g->batch; n++)
-                    for (int64_t p = 0; p < g->y_count; p++) {
-                        int64_t q = conv_x_of(g, p, t), group = n * g->groups + o / g->yc;
+                for (int64_t p = 0; p < g->y_count; p++) {
+                    int64_t q = conv_x_of(g, p, t);
 
-                        if (q >= 0)
-                            sum =
-                                ADD(sum, MUL(LD(x[(group * g->xc + c) * g->x_count + q]),
-                                             LD(y[(n * g->groups * g->yc + o) * g->y_count + p])));
+                    for (int64_t n = 0; n < g->batch && q >= 0; n++) {
+                        int64_t group = n * g->groups + o / g->yc;
+
+                        sum = ADD(sum, MUL(LD(x[(group * g->xc + c) * g->x_count + q]),
+                                           LD(y[(n * g->groups * g->yc + o) * g->y_count + p])));
                     }
+                }
                 ((T *)on->w)[(o * g->xc + c) * g->k_count + t] = ST(sum);
             }
 }
 
-#include "kernel/reference_undef.inc.h"
+#undef T
+#undef LD
+#undef ST
+#undef LOWEST
+#undef FN

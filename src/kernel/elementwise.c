@@ -5,12 +5,19 @@
 #include "kernel/kernels.h"
 
 #include "base/fold.h"
+#include "base/half.h"
 #include "base/stream.h"
 #include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "kernel/reference.h"
+#include "kernel/sku.h"
 
-enum { OP_ADD, OP_MUL, OP_NEG, OP_RELU };
+enum {
+    OP_ADD = TSR_POINTWISE_ADD,
+    OP_MUL = TSR_POINTWISE_MUL,
+    OP_NEG = TSR_POINTWISE_NEG,
+    OP_RELU = TSR_POINTWISE_RELU
+};
 enum { BLOCK = 1024, SHORT = 256 }; /* elements computed in the cache; a run worth widening */
 
 #define BODY "kernel/elementwise.inc.h"
@@ -58,7 +65,7 @@ static void run_bf16(int op, const void *a, const void *b, bool one, int64_t n, 
 }
 
 /* add and mul of f16 and bf16 are done otherwise. */
-static run_fn run_for(tsr_dtype dtype)
+static run_fn run_for(tsr_dtype dtype, tsr_kernel_variant variant)
 {
     static const run_fn plain[TSR__DTYPES] = {
         [TSR_F32] = run_f32_plain, [TSR_F64] = run_f64_plain,      [TSR_F16] = run_f16,
@@ -72,9 +79,10 @@ static run_fn run_for(tsr_dtype dtype)
         [TSR_U8] = run_u8_avx2,   [TSR__FIELD] = run_field_avx2,
     };
 
-    if (tsr__cpu_avx2())
+    if (variant == TSR_VARIANT_AVX2)
         return avx2[dtype];
 #endif
+    (void)variant;
     return plain[dtype];
 }
 
@@ -86,6 +94,7 @@ typedef struct loop {
 typedef struct walk {
     int op, n;
     tsr_dtype dtype;
+    tsr_kernel_variant variant;
     size_t size;
     bool fold, stream;
     run_fn run;
@@ -98,11 +107,19 @@ static const char *at(const walk *w, const char *base, int64_t i)
     return base + i * (int64_t)w->size;
 }
 
-/* add or mul of f16 or bf16 as a reduction over two sources: in f32, rounded once. */
+/* add or mul of f16 or bf16 as a reduction over two sources: in f32, rounded once. n <= BLOCK. */
 static void fold(const walk *w, const void *a, const void *b, int64_t n, void *y)
 {
     const void *const src[] = {a, b};
+    float wide[2][BLOCK];
 
+    if (w->variant == TSR_VARIANT_PLAIN) {
+        tsr__half_widen(w->dtype, a, n, wide[0]);
+        tsr__half_widen(w->dtype, b, n, wide[1]);
+        run_f32_plain(w->op, wide[0], wide[1], false, n, wide[0]);
+        tsr__half_narrow(w->dtype, wide[0], n, y);
+        return;
+    }
     tsr__fold(w->dtype, w->op == OP_ADD ? TSR_SUM : TSR_PROD, 1, 2, src, n, y);
 }
 
@@ -200,23 +217,24 @@ static void find_loops(walk *w, const tsr_shape *out, const tsr_shape *a, const 
     w->n = n;
 }
 
-static walk walk_make(const tsr_kernel_call *call, int op)
+static walk walk_make(const tsr_kernel_call *call, int op, tsr_kernel_variant variant)
 {
     const tsr_operand *out = &call->out[0];
     const size_t size = tsr_dtype_size(out->dtype);
 
     return (walk){.op = op,
                   .dtype = out->dtype,
+                  .variant = variant,
                   .size = size,
                   .fold = op <= OP_MUL && (out->dtype == TSR_F16 || out->dtype == TSR_BF16),
                   .stream = tsr__stream_large((size_t)tsr__operand_count(out) * size),
-                  .run = run_for(out->dtype),
+                  .run = run_for(out->dtype, variant),
                   .out = out->data};
 }
 
-static void binary(const tsr_kernel_call *call, int op)
+static void binary(const tsr_kernel_call *call, int op, tsr_kernel_variant variant)
 {
-    walk w = walk_make(call, op);
+    walk w = walk_make(call, op, variant);
     size_t row;
 
     if (tsr__operand_count(&call->out[0]) == 0)
@@ -229,9 +247,9 @@ static void binary(const tsr_kernel_call *call, int op)
         tsr__stream_fence();
 }
 
-static void unary(const tsr_kernel_call *call, int op)
+static void unary(const tsr_kernel_call *call, int op, tsr_kernel_variant variant)
 {
-    walk w = walk_make(call, op);
+    walk w = walk_make(call, op, variant);
 
     if (tsr__operand_count(&call->out[0]) == 0)
         return;
@@ -240,34 +258,34 @@ static void unary(const tsr_kernel_call *call, int op)
         tsr__stream_fence();
 }
 
+static void pointwise(const tsr_kernel_call *call, int op, tsr_kernel reference)
+{
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_POINTWISE, (uint16_t)op);
+
+    if (v == TSR_VARIANT_REFERENCE)
+        reference(call);
+    else if (op == OP_ADD || op == OP_MUL)
+        binary(call, op, v);
+    else
+        unary(call, op, v);
+}
+
 void tsr__kernel_add(const tsr_kernel_call *call)
 {
-    if (call->reference || call->out[0].dtype == TSR_BOOL)
-        tsr__reference_add(call);
-    else
-        binary(call, OP_ADD);
+    pointwise(call, OP_ADD, tsr__reference_add);
 }
 
 void tsr__kernel_mul(const tsr_kernel_call *call)
 {
-    if (call->reference || call->out[0].dtype == TSR_BOOL)
-        tsr__reference_mul(call);
-    else
-        binary(call, OP_MUL);
+    pointwise(call, OP_MUL, tsr__reference_mul);
 }
 
 void tsr__kernel_neg(const tsr_kernel_call *call)
 {
-    if (call->reference || call->out[0].dtype == TSR_BOOL)
-        tsr__reference_neg(call);
-    else
-        unary(call, OP_NEG);
+    pointwise(call, OP_NEG, tsr__reference_neg);
 }
 
 void tsr__kernel_relu(const tsr_kernel_call *call)
 {
-    if (call->reference || call->out[0].dtype == TSR_BOOL)
-        tsr__reference_relu(call);
-    else
-        unary(call, OP_RELU);
+    pointwise(call, OP_RELU, tsr__reference_relu);
 }

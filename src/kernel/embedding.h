@@ -57,11 +57,22 @@ static inline int64_t tsr__bag_begin(const tsr_bags *bags, int64_t b)
     return bags->begin ? bags->begin[b] : b * bags->length;
 }
 
-/* From offsets (i32 or i64) to begin. with_last: the last offset is the end of the last bag, else
-   that is n_ids; so there are n_offsets - with_last bags. An error, with a sentence, if offsets do
-   not start at 0, decrease or go past the ids. Writes begin also on failure. */
-tsr_status tsr__bag_offsets(tsr_dtype dtype, const void *offsets, int64_t n_offsets, bool with_last,
-                            int64_t n_ids, int64_t *begin, tsr_error *err);
+/* Offsets of bags (i32 or i64), or some of them. with_last: the last one of the whole list is the
+   end of the last bag, else that is n_ids; so there are total - with_last bags. */
+typedef struct tsr_offsets {
+    tsr_dtype dtype;
+    const void *data;
+    int64_t first, n; /* those that are here, from that one of the whole list on */
+    int64_t total;
+    bool with_last;
+    int64_t n_ids;
+} tsr_offsets;
+
+/* Where n bags from `bag` on begin, and the last of them ends: begin[n + 1]. Needs the offsets of
+   these bags and the next, if there is one. An error, with a sentence, if offsets do not start at
+   0, decrease or go past the ids; all that are here are looked at. */
+tsr_status tsr__bag_offsets(const tsr_offsets *offsets, int64_t bag, int64_t n, int64_t *begin,
+                            tsr_error *err);
 /* Entries of each bag that are neither padding nor outside the vocabulary; masked ones count. */
 void tsr__bag_counts(const tsr_bags *bags, int64_t *counts);
 

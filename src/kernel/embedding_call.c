@@ -11,12 +11,15 @@
 #include "kernel/index.h"
 #include "kernel/kernels.h"
 
-/* Attributes of the rows, in their order (op/lookups.c); localise has made a number of the
-   padding. */
-enum { LOOKUP_KEEP = 1, LOOKUP_ZERO = 2 };
-enum { BAG_INCLUDE_LAST = 1, BAG_ZERO = 2, BAG_LAST = 3 };
-enum { BACK_FREQ = 2, BACK_ZERO = 3 };
-enum { BAG_BACK_INCLUDE_LAST = 2, BAG_BACK_ZERO = 3, BAG_BACK_FREQ = 4 };
+static bool has_flag(const tsr_kernel_call *call, int64_t flag)
+{
+    return call->number[TSR_NUMBER_FLAGS] & flag;
+}
+
+static bool by_reference(const tsr_kernel_call *call, tsr_embedding_kind op)
+{
+    return tsr__variant_of(call, TSR_CATEGORY_EMBEDDING, op) == TSR_VARIANT_REFERENCE;
+}
 
 static void *carve(char **at, size_t bytes)
 {
@@ -33,7 +36,8 @@ static size_t room(size_t bytes)
 
 /* ---- ids ---- */
 
-static tsr_ids ids_of(const tsr_kernel_call *call, int k, int64_t n_rows)
+/* The ids at input k, of a table or a gradient of one. */
+static tsr_ids ids_of(const tsr_kernel_call *call, int k, const tsr_operand *table)
 {
     const tsr_operand *ids = &call->in[k];
 
@@ -41,23 +45,23 @@ static tsr_ids ids_of(const tsr_kernel_call *call, int k, int64_t n_rows)
                      .data = ids->data,
                      .n = tsr__operand_count(ids),
                      .vocab = call->number[TSR_NUMBER_ROWS],
-                     .row_first = call->number[TSR_NUMBER_FIRST_ROW],
-                     .n_rows = n_rows,
+                     .row_first = table->first[0],
+                     .n_rows = table->shape.size[0],
                      .padding = call->number[TSR_NUMBER_PADDING]};
 }
 
 /* "[3,1]" in the whole tensor, or "" where parts are scattered. */
-static void position_text(const tsr_kernel_call *call, const tsr_shape *s, int64_t i, char *buf,
-                          size_t n)
+static void position_text(const tsr_operand *x, int64_t i, char *buf, size_t n)
 {
+    const tsr_shape *s = &x->shape;
     int64_t index[TSR_MAX_DIM];
     size_t used = 0;
 
     buf[0] = 0;
     for (int d = s->ndim - 1; d >= 0; d--) {
-        if (call->number[TSR_NUMBER_POSITION + d] < 0)
+        if (x->first[d] < 0)
             return;
-        index[d] = i % s->size[d] + call->number[TSR_NUMBER_POSITION + d];
+        index[d] = i % s->size[d] + x->first[d];
         i /= s->size[d];
     }
     used += (size_t)snprintf(buf, n, " at [");
@@ -66,18 +70,18 @@ static void position_text(const tsr_kernel_call *call, const tsr_shape *s, int64
     snprintf(buf + used, n - used, "]");
 }
 
-/* Is every id a row of the table? If not, the error says so; `zero` lets them pass. */
-static bool ids_are_good(const tsr_kernel_call *call, int k, const tsr_ids *ids, int zero)
+/* Is every id a row of the table? If not, the error says so, unless they are let pass. */
+static bool ids_are_good(const tsr_kernel_call *call, int k, const tsr_ids *ids)
 {
     char where[256];
     int64_t bad;
 
-    if (zero >= 0 && call->attrs.value[zero].i[0])
+    if (has_flag(call, TSR_FLAG_ZERO_OUT_OF_RANGE))
         return true;
     bad = tsr__ids_bad(ids);
     if (bad < 0)
         return true;
-    position_text(call, &call->in[k].shape, bad, where, sizeof where);
+    position_text(&call->in[k], bad, where, sizeof where);
     tsr__fail(call->error, TSR_ERR_ARG, "id %" PRId64 "%s is not in 0 to %" PRId64,
               tsr__ids_at(ids, bad), where, ids->vocab - 1);
     return false;
@@ -90,14 +94,15 @@ void tsr__kernel_embedding(const tsr_kernel_call *call)
     const tsr_operand *table = &call->in[0];
     tsr_lookup lookup = {.dtype = table->dtype,
                          .dim = table->shape.size[1],
-                         .ids = ids_of(call, 1, table->shape.size[0]),
-                         .padding_keep = call->attrs.value[LOOKUP_KEEP].i[0],
+                         .ids = ids_of(call, 1, table),
+                         .padding_keep = has_flag(call, TSR_FLAG_KEEP_PADDING),
                          .table = table->data,
+                         .variant = call->variant,
                          .out = call->out[0].data};
 
-    if (!ids_are_good(call, 1, &lookup.ids, LOOKUP_ZERO))
+    if (!ids_are_good(call, 1, &lookup.ids))
         return;
-    if (call->reference)
+    if (by_reference(call, TSR_EMBEDDING))
         tsr__reference_embedding(&lookup);
     else
         tsr__embedding_forward(&lookup);
@@ -105,49 +110,40 @@ void tsr__kernel_embedding(const tsr_kernel_call *call)
 
 /* ---- bags ---- */
 
-/* Of bags that all ranks have, this rank's: ids before its first one are skipped. */
-static void cut_bags(const tsr_kernel_call *call, int64_t *begin, tsr_bags *bags, int64_t *skipped)
-{
-    const int64_t first = call->number[TSR_NUMBER_FIRST_BAG], from = begin[first];
-    const size_t size = tsr_dtype_size(bags->ids.dtype);
-
-    for (int64_t b = 0; b <= bags->n_bags; b++)
-        begin[b] = begin[first + b] - from;
-    if (bags->ids.data)
-        bags->ids.data = (const char *)bags->ids.data + (size_t)from * size;
-    bags->ids.n = begin[bags->n_bags];
-    *skipped = from;
-}
-
-/* Bags of ids at input k; begin has room for all offsets and one more, if they are given. */
-static bool bags_of(const tsr_kernel_call *call, int k, bool include_last, int zero, int64_t n_rows,
-                    int64_t n_bags, int64_t *begin, tsr_bags *out, int64_t *skipped)
+/* The bags of `rows` by ids at input k, of a table or a gradient of one; begin has room for them
+   and one more. Ids before the first bag are skipped. */
+static bool bags_of(const tsr_kernel_call *call, int k, const tsr_operand *table,
+                    const tsr_operand *rows, int64_t *begin, tsr_bags *out, int64_t *skipped)
 {
     const tsr_operand *ids = &call->in[k], *offsets = &call->in[k + 1];
     bool given = tsr__operand_given(call, k + 1);
+    const int64_t n_bags = rows->shape.size[0];
 
-    *out = (tsr_bags){.ids = ids_of(call, k, n_rows),
+    *out = (tsr_bags){.ids = ids_of(call, k, table),
                       .n_bags = n_bags,
                       .begin = given ? begin : NULL,
                       .length = given ? 0 : ids->shape.size[1]};
     *skipped = 0;
-    if (!ids_are_good(call, k, &out->ids, zero))
+    if (!ids_are_good(call, k, &out->ids))
         return false;
     if (!given)
         return true;
-    if (tsr__bag_offsets(offsets->dtype, offsets->data, call->number[TSR_NUMBER_OFFSETS],
-                         include_last, out->ids.n, begin, call->error) != TSR_OK)
+    if (tsr__bag_offsets(&(tsr_offsets){.dtype = offsets->dtype,
+                                        .data = offsets->data,
+                                        .first = offsets->first[0],
+                                        .n = offsets->shape.size[0],
+                                        .total = call->number[TSR_NUMBER_OFFSETS],
+                                        .with_last = has_flag(call, TSR_FLAG_INCLUDE_LAST),
+                                        .n_ids = out->ids.n},
+                         rows->first[0], n_bags, begin, call->error) != TSR_OK)
         return false;
-    cut_bags(call, begin, out, skipped);
+    *skipped = begin[0];
+    for (int64_t b = 0; b <= n_bags; b++)
+        begin[b] -= *skipped;
+    if (out->ids.data)
+        out->ids.data = (const char *)out->ids.data + (size_t)*skipped * tsr_dtype_size(ids->dtype);
+    out->ids.n = begin[n_bags];
     return true;
-}
-
-/* Bounds of bags: of all of them, if they are by offsets. */
-static size_t begin_room(const tsr_kernel_call *call, int64_t n_bags)
-{
-    const int64_t offsets = call->number[TSR_NUMBER_OFFSETS];
-
-    return (size_t)((offsets > n_bags ? offsets : n_bags) + 1) * 8;
 }
 
 /* begin, counts, winners, and what the kernel itself needs: for bags of ids at input k. */
@@ -155,7 +151,7 @@ static size_t bag_room(const tsr_kernel_call *call, int k, int64_t n_bags, int64
 {
     tsr_bags bags = {.ids = {.n = tsr__operand_count(&call->in[k])}, .n_bags = n_bags};
 
-    return room(begin_room(call, n_bags)) + room((size_t)n_bags * 8) +
+    return room((size_t)(n_bags + 1) * 8) + room((size_t)n_bags * 8) +
            room((size_t)(n_bags * dim) * 8) + room(tsr__bag_bytes(&bags));
 }
 
@@ -174,11 +170,11 @@ typedef struct bag_scratch {
     void *rest;
 } bag_scratch;
 
-static bag_scratch carve_bags(const tsr_kernel_call *call, char *at, int64_t n_bags, int64_t dim)
+static bag_scratch carve_bags(char *at, int64_t n_bags, int64_t dim)
 {
     bag_scratch s;
 
-    s.begin = carve(&at, begin_room(call, n_bags));
+    s.begin = carve(&at, (size_t)(n_bags + 1) * 8);
     s.counts = carve(&at, (size_t)n_bags * 8);
     s.position = carve(&at, (size_t)(n_bags * dim) * 8);
     s.rest = at;
@@ -199,17 +195,17 @@ static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
 {
     const tsr_operand *table = &call->in[0];
     const int64_t n_bags = call->out[0].shape.size[0], dim = table->shape.size[1];
-    bag_scratch s = carve_bags(call, call->scratch, n_bags, dim);
+    bag_scratch s = carve_bags(call->scratch, n_bags, dim);
     int64_t skipped;
 
     *out = (tsr_bag_pool){.dtype = table->dtype,
                           .dim = dim,
                           .table = table->data,
                           .scratch = s.rest,
+                          .variant = call->variant,
                           .out = call->out[0].data,
                           .position = s.position};
-    if (!bags_of(call, 1, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
-                 n_bags, s.begin, &out->bags, &skipped))
+    if (!bags_of(call, 1, table, &call->out[0], s.begin, &out->bags, &skipped))
         return false;
     out->weights = weights_from(call, skipped);
     return true;
@@ -220,7 +216,7 @@ void tsr__kernel_bag_sum(const tsr_kernel_call *call)
     tsr_bag_pool pool;
 
     if (make_pool(call, &pool))
-        (call->reference ? tsr__reference_bag_sum : tsr__bag_sum)(&pool);
+        (by_reference(call, TSR_EMBEDDING_BAG_SUM) ? tsr__reference_bag_sum : tsr__bag_sum)(&pool);
 }
 
 void tsr__kernel_bag_mean(const tsr_kernel_call *call)
@@ -228,7 +224,8 @@ void tsr__kernel_bag_mean(const tsr_kernel_call *call)
     tsr_bag_pool pool;
 
     if (make_pool(call, &pool))
-        (call->reference ? tsr__reference_bag_mean : tsr__bag_mean)(&pool);
+        (by_reference(call, TSR_EMBEDDING_BAG_MEAN) ? tsr__reference_bag_mean
+                                                    : tsr__bag_mean)(&pool);
 }
 
 void tsr__kernel_bag_max(const tsr_kernel_call *call)
@@ -237,8 +234,8 @@ void tsr__kernel_bag_max(const tsr_kernel_call *call)
 
     if (!make_pool(call, &pool))
         return;
-    pool.last = call->attrs.value[BAG_LAST].i[0];
-    (call->reference ? tsr__reference_bag_max : tsr__bag_max)(&pool);
+    pool.last = has_flag(call, TSR_FLAG_LAST);
+    (by_reference(call, TSR_EMBEDDING_BAG_MAX) ? tsr__reference_bag_max : tsr__bag_max)(&pool);
     if (call->out[1].data)
         tsr__bag_winners(&pool.bags.ids, pool.bags.n_bags * pool.dim, pool.position,
                          call->out[1].dtype, call->out[1].data);
@@ -247,22 +244,23 @@ void tsr__kernel_bag_max(const tsr_kernel_call *call)
 void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call)
 {
     const tsr_operand *grad = &call->in[0], *table = &call->in[1];
-    bag_scratch s = carve_bags(call, call->scratch, grad->shape.size[0], 0);
+    bag_scratch s = carve_bags(call->scratch, grad->shape.size[0], 0);
     const tsr_operand *out = &call->out[0];
     const size_t size = tsr_dtype_size(out->dtype);
     int64_t skipped;
     tsr_bag_pool pool = {.dtype = table->dtype,
                          .dim = table->shape.size[1],
                          .table = table->data,
+                         .variant = call->variant,
                          .scratch = s.rest};
 
-    if (!bags_of(call, 2, call->attrs.value[BAG_INCLUDE_LAST].i[0], BAG_ZERO, table->shape.size[0],
-                 grad->shape.size[0], s.begin, &pool.bags, &skipped))
+    if (!bags_of(call, 2, table, grad, s.begin, &pool.bags, &skipped))
         return;
     if (tsr__operand_count(out) == 0)
         return;
     memset(out->data, 0, (size_t)tsr__operand_count(out) * size); /* ids of others' bags */
-    (call->reference ? tsr__reference_bag_weights_backward : tsr__bag_weights_backward)(
+    (by_reference(call, TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD) ? tsr__reference_bag_weights_backward
+                                                            : tsr__bag_weights_backward)(
         &pool, grad->data, (char *)out->data + (size_t)skipped * size);
 }
 
@@ -276,6 +274,7 @@ static tsr_table_grad grad_of(const tsr_kernel_call *call)
                             .dim = out->shape.size[1],
                             .n_rows = out->shape.size[0],
                             .grad_out = call->in[0].data,
+                            .variant = call->variant,
                             .out = out->data};
 }
 
@@ -297,17 +296,17 @@ size_t tsr__scratch_embedding_backward(const tsr_kernel_call *call)
 void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
 {
     tsr_table_grad grad = grad_of(call);
-    tsr_ids ids = ids_of(call, 1, grad.n_rows);
+    tsr_ids ids = ids_of(call, 1, &call->out[0]);
     tsr_scatter scatter;
     char *at = call->scratch;
     int64_t *counts;
 
-    if (!ids_are_good(call, 1, &ids, BACK_ZERO))
+    if (!ids_are_good(call, 1, &ids))
         return;
     counts = carve(&at, (size_t)grad.n_rows * 8);
-    if (call->attrs.value[BACK_FREQ].i[0])
+    if (has_flag(call, TSR_FLAG_SCALE_BY_FREQ))
         set_freq(&ids, counts, &grad);
-    if (call->reference) {
+    if (by_reference(call, TSR_EMBEDDING_BACKWARD)) {
         tsr_bags single = {.ids = ids, .n_bags = ids.n, .length = 1};
         tsr__reference_bag_backward(&single, NULL, NULL, &grad);
         return;
@@ -329,20 +328,20 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
     tsr_table_grad grad = grad_of(call);
     char *at = call->scratch;
     int64_t *freq = carve(&at, (size_t)grad.n_rows * 8), skipped;
-    bag_scratch s = carve_bags(call, at, n_bags, 0);
+    bag_scratch s = carve_bags(at, n_bags, 0);
     const void *weights;
     tsr_scatter scatter;
     tsr_bags bags;
 
-    if (!bags_of(call, 1, call->attrs.value[BAG_BACK_INCLUDE_LAST].i[0], BAG_BACK_ZERO, grad.n_rows,
-                 n_bags, s.begin, &bags, &skipped))
+    if (!bags_of(call, 1, &call->out[0], &call->in[0], s.begin, &bags, &skipped))
         return;
     weights = weights_from(call, skipped);
     if (mean)
         tsr__bag_counts(&bags, s.counts);
-    if (call->attrs.value[BAG_BACK_FREQ].i[0])
+    if (has_flag(call, TSR_FLAG_SCALE_BY_FREQ))
         set_freq(&bags.ids, freq, &grad);
-    if (call->reference) {
+    if (by_reference(call,
+                     mean ? TSR_EMBEDDING_BAG_MEAN_BACKWARD : TSR_EMBEDDING_BAG_SUM_BACKWARD)) {
         tsr__reference_bag_backward(&bags, weights, mean ? s.counts : NULL, &grad);
         return;
     }
@@ -369,10 +368,10 @@ size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call)
 void tsr__kernel_bag_max_backward(const tsr_kernel_call *call)
 {
     tsr_table_grad grad = grad_of(call);
-    tsr_ids winners = ids_of(call, 1, grad.n_rows);
+    tsr_ids winners = ids_of(call, 1, &call->out[0]);
     tsr_scatter scatter;
 
-    if (call->reference) {
+    if (by_reference(call, TSR_EMBEDDING_BAG_MAX_BACKWARD)) {
         tsr__reference_bag_max_backward(&winners, &grad);
         return;
     }
@@ -387,7 +386,6 @@ size_t tsr__scratch_embedding_renorm(const tsr_kernel_call *call)
     return room(tsr__scatter_bytes(tsr__operand_count(&call->in[1])));
 }
 
-/* Attributes: the largest norm, and which norm. */
 void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
 {
     const tsr_operand *table = &call->in[0], *out = &call->out[0];
@@ -396,15 +394,15 @@ void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
                          .max_norm = call->attrs.value[0].f,
                          .p = call->attrs.value[1].f,
                          .table = out->data};
-    tsr_ids ids = ids_of(call, 1, out->shape.size[0]);
+    tsr_ids ids = ids_of(call, 1, out);
 
     ids.padding = -1; /* it is looked up too */
-    if (!ids_are_good(call, 1, &ids, -1))
+    if (!ids_are_good(call, 1, &ids))
         return;
     if (out->data != table->data)
         memcpy(out->data, table->data,
                (size_t)tsr__operand_count(out) * tsr_dtype_size(out->dtype));
-    if (call->reference)
+    if (by_reference(call, TSR_EMBEDDING_RENORM))
         tsr__reference_embedding_renorm(&renorm, &ids);
     else
         tsr__embedding_renorm(&renorm, &ids, call->scratch);

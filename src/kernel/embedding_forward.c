@@ -68,7 +68,8 @@ void tsr__rows_copy(tsr_kernel_variant variant, const void *x, size_t bytes, con
         (bytes | place) % LINE == 0 && tsr__stream_pays(total, bytes, place | (uintptr_t)bytes);
 
 #ifdef TSR__X86
-    if (tsr_kernel_variant_best(variant) > TSR_VARIANT_PLAIN) {
+    if (tsr__variant_best(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING, TSR_F32, variant) >
+        TSR_VARIANT_PLAIN) { /* of any dtype: bytes */
         gather_avx2(x, bytes, row, n, n_ahead, stream, out);
         return;
     }

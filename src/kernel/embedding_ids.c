@@ -59,36 +59,59 @@ void tsr__embedding_count(const tsr_ids *ids, tsr_dtype dtype, void *counts)
     }
 }
 
-tsr_status tsr__bag_offsets(tsr_dtype dtype, const void *offsets, int64_t n_offsets, bool with_last,
-                            int64_t n_ids, int64_t *begin, tsr_error *err)
+static tsr_status check_offsets(const tsr_offsets *o, tsr_error *err)
 {
-    const tsr_ids list = {.dtype = dtype, .data = offsets};
+    const tsr_ids list = {.dtype = o->dtype, .data = o->data};
     int64_t before = 0;
 
-    if (with_last && n_offsets == 0)
+    if (o->with_last && o->total == 0)
         return tsr__fail(err, TSR_ERR_ARG,
                          "embedding bags: there are no offsets, not even the last");
-    for (int64_t i = 0; i < n_offsets; i++) {
+    for (int64_t i = 0; i < o->n; i++) {
         const int64_t at = tsr__ids_at(&list, i);
 
-        if (i == 0 && at != 0)
+        if (o->first + i == 0 && at != 0)
             return tsr__fail(err, TSR_ERR_ARG,
                              "embedding bags: offsets start at %" PRId64 " instead of 0", at);
+        if (at < 0) /* said of each alike, whoever has the one before */
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "embedding bags: offset %" PRId64 " is %" PRId64 ", below 0",
+                             o->first + i, at);
         if (at < before)
             return tsr__fail(err, TSR_ERR_ARG,
                              "embedding bags: offset %" PRId64 " is %" PRId64
                              ", less than the %" PRId64 " before it",
-                             i, at, before);
-        if (at > n_ids)
+                             o->first + i, at, before);
+        if (at > o->n_ids)
             return tsr__fail(err, TSR_ERR_ARG,
                              "embedding bags: offset %" PRId64 " is %" PRId64
                              ", but there are only %" PRId64 " ids",
-                             i, at, n_ids);
-        begin[i] = before = at;
+                             o->first + i, at, o->n_ids);
+        before = at;
     }
-    if (!with_last) /* without bags no id is in one */
-        begin[n_offsets] = n_offsets > 0 ? n_ids : 0;
     return TSR_OK;
+}
+
+tsr_status tsr__bag_offsets(const tsr_offsets *o, int64_t bag, int64_t n, int64_t *begin,
+                            tsr_error *err)
+{
+    const tsr_ids list = {.dtype = o->dtype, .data = o->data};
+    const int64_t end = bag + n < o->total ? bag + n : o->total - 1; /* the last one needed */
+    tsr_status st = TSR_OK;
+
+    TSR_TRY(check_offsets(o, err));
+    begin[0] = 0;
+    if (n == 0) /* without bags no id is in one */
+        return TSR_OK;
+    if (bag < o->first || end >= o->first + o->n)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "embedding bags: offsets %" PRId64 " to %" PRId64
+                         " are needed, but those here are %" PRId64 " from %" PRId64 " on",
+                         bag, end, o->n, o->first);
+    for (int64_t i = 0; i <= n; i++)
+        begin[i] = bag + i < o->total ? tsr__ids_at(&list, bag + i - o->first) : o->n_ids;
+done:
+    return st;
 }
 
 void tsr__bag_counts(const tsr_bags *bags, int64_t *counts)

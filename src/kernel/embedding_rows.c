@@ -78,57 +78,18 @@ TSR__INLINE tsr_f16 row_f32_to_f16(float x)
 #include "kernel/embedding_types.inc.h"
 #endif
 
-static const tsr_row_parts plain[TSR__DTYPES] = {
-    [TSR_F32] = {sum_f32_plain, max_f32_plain, merge_f32_plain, elements_f32_plain,
-                 divide_f32_plain, dot_f32_plain, weigh_f32_plain},
-    [TSR_F64] = {sum_f64_plain, max_f64_plain, merge_f64_plain, elements_f64_plain,
-                 divide_f64_plain, dot_f64_plain, weigh_f64_plain},
-    [TSR_F16] = {sum_f16_plain, max_f16_plain, merge_f16_plain, elements_f16_plain,
-                 divide_f16_plain, dot_f16_plain, weigh_f16_plain},
-    [TSR_BF16] = {sum_bf16_plain, max_bf16_plain, merge_bf16_plain, elements_bf16_plain,
-                  divide_bf16_plain, dot_bf16_plain, weigh_bf16_plain},
-    [TSR__FIELD] = {sum_field_plain, NULL, NULL, elements_field_plain, divide_field_plain,
-                    dot_field_plain, weigh_field_plain},
-};
-
-#ifdef TSR__X86
-static const tsr_row_parts avx2[TSR__DTYPES] = {
-    [TSR_F32] = {sum_f32_avx2, max_f32_avx2, merge_f32_avx2, elements_f32_avx2, divide_f32_avx2,
-                 dot_f32_avx2, weigh_f32_avx2},
-    [TSR_F64] = {sum_f64_avx2, max_f64_avx2, merge_f64_avx2, elements_f64_avx2, divide_f64_avx2,
-                 dot_f64_avx2, weigh_f64_avx2},
-    [TSR_F16] = {sum_f16_avx2, max_f16_avx2, merge_f16_avx2, elements_f16_avx2, divide_f16_avx2,
-                 dot_f16_avx2, weigh_f16_avx2},
-    [TSR_BF16] = {sum_bf16_avx2, max_bf16_avx2, merge_bf16_avx2, elements_bf16_avx2,
-                  divide_bf16_avx2, dot_bf16_avx2, weigh_bf16_avx2},
-    [TSR__FIELD] = {sum_field_avx2, NULL, NULL, elements_field_avx2, divide_field_avx2,
-                    dot_field_avx2, weigh_field_avx2},
-};
-
-static const tsr_row_parts avx512[TSR__DTYPES] = {
-    [TSR_F32] = {sum_f32_avx512, max_f32_avx512, merge_f32_avx512, elements_f32_avx512,
-                 divide_f32_avx512, dot_f32_avx512, weigh_f32_avx512},
-    [TSR_F64] = {sum_f64_avx512, max_f64_avx512, merge_f64_avx512, elements_f64_avx512,
-                 divide_f64_avx512, dot_f64_avx512, weigh_f64_avx512},
-    [TSR_F16] = {sum_f16_avx512, max_f16_avx512, merge_f16_avx512, elements_f16_avx512,
-                 divide_f16_avx512, dot_f16_avx512, weigh_f16_avx512},
-    [TSR_BF16] = {sum_bf16_avx512, max_bf16_avx512, merge_bf16_avx512, elements_bf16_avx512,
-                  divide_bf16_avx512, dot_bf16_avx512, weigh_bf16_avx512},
-    [TSR__FIELD] = {sum_field_avx512, NULL, NULL, elements_field_avx512, divide_field_avx512,
-                    dot_field_avx512, weigh_field_avx512},
-};
-#endif
-
 const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_kernel_variant variant)
 {
-    const tsr_kernel_variant best = tsr_kernel_variant_best(variant);
+    /* all ops with arithmetic on rows have the same */
+    const tsr_kernel_variant best =
+        tsr__variant_best(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_SUM, dtype, variant);
 
 #ifdef TSR__X86
     if (best == TSR_VARIANT_AVX512)
-        return &avx512[dtype];
+        return parts_all_avx512[dtype];
     if (best == TSR_VARIANT_AVX2)
-        return &avx2[dtype];
+        return parts_all_avx2[dtype];
 #endif
     (void)best;
-    return &plain[dtype];
+    return parts_all_plain[dtype];
 }

@@ -228,6 +228,18 @@ SET static void FN(merge)(int64_t n, bool last, const void *data, const int64_t 
 }
 #endif
 
+static const tsr_row_parts FN(parts) = {
+    .sum = FN(sum),
+#if ORDERED
+    .max = FN(max),
+    .merge = FN(merge),
+#endif
+    .elements = FN(elements),
+    .divide = FN(divide),
+    .dot = FN(dot),
+    .weigh = FN(weigh),
+};
+
 #undef T
 #undef ACC
 #undef WIDE

@@ -67,5 +67,11 @@
 #define ORDERED 0
 #include "kernel/embedding_rows.inc.h"
 
+static const tsr_row_parts *const NAME(parts, all)[TSR__DTYPES] = {
+    [TSR_F32] = &NAME(parts, f32),      [TSR_F64] = &NAME(parts, f64),
+    [TSR_F16] = &NAME(parts, f16),      [TSR_BF16] = &NAME(parts, bf16),
+    [TSR__FIELD] = &NAME(parts, field),
+};
+
 #undef NAME
 #undef SET

@@ -16,4 +16,10 @@ struct tsr_memory {
     tsr_pool *pool;
 };
 
+/* The variant that a call asks for. */
+static inline tsr_kernel_variant tsr__variant_asked(const tsr_kernel_call *call)
+{
+    return call->reference ? TSR_VARIANT_REFERENCE : call->variant;
+}
+
 #endif

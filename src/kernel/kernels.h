@@ -33,18 +33,17 @@ void tsr__kernel_transpose(const tsr_kernel_call *call);
 void tsr__kernel_reshape(const tsr_kernel_call *call);
 void tsr__kernel_slice(const tsr_kernel_call *call);
 
-/* Lookups and bags (op/lookups.c has the inputs). Numbers: the table's first row that is here, its
-   rows in all, the padding's row or -1, and the global position of the first id along each dim, -1
-   if it is not known. Of bags by offsets, which are all there, those from number FIRST_BAG on are
-   meant, as many as the shape of the offsets says; they were OFFSETS. An id out of range is an
-   error that names it. */
+/* Lookups and bags (op/lookups.c has the inputs; kernels see no attributes of theirs). Numbers:
+   rows of the whole table, the padding's row or -1, offsets of the whole list, and attributes that
+   are set. Of bags by offsets those of the output, or of the gradient, are meant; the offsets may
+   be just theirs and the next. An id out of range is an error that names it. */
+enum { TSR_NUMBER_ROWS = 0, TSR_NUMBER_PADDING = 1, TSR_NUMBER_OFFSETS = 2, TSR_NUMBER_FLAGS = 3 };
 enum {
-    TSR_NUMBER_FIRST_ROW = 0,
-    TSR_NUMBER_ROWS = 1,
-    TSR_NUMBER_PADDING = 2,
-    TSR_NUMBER_POSITION = 3,
-    TSR_NUMBER_FIRST_BAG = 10,
-    TSR_NUMBER_OFFSETS = 11
+    TSR_FLAG_KEEP_PADDING = 1,
+    TSR_FLAG_ZERO_OUT_OF_RANGE = 2,
+    TSR_FLAG_INCLUDE_LAST = 4,
+    TSR_FLAG_LAST = 8,
+    TSR_FLAG_SCALE_BY_FREQ = 16
 };
 void tsr__kernel_embedding(const tsr_kernel_call *call);
 void tsr__kernel_embedding_backward(const tsr_kernel_call *call);
@@ -55,6 +54,7 @@ void tsr__kernel_bag_sum_backward(const tsr_kernel_call *call);
 void tsr__kernel_bag_mean_backward(const tsr_kernel_call *call);
 void tsr__kernel_bag_max_backward(const tsr_kernel_call *call);
 void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call);
+/* Attributes 0 and 1: the largest norm, and which norm. */
 void tsr__kernel_embedding_renorm(const tsr_kernel_call *call);
 size_t tsr__scratch_embedding_renorm(const tsr_kernel_call *call);
 size_t tsr__scratch_embedding_backward(const tsr_kernel_call *call);
@@ -62,5 +62,19 @@ size_t tsr__scratch_bag(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_weights_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call);
+
+/* Normalisation of x [samples, channels, space...], inputs and attributes as in norm.h: y, and the
+   mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched
+   off have ndim -1; number 0 is how many values a statistic is of. */
+void tsr__kernel_batch_norm(const tsr_kernel_call *call);
+void tsr__kernel_group_norm(const tsr_kernel_call *call);
+void tsr__kernel_batch_norm_backward(const tsr_kernel_call *call);
+void tsr__kernel_group_norm_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_batch_norm(const tsr_kernel_call *call);
+size_t tsr__scratch_group_norm(const tsr_kernel_call *call);
+size_t tsr__scratch_batch_norm_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_group_norm_backward(const tsr_kernel_call *call);
+/* out = (1 - momentum) in0 + momentum in1, momentum attribute 0; the dtypes may differ */
+void tsr__kernel_running_update(const tsr_kernel_call *call);
 
 #endif

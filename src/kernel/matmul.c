@@ -10,6 +10,7 @@
 #include "kernel/index.h"
 #include "kernel/onednn.h"
 #include "kernel/reference.h"
+#include "kernel/sku.h"
 
 enum { TILE = 256 }; /* three tiles of f32: 768 KiB */
 
@@ -93,9 +94,10 @@ void tsr__kernel_matmul(const tsr_kernel_call *call)
     const int64_t n = sc->size[sc->ndim - 1], k = sa->size[sa->ndim - 1];
     const void *bias = tsr__operand_given(call, 2) ? call->in[2].data : NULL;
     const size_t size = tsr_dtype_size(c->dtype);
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_LINALG, TSR_LINALG_MATMUL);
     int64_t m = sc->size[sc->ndim - 2], batches = tsr__product(sc->ndim - 2, sc->size);
 
-    if (call->reference || k == 0 || !tsr__dtype_is_float(c->dtype)) {
+    if (v != TSR_VARIANT_LIBRARY || k == 0) {
         tsr__reference_matmul(call);
         return;
     }

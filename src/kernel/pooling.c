@@ -73,12 +73,13 @@ static const bodies avx2[TSR__DTYPES] = {
 };
 #endif
 
-static const bodies *bodies_of(tsr_dtype dtype)
+static const bodies *bodies_of(tsr_dtype dtype, tsr_kernel_variant variant)
 {
 #ifdef TSR__X86
-    if (tsr__cpu_avx2())
+    if (variant == TSR_VARIANT_AVX2)
         return &avx2[dtype];
 #endif
+    (void)variant;
     return &plain[dtype];
 }
 
@@ -150,41 +151,48 @@ static void set_geometry(const tsr_pooling_shape *s, tsr_pooling_geometry *p)
 
 /* ---- running ---- */
 
-void tsr__pooling_max(const tsr_pooling_shape *shape, tsr_dtype dtype, bool reference,
+static tsr_kernel_variant best(tsr_pooling_kind op, tsr_dtype dtype, tsr_kernel_variant wanted)
+{
+    return tsr__variant_best(TSR_CATEGORY_POOLING, op, dtype, wanted);
+}
+
+void tsr__pooling_max(const tsr_pooling_shape *shape, tsr_dtype dtype, tsr_kernel_variant variant,
                       const void *in, void *out, int64_t *index)
 {
     tsr_pooling_geometry p;
 
     set_geometry(shape, &p);
-    if (reference || dtype == TSR_BOOL || /* whose reach is kept in 32 bits */
+    variant = best(TSR_POOLING_MAX, dtype, variant);
+    if (variant == TSR_VARIANT_REFERENCE || /* the others keep their reach in 32 bits */
         pooling_reach(&p, p.g.k[0], p.g.k[1], p.g.k[2]) > INT32_MAX) {
         tsr__pooling_reference_max(&p, dtype, in, out, index);
         return;
     }
     for (int64_t from = 0; from < p.g.y[2]; from += BLOCK)
-        bodies_of(dtype)->max(&p, from, from + BLOCK < p.g.y[2] ? from + BLOCK : p.g.y[2], in, out,
-                              index);
+        bodies_of(dtype, variant)
+            ->max(&p, from, from + BLOCK < p.g.y[2] ? from + BLOCK : p.g.y[2], in, out, index);
 }
 
-void tsr__pooling_average(const tsr_pooling_shape *shape, tsr_dtype dtype, bool reference,
-                          const void *in, void *out)
+void tsr__pooling_average(const tsr_pooling_shape *shape, tsr_dtype dtype,
+                          tsr_kernel_variant variant, const void *in, void *out)
 {
     tsr_pooling_geometry p;
 
     set_geometry(shape, &p);
-    if (reference || !(tsr__dtype_is_float(dtype) || (int)dtype == TSR__FIELD)) {
+    variant = best(TSR_POOLING_AVERAGE, dtype, variant);
+    if (variant == TSR_VARIANT_REFERENCE) {
         tsr__pooling_reference_average(&p, dtype, in, out);
         return;
     }
     for (int64_t from = 0; from < p.g.y[2]; from += BLOCK)
-        bodies_of(dtype)->average(&p, from, from + BLOCK < p.g.y[2] ? from + BLOCK : p.g.y[2], in,
-                                  out);
+        bodies_of(dtype, variant)
+            ->average(&p, from, from + BLOCK < p.g.y[2] ? from + BLOCK : p.g.y[2], in, out);
 }
 
 /* Plane by plane, each summed in scratch: outputs meet in one input. */
-static tsr_status run_back(const tsr_pooling_geometry *p, tsr_dtype dtype, tsr_pool *pool,
-                           const void *grad_out, const int64_t *index, void *grad_in,
-                           tsr_error *err)
+static tsr_status run_back(const tsr_pooling_geometry *p, tsr_dtype dtype,
+                           tsr_kernel_variant variant, tsr_pool *pool, const void *grad_out,
+                           const int64_t *index, void *grad_in, tsr_error *err)
 {
     const size_t size = tsr_dtype_size(dtype);
     const size_t x_bytes = (size_t)p->g.x_count * size, y_bytes = (size_t)p->g.y_count * size;
@@ -197,37 +205,39 @@ static tsr_status run_back(const tsr_pooling_geometry *p, tsr_dtype dtype, tsr_p
         char *to = (char *)grad_in + (size_t)i * x_bytes;
 
         if (index)
-            bodies_of(dtype)->max_back(p, from, index + i * p->g.y_count, sum, to);
+            bodies_of(dtype, variant)->max_back(p, from, index + i * p->g.y_count, sum, to);
         else
-            bodies_of(dtype)->average_back(p, from, sum, to);
+            bodies_of(dtype, variant)->average_back(p, from, sum, to);
     }
 done:
     tsr__pool_put(pool, sum);
     return st;
 }
 
-tsr_status tsr__pooling_max_grad(const tsr_pooling_shape *shape, tsr_dtype dtype, bool reference,
-                                 tsr_pool *pool, const void *grad_out, const int64_t *index,
-                                 void *grad_in, tsr_error *err)
+tsr_status tsr__pooling_max_grad(const tsr_pooling_shape *shape, tsr_dtype dtype,
+                                 tsr_kernel_variant variant, tsr_pool *pool, const void *grad_out,
+                                 const int64_t *index, void *grad_in, tsr_error *err)
 {
     tsr_pooling_geometry p;
 
     set_geometry(shape, &p);
-    if (!reference && dtype != TSR_BOOL)
-        return run_back(&p, dtype, pool, grad_out, index, grad_in, err);
+    variant = best(TSR_POOLING_MAX_GRAD, dtype, variant);
+    if (variant != TSR_VARIANT_REFERENCE)
+        return run_back(&p, dtype, variant, pool, grad_out, index, grad_in, err);
     tsr__pooling_reference_max_grad(&p, dtype, grad_out, index, grad_in);
     return TSR_OK;
 }
 
 tsr_status tsr__pooling_average_grad(const tsr_pooling_shape *shape, tsr_dtype dtype,
-                                     bool reference, tsr_pool *pool, const void *grad_out,
-                                     void *grad_in, tsr_error *err)
+                                     tsr_kernel_variant variant, tsr_pool *pool,
+                                     const void *grad_out, void *grad_in, tsr_error *err)
 {
     tsr_pooling_geometry p;
 
     set_geometry(shape, &p);
-    if (!reference && (tsr__dtype_is_float(dtype) || (int)dtype == TSR__FIELD))
-        return run_back(&p, dtype, pool, grad_out, NULL, grad_in, err);
+    variant = best(TSR_POOLING_AVERAGE_GRAD, dtype, variant);
+    if (variant != TSR_VARIANT_REFERENCE)
+        return run_back(&p, dtype, variant, pool, grad_out, NULL, grad_in, err);
     tsr__pooling_reference_average_grad(&p, dtype, grad_out, grad_in);
     return TSR_OK;
 }

@@ -25,21 +25,22 @@ typedef struct tsr_pooling_shape {
    rounded up unless the last window would then start behind the input. Pure. */
 tsr_status tsr__pooling_infer(const char *op, tsr_pooling_shape *shape, tsr_error *err);
 
-/* index, if not NULL: where the maximum is in the plane of the whole input, the first of equal
+/* The variant is asked for as in a kernel call; what it cannot do runs by the reference.
+   index, if not NULL: where the maximum is in the plane of the whole input, the first of equal
    ones; a NaN is a maximum, the last of several. Of no inputs: the lowest number, index -1.
    Local. */
-void tsr__pooling_max(const tsr_pooling_shape *shape, tsr_dtype dtype, bool reference,
+void tsr__pooling_max(const tsr_pooling_shape *shape, tsr_dtype dtype, tsr_kernel_variant variant,
                       const void *in, void *out, int64_t *index);
-void tsr__pooling_average(const tsr_pooling_shape *shape, tsr_dtype dtype, bool reference,
-                          const void *in, void *out);
+void tsr__pooling_average(const tsr_pooling_shape *shape, tsr_dtype dtype,
+                          tsr_kernel_variant variant, const void *in, void *out);
 
 /* Write all of grad_in; an index that is not in this part is left out. Scratch of one plane comes
    from the pool. Local. */
-tsr_status tsr__pooling_max_grad(const tsr_pooling_shape *shape, tsr_dtype dtype, bool reference,
-                                 tsr_pool *pool, const void *grad_out, const int64_t *index,
-                                 void *grad_in, tsr_error *err);
+tsr_status tsr__pooling_max_grad(const tsr_pooling_shape *shape, tsr_dtype dtype,
+                                 tsr_kernel_variant variant, tsr_pool *pool, const void *grad_out,
+                                 const int64_t *index, void *grad_in, tsr_error *err);
 tsr_status tsr__pooling_average_grad(const tsr_pooling_shape *shape, tsr_dtype dtype,
-                                     bool reference, tsr_pool *pool, const void *grad_out,
-                                     void *grad_in, tsr_error *err);
+                                     tsr_kernel_variant variant, tsr_pool *pool,
+                                     const void *grad_out, void *grad_in, tsr_error *err);
 
 #endif

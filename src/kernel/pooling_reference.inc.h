@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pooling_reference.inc.h - body of pooling_reference.c for one dtype: needs T (stored), ACC
-   (computed), LD, ST, ADD, DIV, LESS, IS_NAN, LOWEST and FN; undefines them. */
+   (computed), LD, ST, ADD, DIV, LESS, IS_NAN, LOWEST and FN; undefines what
+   reference_types.inc.h says. */
 
 static void FN(max)(const tsr_pooling_geometry *p, const void *in, void *out, int64_t *index)
 {
@@ -82,4 +83,8 @@ static void FN(average_grad)(const tsr_pooling_geometry *p, const void *grad_out
     }
 }
 
-#include "kernel/reference_undef.inc.h"
+#undef T
+#undef LD
+#undef ST
+#undef LOWEST
+#undef FN

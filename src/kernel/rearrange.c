@@ -6,6 +6,7 @@
 #include "base/piece.h"
 #include "kernel/index.h"
 #include "kernel/reference.h"
+#include "kernel/sku.h"
 
 /* All of an operand, in its own order. */
 static tsr_piece piece_of(const tsr_operand *x)
@@ -27,13 +28,18 @@ static void copy(const tsr_operand *out, const tsr_piece *to, const tsr_operand 
     tsr__piece_copy(tsr_dtype_size(out->dtype), out->data, to, x->data, from);
 }
 
+static bool by_reference(const tsr_kernel_call *call, tsr_move_kind op)
+{
+    return tsr__variant_of(call, TSR_CATEGORY_MOVE, op) == TSR_VARIANT_REFERENCE;
+}
+
 void tsr__kernel_cat(const tsr_kernel_call *call)
 {
     const tsr_operand *out = &call->out[0];
     const int dim = tsr__operand_dim(out, call->attrs.value[0].i[0]);
     tsr_piece to = piece_of(out);
 
-    if (call->reference) {
+    if (by_reference(call, TSR_MOVE_CAT)) {
         tsr__reference_cat(call);
         return;
     }
@@ -53,7 +59,7 @@ void tsr__kernel_transpose(const tsr_kernel_call *call)
     tsr_piece to = piece_of(&call->out[0]), from = piece_of(&call->in[0]);
     const int64_t stride = from.stride[d0];
 
-    if (call->reference) {
+    if (by_reference(call, TSR_MOVE_TRANSPOSE)) {
         tsr__reference_transpose(call);
         return;
     }
@@ -70,7 +76,7 @@ void tsr__kernel_reshape(const tsr_kernel_call *call)
                            .count = {tsr__operand_count(&call->out[0])},
                            .stride = {(int64_t)tsr_dtype_size(call->out[0].dtype)}};
 
-    if (call->reference)
+    if (by_reference(call, TSR_MOVE_RESHAPE))
         tsr__reference_reshape(call);
     else
         copy(&call->out[0], &all, &call->in[0], &all);
@@ -81,7 +87,7 @@ void tsr__kernel_slice(const tsr_kernel_call *call)
     const int dim = tsr__operand_dim(&call->in[0], call->attrs.value[0].i[0]);
     tsr_piece to = piece_of(&call->out[0]), from = piece_of(&call->in[0]);
 
-    if (call->reference) {
+    if (by_reference(call, TSR_MOVE_SLICE)) {
         tsr__reference_slice(call);
         return;
     }

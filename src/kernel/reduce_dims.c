@@ -4,24 +4,26 @@
    added to rows. f16 and bf16 add in f32, f32 in f64. Called through the ops' rows. */
 #include "kernel/kernels.h"
 
+#include "base/half.h"
 #include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "kernel/reference.h"
+#include "kernel/sku.h"
 
 enum {
-    SHORT = 32,   /* elements of a run that are too few for vectors */
-    RUN = 4096,   /* elements of a run that are summed before they are added to others */
-    LONG = 512,   /* elements of a row that is long enough */
-    HEIGHT = 256, /* rows likewise */
-    WIDTH = 4096, /* outputs computed together; their accumulators stay in the cache */
-    AHEAD = 1024  /* bytes of the next row that are fetched early, until the processor does it */
+    SHORT = 32,    /* elements of a run that are too few for all lanes of sum_run */
+    RUN = 4096,    /* elements of a run that are summed before they are added to others */
+    LONG = 512,    /* elements of a row that is long enough */
+    HEIGHT = 256,  /* rows likewise */
+    WIDTH = 32768, /* outputs computed together; their accumulators stay in the second cache */
+    NEAR = 2048,   /* the same for runs, in the first cache */
+    EIGHT = 8192   /* bytes of a row whose accumulators leave the first cache: eight rows at once */
 };
 
-TSR__INLINE void prefetch(const void *p, size_t bytes)
-{
-    for (size_t i = 0; i < bytes && i < AHEAD; i += 64)
-        __builtin_prefetch((const char *)p + i);
-}
+/* out = mask ? yes : no, of vectors */
+#define CHOOSE(out, mask, yes, no)                                                                 \
+    ((out) = (__typeof__(out))(((mask) & (__typeof__(mask))(yes)) |                                \
+                               (~(mask) & (__typeof__(mask))(no))))
 
 #define BODY "kernel/reduce_dims.inc.h"
 #define HALVES
@@ -40,48 +42,57 @@ typedef struct parts {
     void (*columns)(bool max, const void *x, int64_t n_out, int64_t step, int64_t n, void *acc);
     void (*merge)(bool max, int64_t n, int64_t times, void *acc);
     void (*start)(bool max, int64_t n, void *acc);
-    void (*finish)(bool max, int64_t times, int64_t divisor, int64_t n, const void *acc, void *out);
+    void (*scale)(int64_t times, int64_t divisor, int64_t n, void *acc);
+    void (*store)(bool max, int64_t n, const void *acc, void *out);
 } parts;
 
 static const parts plain[TSR__DTYPES] = {
     [TSR_F32] = {rows_f32_plain, columns_f32_plain, merge_f32_plain, start_f32_plain,
-                 finish_f32_plain},
+                 scale_f32_plain, store_f32_plain},
     [TSR_F64] = {rows_f64_plain, columns_f64_plain, merge_f64_plain, start_f64_plain,
-                 finish_f64_plain},
+                 scale_f64_plain, store_f64_plain},
     [TSR_F16] = {rows_f16_plain, columns_f16_plain, merge_f16_plain, start_f16_plain,
-                 finish_f16_plain},
+                 scale_f16_plain, store_f16_plain},
     [TSR_BF16] = {rows_bf16_plain, columns_bf16_plain, merge_bf16_plain, start_bf16_plain,
-                  finish_bf16_plain},
+                  scale_bf16_plain, store_bf16_plain},
     [TSR_I32] = {rows_i32_plain, columns_i32_plain, merge_i32_plain, start_i32_plain,
-                 finish_i32_plain},
+                 scale_i32_plain, store_i32_plain},
     [TSR_I64] = {rows_i64_plain, columns_i64_plain, merge_i64_plain, start_i64_plain,
-                 finish_i64_plain},
-    [TSR_U8] = {rows_u8_plain, columns_u8_plain, merge_u8_plain, start_u8_plain, finish_u8_plain},
+                 scale_i64_plain, store_i64_plain},
+    [TSR_U8] = {rows_u8_plain, columns_u8_plain, merge_u8_plain, start_u8_plain, scale_u8_plain,
+                store_u8_plain},
     [TSR__FIELD] = {rows_field_plain, columns_field_plain, merge_field_plain, start_field_plain,
-                    finish_field_plain},
+                    scale_field_plain, store_field_plain},
 };
 
 #ifdef TSR__X86
 static const parts avx2[TSR__DTYPES] = {
-    [TSR_F32] = {rows_f32_avx2, columns_f32_avx2, merge_f32_avx2, start_f32_avx2, finish_f32_avx2},
-    [TSR_F64] = {rows_f64_avx2, columns_f64_avx2, merge_f64_avx2, start_f64_avx2, finish_f64_avx2},
-    [TSR_F16] = {rows_f16_avx2, columns_f16_avx2, merge_f16_avx2, start_f16_avx2, finish_f16_avx2},
+    [TSR_F32] = {rows_f32_avx2, columns_f32_avx2, merge_f32_avx2, start_f32_avx2, scale_f32_avx2,
+                 store_f32_avx2},
+    [TSR_F64] = {rows_f64_avx2, columns_f64_avx2, merge_f64_avx2, start_f64_avx2, scale_f64_avx2,
+                 store_f64_avx2},
+    [TSR_F16] = {rows_f16_avx2, columns_f16_avx2, merge_f16_avx2, start_f16_avx2, scale_f16_avx2,
+                 store_f16_avx2},
     [TSR_BF16] = {rows_bf16_avx2, columns_bf16_avx2, merge_bf16_avx2, start_bf16_avx2,
-                  finish_bf16_avx2},
-    [TSR_I32] = {rows_i32_avx2, columns_i32_avx2, merge_i32_avx2, start_i32_avx2, finish_i32_avx2},
-    [TSR_I64] = {rows_i64_avx2, columns_i64_avx2, merge_i64_avx2, start_i64_avx2, finish_i64_avx2},
-    [TSR_U8] = {rows_u8_avx2, columns_u8_avx2, merge_u8_avx2, start_u8_avx2, finish_u8_avx2},
+                  scale_bf16_avx2, store_bf16_avx2},
+    [TSR_I32] = {rows_i32_avx2, columns_i32_avx2, merge_i32_avx2, start_i32_avx2, scale_i32_avx2,
+                 store_i32_avx2},
+    [TSR_I64] = {rows_i64_avx2, columns_i64_avx2, merge_i64_avx2, start_i64_avx2, scale_i64_avx2,
+                 store_i64_avx2},
+    [TSR_U8] = {rows_u8_avx2, columns_u8_avx2, merge_u8_avx2, start_u8_avx2, scale_u8_avx2,
+                store_u8_avx2},
     [TSR__FIELD] = {rows_field_avx2, columns_field_avx2, merge_field_avx2, start_field_avx2,
-                    finish_field_avx2},
+                    scale_field_avx2, store_field_avx2},
 };
 #endif
 
-static const parts *parts_for(tsr_dtype dtype)
+static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
 {
 #ifdef TSR__X86
-    if (tsr__cpu_avx2())
+    if (variant == TSR_VARIANT_AVX2)
         return &avx2[dtype];
 #endif
+    (void)variant;
     return &plain[dtype];
 }
 
@@ -94,6 +105,7 @@ typedef struct walk {
     const parts *parts;
     bool max, by_rows;
     int64_t times, divisor;
+    tsr_dtype dtype;
     size_t size;
     int n_keep, n_gone;
     loop keep[TSR_MAX_DIM + 1], gone[TSR_MAX_DIM + 1];
@@ -160,28 +172,41 @@ static void over_gone(walk *w, int depth, const char *x, int64_t n_out, int64_t 
     }
 }
 
+/* n outputs from their accumulators, which are f32 for f16 and bf16. */
+static void finish(walk *w, int64_t n)
+{
+    if (!w->max && w->times != w->divisor)
+        w->parts->scale(w->times, w->divisor, n, w->acc);
+    if (w->dtype == TSR_F16 || w->dtype == TSR_BF16)
+        tsr__half_narrow(w->dtype, (const float *)w->acc, n, w->out);
+    else
+        w->parts->store(w->max, n, w->acc, w->out);
+}
+
 static void over_keep(walk *w, int depth, const char *x)
 {
     const loop *l = &w->keep[depth];
+    const int64_t most = w->by_rows ? NEAR : WIDTH;
 
     if (depth > 0) {
         for (int64_t i = 0; i < l->count; i++)
             over_keep(w, depth - 1, at(w, x, i * l->stride));
         return;
     }
-    for (int64_t i = 0; i < l->count; i += WIDTH) {
-        const int64_t n = l->count - i < WIDTH ? l->count - i : WIDTH;
+    for (int64_t i = 0; i < l->count; i += most) {
+        const int64_t n = l->count - i < most ? l->count - i : most;
         const int64_t times = rows_together(w, n);
 
         w->parts->start(w->max, n * times, w->acc);
         over_gone(w, w->n_gone - 1, at(w, x, i * l->stride), n, times);
         w->parts->merge(w->max, n, times, w->acc);
-        w->parts->finish(w->max, w->times, w->divisor, n, w->acc, w->out);
+        finish(w, n);
         w->out += n * (int64_t)w->size;
     }
 }
 
-static void reduce(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor)
+static void reduce(const tsr_kernel_call *call, tsr_kernel_variant variant, bool max, int64_t times,
+                   int64_t divisor)
 {
     const tsr_operand *out = &call->out[0];
     const tsr_dtype dtype = out->dtype == TSR_BOOL ? TSR_U8 : out->dtype;
@@ -189,16 +214,17 @@ static void reduce(const tsr_kernel_call *call, bool max, int64_t times, int64_t
 
     if (tsr__operand_count(out) == 0)
         return;
-    w.parts = parts_for(dtype);
+    w.parts = parts_for(dtype, variant);
     w.max = max || out->dtype == TSR_BOOL; /* or is max */
     w.times = times;
     w.divisor = divisor;
+    w.dtype = dtype;
     w.size = tsr_dtype_size(dtype);
     w.n_keep = w.n_gone = 0;
     w.out = out->data;
     if (tsr__operand_count(&call->in[0]) == 0) {
         w.parts->start(w.max, 1, w.acc);
-        w.parts->finish(w.max, times, divisor, 1, w.acc, w.out);
+        finish(&w, 1);
         tsr__repeat(w.size, w.out, tsr__operand_count(out));
         return;
     }
@@ -208,25 +234,31 @@ static void reduce(const tsr_kernel_call *call, bool max, int64_t times, int64_t
 
 void tsr__kernel_sum(const tsr_kernel_call *call)
 {
-    if (call->reference)
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_SUM);
+
+    if (v == TSR_VARIANT_REFERENCE)
         tsr__reference_sum(call);
     else
-        reduce(call, false, 1, 1);
+        reduce(call, v, false, 1, 1);
 }
 
 void tsr__kernel_mean(const tsr_kernel_call *call)
 {
-    if (call->reference)
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_MEAN);
+
+    if (v == TSR_VARIANT_REFERENCE)
         tsr__reference_mean(call);
     else
-        reduce(call, false, call->number[1] ? call->number[1] : 1,
+        reduce(call, v, false, call->number[1] ? call->number[1] : 1,
                call->number[0] ? call->number[0] : 1);
 }
 
 void tsr__kernel_max(const tsr_kernel_call *call)
 {
-    if (call->reference)
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_MAX);
+
+    if (v == TSR_VARIANT_REFERENCE)
         tsr__reference_max(call);
     else
-        reduce(call, true, 1, 1);
+        reduce(call, v, true, 1, 1);
 }

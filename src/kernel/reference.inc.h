@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reference.inc.h - body of reference.c for one dtype: needs T (stored), ACC (computed), LD, ST,
-   ADD, MUL, NEG, DIV (by an int64_t), LESS, IS_NAN, LOWEST and FN; undefines them. ACC is wide
-   enough that sums and products are exact or nearly so, and ST rounds once. */
+   ADD, MUL, NEG, DIV (by an int64_t), LESS, IS_NAN, LOWEST and FN; undefines what
+   reference_types.inc.h says. ACC is wide enough that sums and products are exact or nearly so, and
+   ST rounds once. */
 
 static void FN(binary)(const tsr_kernel_call *call, bool product)
 {
@@ -75,4 +76,8 @@ static void FN(reduce)(const tsr_kernel_call *call, bool max, int64_t times, int
     }
 }
 
-#include "kernel/reference_undef.inc.h"
+#undef T
+#undef LD
+#undef ST
+#undef LOWEST
+#undef FN

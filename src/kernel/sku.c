@@ -1,31 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sku.c - names of kernels and the table of those that there are. Called by the embedding kernels
-   for their variant, and by whoever lists kernels. */
+/* sku.c - the table of the kernels that there are, and what follows from it: their names, the list
+   of them, and which variant runs on this processor. Called by every kernel for its variant, and by
+   whoever lists kernels. */
 #include "kernel/sku.h"
 
 #include "base/cpu.h"
 #include "base/hash.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static const struct {
-    const char *name;
-    bool linear; /* then also over the prime field */
-} EMBEDDING[TSR__EMBEDDING_KINDS] = {
-    [TSR_EMBEDDING] = {"embedding", true},
-    [TSR_EMBEDDING_BACKWARD] = {"embedding_backward", true},
-    [TSR_EMBEDDING_BAG_SUM] = {"bag_sum", true},
-    [TSR_EMBEDDING_BAG_MEAN] = {"bag_mean", true},
-    [TSR_EMBEDDING_BAG_SUM_BACKWARD] = {"bag_sum_backward", true},
-    [TSR_EMBEDDING_BAG_MEAN_BACKWARD] = {"bag_mean_backward", true},
-    [TSR_EMBEDDING_BAG_MAX] = {"bag_max", false},
-    [TSR_EMBEDDING_BAG_MAX_BACKWARD] = {"bag_max_backward", true},
+/* Sets of variants. */
+enum {
+    R = 1 << TSR_VARIANT_REFERENCE,
+    P = R | 1 << TSR_VARIANT_PLAIN,
+    V = P | 1 << TSR_VARIANT_AVX2,
+    W = V | 1 << TSR_VARIANT_AVX512,
+    L = R | 1 << TSR_VARIANT_LIBRARY
 };
 
-static const char *const CATEGORY[TSR__CATEGORIES] = {"embedding"};
-static const char *const VARIANT[TSR__VARIANTS] = {"auto", "reference", "plain", "avx2", "avx512"};
-static const tsr_dtype DTYPES[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16};
-static const tsr_dtype INDEX[] = {TSR_I32, TSR_I64};
+typedef struct op_facts {
+    const char *name;
+    /* sets by dtype, 0: there is none: f32 f64 f16 bf16, i32 i64 u8 bool, the field */
+    uint8_t variants[TSR__DTYPES];
+} op_facts;
+
+static const op_facts EMBEDDING[] = {
+    [TSR_EMBEDDING] = {"embedding", {W, W, W, W, 0, 0, 0, 0, W}},
+    [TSR_EMBEDDING_BACKWARD] = {"embedding_backward", {W, W, W, W, 0, 0, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_SUM] = {"bag_sum", {W, W, W, W, 0, 0, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_MEAN] = {"bag_mean", {W, W, W, W, 0, 0, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_SUM_BACKWARD] = {"bag_sum_backward", {W, W, W, W, 0, 0, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_MEAN_BACKWARD] = {"bag_mean_backward", {W, W, W, W, 0, 0, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_MAX] = {"bag_max", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_EMBEDDING_BAG_MAX_BACKWARD] = {"bag_max_backward", {W, W, W, W, 0, 0, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD] = {"bag_weights_backward", {W, W, W, W, 0, 0, 0, 0, W}},
+    [TSR_EMBEDDING_RENORM] = {"embedding_renorm", {P, P, P, P, 0, 0, 0, 0, 0}},
+};
+static const op_facts POINTWISE[] = {
+    [TSR_POINTWISE_ADD] = {"add", {V, V, V, V, V, V, V, R, V}},
+    [TSR_POINTWISE_MUL] = {"mul", {V, V, V, V, V, V, V, R, V}},
+    [TSR_POINTWISE_NEG] = {"neg", {V, V, P, P, V, V, V, R, V}}, /* signs of halves: plain C does */
+    [TSR_POINTWISE_RELU] = {"relu", {V, V, P, P, V, V, V, R, V}},
+};
+static const op_facts LINALG[] = {
+    [TSR_LINALG_MATMUL] = {"matmul", {L, L, L, L, 0, 0, 0, 0, R}},
+};
+static const op_facts REDUCTION[] = {
+    [TSR_REDUCTION_SUM] = {"sum", {V, V, V, V, V, V, V, V, V}},
+    [TSR_REDUCTION_MEAN] = {"mean", {V, V, V, V, 0, 0, 0, 0, V}},
+    [TSR_REDUCTION_MAX] = {"max", {V, V, V, V, V, V, V, V, V}},
+};
+static const op_facts SOFTMAX[] = {
+    [TSR_SOFTMAX] = {"softmax", {V, P, V, V, 0, 0, 0, 0, 0}},
+};
+static const op_facts MOVE[] = {
+    [TSR_MOVE_CAT] = {"cat", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TRANSPOSE] = {"transpose", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_SLICE] = {"slice", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_RESHAPE] = {"reshape", {P, P, P, P, P, P, P, P, P}},
+};
+static const op_facts CONVOLUTION[] = {
+    [TSR_CONVOLUTION_OUTPUT] = {"output", {L, L, L, L, R, R, R, R, R}},
+    [TSR_CONVOLUTION_GRAD_INPUT] = {"grad_input", {L, L, L, L, R, R, R, R, R}},
+    [TSR_CONVOLUTION_GRAD_WEIGHT] = {"grad_weight", {L, L, L, L, R, R, R, R, R}},
+};
+static const op_facts POOLING[] = {
+    [TSR_POOLING_MAX] = {"max", {V, V, V, V, V, V, V, R, V}},
+    [TSR_POOLING_AVERAGE] = {"average", {V, V, V, V, R, R, R, R, V}},
+    [TSR_POOLING_MAX_GRAD] = {"max_grad", {V, V, V, V, V, V, V, R, V}},
+    [TSR_POOLING_AVERAGE_GRAD] = {"average_grad", {V, V, V, V, R, R, R, R, V}},
+};
+
+static const struct category_facts {
+    const char *name;
+    const op_facts *op;
+    uint16_t n;
+    bool index; /* also by i32 or i64 */
+} CATEGORY[] = {
+    [TSR_CATEGORY_EMBEDDING] = {"embedding", EMBEDDING, sizeof EMBEDDING / sizeof *EMBEDDING, true},
+    [TSR_CATEGORY_POINTWISE] = {"pointwise", POINTWISE, sizeof POINTWISE / sizeof *POINTWISE,
+                                false},
+    [TSR_CATEGORY_LINALG] = {"linalg", LINALG, sizeof LINALG / sizeof *LINALG, false},
+    [TSR_CATEGORY_REDUCTION] = {"reduction", REDUCTION, sizeof REDUCTION / sizeof *REDUCTION,
+                                false},
+    [TSR_CATEGORY_SOFTMAX] = {"softmax", SOFTMAX, sizeof SOFTMAX / sizeof *SOFTMAX, false},
+    [TSR_CATEGORY_MOVE] = {"move", MOVE, sizeof MOVE / sizeof *MOVE, false},
+    [TSR_CATEGORY_CONVOLUTION] = {"convolution", CONVOLUTION,
+                                  sizeof CONVOLUTION / sizeof *CONVOLUTION, false},
+    [TSR_CATEGORY_POOLING] = {"pooling", POOLING, sizeof POOLING / sizeof *POOLING, false},
+};
+enum { CATEGORIES = sizeof CATEGORY / sizeof *CATEGORY };
+
+static const char *const VARIANT[] = {"auto", "reference", "plain", "avx2", "avx512", "library"};
+enum { VARIANTS = sizeof VARIANT / sizeof *VARIANT };
+
+/* ---- one SKU ---- */
 
 bool tsr_kernel_sku_equal(const tsr_kernel_sku *a, const tsr_kernel_sku *b)
 {
@@ -44,68 +114,162 @@ uint64_t tsr_kernel_sku_hash(const tsr_kernel_sku *sku)
     return tsr__hash_final(h);
 }
 
+const char *tsr_kernel_category_name(tsr_kernel_category category)
+{
+    return category < CATEGORIES ? CATEGORY[category].name : "unknown";
+}
+
 const char *tsr_kernel_variant_name(tsr_kernel_variant variant)
 {
-    return variant < TSR__VARIANTS ? VARIANT[variant] : "unknown";
+    return variant < VARIANTS ? VARIANT[variant] : "unknown";
 }
 
 const char *tsr_kernel_op_name(tsr_kernel_category category, uint16_t op)
 {
-    bool known = category == TSR_CATEGORY_EMBEDDING && op < TSR__EMBEDDING_KINDS;
+    bool known = category < CATEGORIES && op < CATEGORY[category].n;
 
-    return known ? EMBEDDING[op].name : "unknown";
+    return known ? CATEGORY[category].op[op].name : "unknown";
 }
 
 const char *tsr_kernel_sku_text(const tsr_kernel_sku *sku, char *buf, size_t n)
 {
-    const bool known = sku->category < TSR__CATEGORIES;
-    char op[24];
+    const bool known = sku->category < CATEGORIES && sku->op < CATEGORY[sku->category].n;
+    const bool has_index = sku->index != TSR_NO_INDEX;
+    char number[8];
 
-    if (known && sku->op < TSR__EMBEDDING_KINDS)
-        snprintf(op, sizeof op, "%s", EMBEDDING[sku->op].name);
-    else
-        snprintf(op, sizeof op, "%d", sku->op);
-    snprintf(buf, n, "%s.%s.%s.%s.%s", known ? CATEGORY[sku->category] : "unknown", op,
-             tsr_dtype_name(sku->dtype), tsr_dtype_name(sku->index),
+    snprintf(number, sizeof number, "%d", sku->op);
+    snprintf(buf, n, "%s.%s.%s%s%s.%s", tsr_kernel_category_name(sku->category),
+             known ? tsr_kernel_op_name(sku->category, sku->op) : number,
+             tsr_dtype_name(sku->dtype), has_index ? "." : "",
+             has_index ? tsr_dtype_name((tsr_dtype)sku->index) : "",
              tsr_kernel_variant_name(sku->variant));
     return buf;
 }
 
-bool tsr__sku_exists(const tsr_kernel_sku *sku)
+/* Which variants there are, as a set. */
+static unsigned variants_of(tsr_kernel_category category, uint16_t op, tsr_dtype dtype)
 {
-    if (sku->category != TSR_CATEGORY_EMBEDDING || sku->op >= TSR__EMBEDDING_KINDS)
-        return false;
-    if (sku->index != TSR_I32 && sku->index != TSR_I64)
-        return false;
-    if (sku->variant == TSR_VARIANT_AUTO || sku->variant >= TSR__VARIANTS)
-        return false;
-    if ((int)sku->dtype == TSR__FIELD)
-        return EMBEDDING[sku->op].linear;
-    return tsr__dtype_is_float(sku->dtype);
+    if (category >= CATEGORIES || op >= CATEGORY[category].n || (unsigned)dtype >= TSR__DTYPES)
+        return 0;
+    return CATEGORY[category].op[op].variants[dtype];
 }
 
-enum { N_INDEX = sizeof INDEX / sizeof *INDEX, N_DTYPES = sizeof DTYPES / sizeof *DTYPES };
-enum { N_VARIANTS = TSR__VARIANTS - 1 };
+static bool index_fits(const tsr_kernel_sku *sku)
+{
+    if (sku->category >= CATEGORIES)
+        return false;
+    return CATEGORY[sku->category].index ? sku->index == TSR_I32 || sku->index == TSR_I64
+                                         : sku->index == TSR_NO_INDEX;
+}
+
+bool tsr__sku_exists(const tsr_kernel_sku *sku)
+{
+    return index_fits(sku) && sku->variant < VARIANTS &&
+           variants_of(sku->category, sku->op, sku->dtype) >> sku->variant & 1;
+}
+
+/* ---- all of them ---- */
+
+/* Steps to the next value, AUTO included; false after the last. */
+static bool next(tsr_kernel_sku *s)
+{
+    const bool index = CATEGORY[s->category].index;
+
+    if (++s->variant < VARIANTS)
+        return true;
+    s->variant = TSR_VARIANT_AUTO;
+    if (index && s->index == TSR_I32) {
+        s->index = TSR_I64;
+        return true;
+    }
+    s->dtype = (tsr_dtype)((int)s->dtype + 1);
+    if (s->dtype > TSR_BOOL) {
+        s->dtype = TSR_F32;
+        if (++s->op == CATEGORY[s->category].n) {
+            s->op = 0;
+            if (++s->category == CATEGORIES)
+                return false;
+        }
+    }
+    s->index = CATEGORY[s->category].index ? TSR_I32 : TSR_NO_INDEX;
+    return true;
+}
+
+static const tsr_kernel_sku FIRST = {.index = TSR_I32};
 
 int tsr_kernel_count(void)
 {
-    return TSR__EMBEDDING_KINDS * N_DTYPES * N_INDEX * N_VARIANTS;
+    tsr_kernel_sku s = FIRST;
+    int n = 0;
+
+    do
+        n += tsr__sku_exists(&s);
+    while (next(&s));
+    return n;
 }
 
 tsr_kernel_sku tsr_kernel_at(int i)
 {
-    return (tsr_kernel_sku){.category = TSR_CATEGORY_EMBEDDING,
-                            .op = (uint16_t)(i / (N_DTYPES * N_INDEX * N_VARIANTS)),
-                            .dtype = DTYPES[i / (N_INDEX * N_VARIANTS) % N_DTYPES],
-                            .index = INDEX[i / N_VARIANTS % N_INDEX],
-                            .variant = (tsr_kernel_variant)(1 + i % N_VARIANTS)};
+    tsr_kernel_sku s = FIRST;
+
+    do
+        i -= tsr__sku_exists(&s);
+    while (i >= 0 && next(&s));
+    return s;
 }
 
-tsr_kernel_variant tsr_kernel_variant_best(tsr_kernel_variant wanted)
+tsr_status tsr_kernel_sku_parse(const char *text, tsr_kernel_sku *out, tsr_error *err)
 {
-    if (wanted == TSR_VARIANT_REFERENCE || wanted == TSR_VARIANT_PLAIN)
-        return wanted;
-    if (wanted != TSR_VARIANT_AVX2 && tsr__cpu_avx512())
-        return TSR_VARIANT_AVX512;
-    return tsr__cpu_avx2() ? TSR_VARIANT_AVX2 : TSR_VARIANT_PLAIN;
+    tsr_kernel_sku s = FIRST, same;
+    char name[TSR_SKU_TEXT_LEN];
+
+    do {
+        same = s;
+        if (s.variant == TSR_VARIANT_AUTO) /* names a kernel if there is any */
+            same.variant = TSR_VARIANT_REFERENCE;
+        if (tsr__sku_exists(&same) && !strcmp(tsr_kernel_sku_text(&s, name, sizeof name), text)) {
+            *out = s;
+            return TSR_OK;
+        }
+    } while (next(&s));
+    return tsr__fail(err, TSR_ERR_PARSE, "\"%.100s\" is no kernel; tessera kernels lists them",
+                     text);
+}
+
+/* ---- which one runs ---- */
+
+static unsigned variants_here(void)
+{
+    unsigned here = P | L;
+
+    if (tsr__cpu_avx2())
+        here |= 1 << TSR_VARIANT_AVX2;
+    if (tsr__cpu_avx512())
+        here |= 1 << TSR_VARIANT_AVX512;
+    return here;
+}
+
+tsr_kernel_variant tsr__variant_best(tsr_kernel_category category, uint16_t op, tsr_dtype dtype,
+                                     tsr_kernel_variant wanted)
+{
+    unsigned left = variants_of(category, op, dtype) & variants_here();
+
+    if (wanted != TSR_VARIANT_AUTO && wanted < VARIANTS)
+        left &= (2u << wanted) - 1;
+    return left ? (tsr_kernel_variant)(31 - __builtin_clz(left)) : TSR_VARIANT_AUTO;
+}
+
+tsr_kernel_variant tsr__variant_of(const tsr_kernel_call *call, tsr_kernel_category category,
+                                   uint16_t op)
+{
+    if (call->reference)
+        return TSR_VARIANT_REFERENCE;
+    return tsr__variant_best(category, op, call->out[0].dtype, call->variant);
+}
+
+tsr_kernel_variant tsr_kernel_variant_best(const tsr_kernel_sku *wanted)
+{
+    if (!index_fits(wanted))
+        return TSR_VARIANT_AUTO;
+    return tsr__variant_best(wanted->category, wanted->op, wanted->dtype, wanted->variant);
 }

@@ -9,6 +9,7 @@
 #include "kernel/exp.h"
 #include "kernel/index.h"
 #include "kernel/reference.h"
+#include "kernel/sku.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,7 +39,7 @@ enum {
 #ifdef TSR__X86
 #define T float
 #define EXP(x) tsr__exp_f32(true, x)
-#define SET __attribute__((target("avx2,fma")))
+#define SET TSR__AVX2_FMA
 #define FN(name) name##_f32_avx2
 #include "kernel/soft_rows.inc.h"
 #endif
@@ -65,14 +66,15 @@ static const parts f32_avx2 = {row_max_f32_avx2,     row_exp_f32_avx2,
                                columns_add_f32_avx2, columns_scale_f32_avx2};
 #endif
 
-static const parts *parts_for(tsr_dtype dtype)
+static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
 {
     if (dtype == TSR_F64)
         return &f64_plain;
 #ifdef TSR__X86
-    if (tsr__cpu_avx2() && __builtin_cpu_supports("fma"))
+    if (variant == TSR_VARIANT_AVX2)
         return &f32_avx2;
 #endif
+    (void)variant;
     return &f32_plain;
 }
 
@@ -165,7 +167,8 @@ static void columns(const walk *w, const char *x, int64_t n, int64_t step, int64
     }
 }
 
-static void softmax(const tsr_operand *in, int dim, const tsr_operand *out)
+static void softmax(const tsr_operand *in, int dim, tsr_kernel_variant variant,
+                    const tsr_operand *out)
 {
     const tsr_shape *s = &in->shape;
     const int64_t n = s->size[dim], outer = tsr__product(dim, s->size);
@@ -173,7 +176,7 @@ static void softmax(const tsr_operand *in, int dim, const tsr_operand *out)
     const size_t size = tsr_dtype_size(in->dtype);
     const size_t run = (size_t)(step == 1 ? n : least(step, WIDTH)) * size;
     const walk w = {
-        .parts = parts_for(in->dtype),
+        .parts = parts_for(in->dtype, variant),
         .dtype = in->dtype,
         .size = size,
         .half = in->dtype == TSR_F16 || in->dtype == TSR_BF16,
@@ -199,9 +202,10 @@ static void softmax(const tsr_operand *in, int dim, const tsr_operand *out)
 void tsr__kernel_softmax(const tsr_kernel_call *call)
 {
     const int dim = tsr__operand_dim(&call->in[0], call->attrs.value[0].i[0]);
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_SOFTMAX);
 
-    if (call->reference)
+    if (v == TSR_VARIANT_REFERENCE)
         tsr__reference_softmax(call);
     else if (tsr__operand_count(&call->in[0]) > 0)
-        softmax(&call->in[0], dim, &call->out[0]);
+        softmax(&call->in[0], dim, v, &call->out[0]);
 }

@@ -24,6 +24,29 @@ tsr_layout tsr__layout_of(const tsr_spec *spec)
     return layout;
 }
 
+static bool dims_equal(const tsr_dim_layout *a, const tsr_dim_layout *b)
+{
+    const tsr_dim_window *v = &a->window, *w = &b->window;
+
+    for (int i = 0; i < a->n && a->n == b->n; i++)
+        if (a->mdim[i] != b->mdim[i] || a->factor[i] != b->factor[i])
+            return false;
+    return a->n == b->n && v->on == w->on &&
+           (!v->on || (v->n == w->n && v->mul == w->mul && v->lo == w->lo && v->hi == w->hi &&
+                       v->div == w->div));
+}
+
+bool tsr__layout_equal(const tsr_layout *a, const tsr_layout *b)
+{
+    if (a->dtype != b->dtype || a->shape.ndim != b->shape.ndim ||
+        !tsr__mesh_equal(&a->mesh, &b->mesh))
+        return false;
+    for (int d = 0; d < a->shape.ndim; d++)
+        if (a->shape.size[d] != b->shape.size[d] || !dims_equal(&a->dim[d], &b->dim[d]))
+            return false;
+    return true;
+}
+
 static bool left_to_right(const tsr_dim_layout *dim)
 {
     for (int i = 1; i < dim->n; i++)
@@ -153,9 +176,8 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* What coarse [b,e) sees through a window of a dim of n indices. */
-static void see(const tsr_dim_window *w, int64_t n, int64_t b, int64_t e, int64_t *begin,
-                int64_t *end)
+void tsr__window_see(const tsr_dim_window *w, int64_t n, int64_t b, int64_t e, int64_t *begin,
+                     int64_t *end)
 {
     const int64_t div = w->div ? w->div : 1;
     const int64_t lo = floor_div(b * w->mul + w->lo, div);
@@ -181,7 +203,7 @@ bool tsr__layout_interval(const tsr_layout *layout, int dim, const int *coord, i
         *begin += b;
     }
     if (by->window.on)
-        see(&by->window, layout->shape.size[dim], *begin, *end, begin, end);
+        tsr__window_see(&by->window, layout->shape.size[dim], *begin, *end, begin, end);
     return true;
 }
 
@@ -203,7 +225,8 @@ tsr_status tsr__layout_runs(tsr_heap *heap, const tsr_layout *layout, int dim, c
         /* windows are for plain shards: one interval */
         tsr_index_run *run = &runs.fixed[0];
         int64_t begin, end;
-        see(w, layout->shape.size[dim], run->begin, run->begin + run->len, &begin, &end);
+        tsr__window_see(w, layout->shape.size[dim], run->begin, run->begin + run->len, &begin,
+                        &end);
         runs.n = 0;
         TSR_TRY(tsr__runs_append(heap, &runs, (tsr_index_run){begin, end - begin, 0, 1}, err));
     }

@@ -34,6 +34,10 @@ typedef struct tsr_layout {
 } tsr_layout;
 
 tsr_layout tsr__layout_of(const tsr_spec *spec);
+bool tsr__layout_equal(const tsr_layout *a, const tsr_layout *b); /* partial dims aside */
+/* What coarse [b,e) sees through a window of a dim of n indices: [*begin, *end). */
+void tsr__window_see(const tsr_dim_window *w, int64_t n, int64_t b, int64_t e, int64_t *begin,
+                     int64_t *end);
 /* Text as of placements, but S(0)/1,0 where mesh dims do not shard dim 0 from left to right. */
 const char *tsr__layout_text(const tsr_layout *layout, char *buf, size_t n);
 

@@ -8,6 +8,7 @@
 #include "layout/layout.h"
 #include "op/families.h"
 #include "op/infer.h"
+#include "op/sliding.h"
 
 /* Which operand is what: the number of an input or TSR_OUTPUT(0). */
 typedef struct roles {
@@ -20,9 +21,9 @@ static roles roles_of(const tsr_schema *s)
 {
     const int out = TSR_OUTPUT(0);
 
-    if (s->op->prepare == tsr__prepare_conv_grad_input)
+    if (s->op->kind == TSR_CONVOLUTION_GRAD_INPUT)
         return (roles){.x = out, .w = 1, .y = 0, .bias = -1, .result = out};
-    if (s->op->prepare == tsr__prepare_conv_grad_weight)
+    if (s->op->kind == TSR_CONVOLUTION_GRAD_WEIGHT)
         return (roles){.x = 0, .w = out, .y = 1, .bias = -1, .result = out};
     return (roles){.x = 0, .w = 1, .y = out, .bias = tsr__schema_has(s, 2) ? 2 : -1, .result = out};
 }
@@ -115,20 +116,6 @@ done:
     return st;
 }
 
-/* Attribute `name` as sizes of all spatial dims. */
-static tsr_status read_sizes(const tsr_schema *s, const char *name, int ndim, int64_t *out,
-                             tsr_error *err)
-{
-    const tsr_attr *attr = tsr_schema_attr(s, name);
-
-    if (attr->n != ndim)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s needs %d sizes, one per spatial dim, not %d",
-                         s->op->name, name, ndim, attr->n < 0 ? 0 : attr->n);
-    for (int d = 0; d < ndim; d++)
-        out[d] = attr->i[d];
-    return TSR_OK;
-}
-
 /* Is the gradient, input k, what the sizes give? */
 static tsr_status check_grad(const tsr_schema *s, int k, tsr_conv_shape *c, tsr_error *err)
 {
@@ -156,7 +143,7 @@ static tsr_status grad_input_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(begin_shape(s, &c, err));
-    TSR_TRY(read_sizes(s, "input", c.ndim, c.in, err));
+    TSR_TRY(tsr__spatial_sizes(s, "input", c.ndim, c.in, err));
     TSR_TRY(weight_channels(s, w, &c, err));
     c.batch = grad->size[0];
     for (int d = 0; d < c.ndim; d++)
@@ -182,7 +169,7 @@ static tsr_status grad_weight_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(begin_shape(s, &c, err));
-    TSR_TRY(read_sizes(s, "kernel", c.ndim, c.kernel, err));
+    TSR_TRY(tsr__spatial_sizes(s, "kernel", c.ndim, c.kernel, err));
     if (x->size[0] != grad->size[0])
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: batches differ, %s and %s", s->op->name,
                          tsr_spec_text(&s->in[0], a, sizeof a),
@@ -221,11 +208,6 @@ static tsr_status add_rule(const roles *r, tsr_rule rule, bool summed, tsr_rules
     return tsr_rule_add(out, &rule, err);
 }
 
-static tsr_mark plain_shard(int dim)
-{
-    return (tsr_mark){.place = {.kind = TSR_SHARD, .dim = dim}};
-}
-
 /* Channels of the only group: those of the input are summed up, so the bias is added once. */
 static tsr_status channel_rules(const tsr_schema *s, const roles *r, tsr_rules *out, tsr_error *err)
 {
@@ -259,17 +241,17 @@ static tsr_status conv_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     TSR_TRY(add_rule(&r, batch, r.result == r.w, out, err));
     if (!grouped)
         TSR_TRY(channel_rules(s, &r, out, err));
-    put(&groups, r.x, plain_shard(1));
-    put(&groups, r.w, plain_shard(0));
-    put(&groups, r.y, plain_shard(1));
+    put(&groups, r.x, tsr__plain_shard(1));
+    put(&groups, r.w, tsr__plain_shard(0));
+    put(&groups, r.y, tsr__plain_shard(1));
     if (r.bias >= 0)
-        put(&groups, r.bias, plain_shard(0));
+        put(&groups, r.bias, tsr__plain_shard(0));
     if (grouped)
         TSR_TRY(add_rule(&r, groups, false, out, err));
     for (int d = 2; d < s->in[0].shape.ndim; d++) {
         tsr_rule space = {0};
-        put(&space, r.x, plain_shard(d));
-        put(&space, r.y, plain_shard(d));
+        put(&space, r.x, tsr__plain_shard(d));
+        put(&space, r.y, tsr__plain_shard(d));
         TSR_TRY(add_rule(&r, space, r.result == r.w, out, err));
     }
 done:
@@ -320,9 +302,6 @@ static void conv_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 
 /* ---- windows ---- */
 
-/* With E = (kernel - 1) dilation + 1, output p of the narrow side meets [p * stride - pad,
-   p * stride - pad + E) of the wide one; element i of that meets the outputs from
-   ceil((i + pad - E + 1) / stride) to floor((i + pad) / stride). */
 static void conv_windows(const tsr_schema *s, bool spread, tsr_windows *w)
 {
     const roles r = roles_of(s);
@@ -340,18 +319,13 @@ static void conv_windows(const tsr_schema *s, bool spread, tsr_windows *w)
         return;
     w->guide = guide;
     for (int d = 0; d < c.ndim; d++) {
-        const int64_t extent = (weight->size[2 + d] - 1) * c.dilation[d] + 1;
-        tsr_window window = {.operand = operand, .dim = 2 + d, .mul = c.stride[d], .div = 1};
-
-        window.lo = -c.pad_lo[d];
-        window.hi = extent - c.pad_lo[d];
-        if (operand == narrow) {
-            window.mul = 1;
-            window.div = c.stride[d];
-            window.lo = c.pad_lo[d] - extent + c.stride[d];
-            window.hi = c.pad_lo[d] + c.stride[d];
-        }
-        w->window[w->n++] = window;
+        const tsr_sliding along = {
+            .kernel = weight->size[2 + d],
+            .stride = c.stride[d],
+            .dilation = c.dilation[d],
+            .pad = c.pad_lo[d],
+        };
+        w->window[w->n++] = tsr__sliding_window(&along, operand, 2 + d, operand == wide);
     }
 }
 
@@ -409,6 +383,7 @@ static const char *const backward_cases[] = {
 
 const tsr_op tsr__ops_convolution[] = {
     {.name = "conv",
+     .kind = TSR_CONVOLUTION_OUTPUT,
      .inputs = "x,weight,bias?",
      .attrs = TSR_CONV_ATTRS,
      .doc = "convolution over 1 to 3 spatial dims: batch, channels, space; transposed: its adjoint",
@@ -425,6 +400,7 @@ const tsr_op tsr__ops_convolution[] = {
      .in_field = true,
      .cases = conv_cases},
     {.name = "conv_grad_input",
+     .kind = TSR_CONVOLUTION_GRAD_INPUT,
      .inputs = "grad,weight",
      .attrs = TSR_CONV_ATTRS ",input:ints",
      .doc = "the gradient of a convolution's input, whose space has these sizes",
@@ -440,6 +416,7 @@ const tsr_op tsr__ops_convolution[] = {
      .in_field = true,
      .cases = grad_input_cases},
     {.name = "conv_grad_weight",
+     .kind = TSR_CONVOLUTION_GRAD_WEIGHT,
      .inputs = "x,grad",
      .attrs = TSR_CONV_ATTRS ",kernel:ints",
      .doc = "the gradient of a convolution's weight, whose space has these sizes",

@@ -9,13 +9,18 @@
 
 /* The run of all lookups, bags and their gradients, src/run/deals.c. */
 tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
+/* That of bag_weights_backward, src/run/bag_weights.c. */
+tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err);
 
 /* All gradients of a convolution, src/dispatch/typed_convolution.c. */
 tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                                       tsr_tensor **out, tsr_error *err);
 
-/* op/lookups.c: the mesh dims along which rows of the table travel in a strategy. */
-unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out);
+/* The run of normalisations and their gradients, src/run/moments.c. */
+tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
+
+/* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
+unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
 
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
@@ -25,5 +30,7 @@ extern const tsr_op tsr__ops_views[];
 extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
 extern const tsr_op tsr__ops_convolution[];
+extern const tsr_op tsr__ops_pooling[];
+extern const tsr_op tsr__ops_norm[];
 
 #endif

@@ -33,7 +33,7 @@ static size_t find_range(const char *word, size_t *n)
     size_t at = strcspn(word, "]");
 
     at += word[at] == ']';
-    *n = word[at] == '<' || word[at] == '/' ? strcspn(word + at, "@") : 0;
+    *n = word[at] && strchr("</+", word[at]) ? strcspn(word + at, "@") : 0;
     return at;
 }
 
@@ -45,6 +45,8 @@ static tsr_range read_range(const char *word)
 
     if (n == 0)
         return r;
+    if (word[at] == '+')
+        return (tsr_range){.kind = TSR_RANGE_POSITIVE, .limit = n == 1 ? 0 : -1};
     r.kind = word[at] == '<' ? TSR_RANGE_BELOW : TSR_RANGE_OFFSETS;
     r.limit = strtoll(word + at + 1, &end, 10);
     if (end != word + at + n || !isdigit((unsigned char)word[at + 1]))
@@ -56,6 +58,11 @@ static tsr_status check_range(const tsr_op *op, const char *word, const tsr_rang
                               const tsr_spec *spec, tsr_error *err)
 {
     if (r->kind == TSR_RANGE_NONE)
+        return TSR_OK;
+    if (r->kind == TSR_RANGE_POSITIVE && (r->limit < 0 || !tsr__dtype_is_float(spec->dtype)))
+        return tsr__fail(err, TSR_ERR_ARG, "%s: \"%s\" is not of positive floating point numbers",
+                         op->name, word);
+    if (r->kind == TSR_RANGE_POSITIVE)
         return TSR_OK;
     if (r->limit < (r->kind == TSR_RANGE_BELOW ? 1 : 0) || r->limit > INT32_MAX)
         return tsr__fail(err, TSR_ERR_ARG, "%s: \"%s\" has no limit such as <10 or /12", op->name,

@@ -6,13 +6,24 @@
 
 #include "op/op.h"
 
-/* What an integer input holds: anything, indices "i64[7]<10" of 0 to 9, or offsets "i64[4]/12",
-   from 0 on, never falling, at most 12. */
-typedef enum tsr_range_kind { TSR_RANGE_NONE, TSR_RANGE_BELOW, TSR_RANGE_OFFSETS } tsr_range_kind;
+/* What an input holds: anything, indices "i64[7]<10" of 0 to 9, offsets "i64[4]/12", from 0 on,
+   never falling, at most 12, or positive numbers "f64[6]+". */
+typedef enum tsr_range_kind {
+    TSR_RANGE_NONE,
+    TSR_RANGE_BELOW,
+    TSR_RANGE_OFFSETS,
+    TSR_RANGE_POSITIVE
+} tsr_range_kind;
 typedef struct tsr_range {
     tsr_range_kind kind;
     int64_t limit;
 } tsr_range;
+
+/* Are its values of one kind only, given by tsr__range_value? */
+static inline bool tsr__range_is_integer(const tsr_range *range)
+{
+    return range->kind == TSR_RANGE_BELOW || range->kind == TSR_RANGE_OFFSETS;
+}
 
 /* The range of input k of a case that can be read. */
 tsr_range tsr__case_range(const char *text, int k);

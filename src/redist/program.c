@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "layout/cost.h"
 
-enum { BUCKETS = 256 };
+enum { BUCKETS = 1024 };
 
 struct tsr_redist_cache {
     tsr_program *bucket[BUCKETS];
@@ -198,7 +198,8 @@ tsr_status tsr__program_get(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *fro
                             uint64_t from_hash, const tsr_spec *to, tsr_program **out)
 {
     tsr_ctx *ctx = mesh->ctx;
-    uint64_t hash = tsr__hash_mix(from_hash, tsr__spec_hash(to));
+    /* the seed, for costs that differ are most often random ones */
+    uint64_t hash = tsr__hash_mix(tsr__hash_mix(from_hash, tsr__spec_hash(to)), ctx->cost.seed);
     tsr_program *p;
     tsr_status st;
 

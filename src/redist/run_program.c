@@ -57,14 +57,6 @@ static void run_to_partial(const tsr_program_step *s, const tsr_mesh *mesh, cons
     tsr__make_partial(&s->plan->to, s->plan->mdims, mesh->coord, dst, (int64_t)(s->bytes / size));
 }
 
-/* Where bytes along these mesh dims are counted. */
-static int64_t *along(tsr_ctx *ctx, unsigned mdims)
-{
-    bool one = mdims && !(mdims & (mdims - 1));
-
-    return &ctx->counters.along[one ? __builtin_ctz(mdims) : TSR_MAX_MESH];
-}
-
 static tsr_status run_step(const tsr_program *program, const tsr_program_step *s, tsr_mesh *mesh,
                            const void *src, void *dst)
 {
@@ -97,7 +89,6 @@ tsr_status tsr__program_run(const tsr_program *program, tsr_mesh *mesh, tsr_mesh
     tsr_ctx *ctx = mesh->ctx;
     void *part = NULL, *next = NULL; /* intermediate parts */
     int n = program->plan->n_steps;
-    int64_t before;
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < n; i++) {
@@ -110,9 +101,7 @@ tsr_status tsr__program_run(const tsr_program *program, tsr_mesh *mesh, tsr_mesh
             continue;
         if (i + 1 < n)
             TSR_TRY(tsr__pool_get(&ctx->pool, s->bytes, &next, &ctx->error));
-        before = ctx->counters.bytes_in;
         TSR_TRY(run_step(program, s, on, part ? part : src, next ? next : dst));
-        *along(ctx, s->plan->mdims) += ctx->counters.bytes_in - before;
         tsr__pool_put(&ctx->pool, part);
         part = next;
         next = NULL;
@@ -127,8 +116,13 @@ void tsr__program_count(tsr_ctx *ctx, const tsr_program *program)
 {
     size_t peak = program->info.peak;
 
-    for (int i = 0; i < program->plan->n_steps; i++)
-        *along(ctx, program->plan->step[i].mdims) += tsr__step_bytes_max(&program->plan->step[i]);
+    for (int i = 0; i < program->plan->n_steps; i++) {
+        const tsr_plan_step *step = &program->plan->step[i];
+        const bool across = !tsr__mesh_equal(&step->from.mesh, &step->to.mesh);
+
+        ctx->counters.along[across ? TSR_MAX_MESH : tsr__along(step->mdims)] +=
+            tsr__step_bytes_max(step);
+    }
     ctx->counters.calls += program->info.n_steps;
     ctx->counters.bytes_in += program->info.bytes;
     ctx->counters.bytes_out += program->info.bytes;

@@ -5,8 +5,9 @@
    lookup.c. */
 #include <string.h>
 
-#include "op/families.h"
+#include "op/lookups.h"
 #include "run/deal.h"
+#include "run/own_bags.h"
 
 /* Items of the first list are bags that hit an owner, of the second their ids. */
 enum { BAGS = 0, IDS = 1 };
@@ -116,8 +117,7 @@ static void copy_rows(const tsr_deal *d, tsr_lot *lot, const void *rows)
 
 static bool is_mean(const tsr_deal *d)
 {
-    return d->call->schema->op->kernel == tsr__kernel_bag_mean ||
-           d->call->schema->op->kernel == tsr__kernel_bag_mean_backward;
+    return tsr__lookup_is_mean(d->call->schema->op->kind);
 }
 
 /* Owners divide by the counts of whole bags while they add, so that sums of small types do not
@@ -297,12 +297,13 @@ static tsr_status contest_count(tsr_deal *d, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
     const tsr_form *out = call->out[0]->form;
+    const tsr_offsets offsets = tsr__offsets_of(call);
     const int64_t n_bags = out->spec.shape.size[0];
     int64_t *begin;
     tsr_owners bags = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__deal_bounds(d, n_bags, &begin, err));
+    TSR_TRY(tsr__bag_bounds(call, &offsets, 0, n_bags, &d->held, &begin, err));
     d->own.n_bags = n_bags;
     d->own.begin = begin;
     TSR_TRY(tsr__owners_open(call->mesh, &out->spec, d->mdims, d->among, &bags));

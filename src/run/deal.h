@@ -19,6 +19,9 @@ typedef struct tsr_part {
     bool home; /* the table, or its gradient, is on the mesh of one rank only ... */
     int at;    /* ... at this index of the mesh of the ids */
     struct tsr_touched *touched; /* gradients: only touched rows, here; NULL: the dense output */
+    /* set by running it: what came for it from others, and where that is counted (tsr__along) */
+    int64_t bytes;
+    int along;
 } tsr_part;
 
 typedef struct tsr_deal {
@@ -50,28 +53,29 @@ typedef struct tsr_deal {
     int64_t *begin;    /* [n_got + 1] bags that came */
 } tsr_deal;
 
-/* The steps, each for all deals before the next. count and ask may find an error of this rank. */
+/* The steps, each for all deals before the next; NULL: nothing to do. count may find an error of
+   this rank. */
 typedef struct tsr_deal_kind {
     bool backward; /* a gradient comes in, that of the table goes out */
     int n_lists;
     /* fill sent[]; say which lots go, and come back */
     tsr_status (*count)(tsr_deal *d, tsr_error *err);
     tsr_status (*ask)(tsr_deal *d);    /* fill what goes */
-    tsr_status (*answer)(tsr_deal *d); /* from what came to what goes back; NULL: nothing does */
+    tsr_status (*answer)(tsr_deal *d); /* from what came to what goes back */
     tsr_status (*finish)(tsr_deal *d);
 } tsr_deal_kind;
 
 extern const tsr_deal_kind tsr__deal_lookup, tsr__deal_lookup_backward;
 extern const tsr_deal_kind tsr__deal_bag, tsr__deal_bag_max, tsr__deal_bag_max_offsets;
 extern const tsr_deal_kind tsr__deal_bag_backward, tsr__deal_bag_max_backward;
+/* Bags by offsets of which the table needs nothing from others; ids were fetched. */
+extern const tsr_deal_kind tsr__deal_bag_here, tsr__deal_bag_backward_here;
 
 /* A thing for every item of one of the deal's lists; its number among those that go, or come
    back. */
 int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back);
 /* [member] the number of its first item in a list. */
 tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out);
-/* Where all n bags begin by their offsets, [n + 1]; an error names the op. */
-tsr_status tsr__deal_bounds(tsr_deal *d, int64_t n, int64_t **begin, tsr_error *err);
 /* The gradient of the table, to be filled from these rows; and filling it: all rows, or the touched
    ones. */
 tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows);
@@ -79,6 +83,6 @@ tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scatter *scatter, tsr_table_gra
 
 /* Run them all, with one exchange of lengths, one there and one back. Collective over their mesh.
    */
-tsr_status tsr__run_together(const tsr_part *parts, int n, tsr_error *err);
+tsr_status tsr__run_together(tsr_part *parts, int n, tsr_error *err);
 
 #endif

@@ -5,28 +5,32 @@
 #include <string.h>
 
 #include "op/families.h"
+#include "op/lookups.h"
 #include "op/schema.h"
 #include "run/deal.h"
+#include "run/own_bags.h"
 #include "run/touched.h"
 
 /* ---- one deal ---- */
 
-static const tsr_deal_kind *kind_of(const tsr_part *part)
+static const tsr_deal_kind *kind_of(const tsr_deal *d)
 {
-    const tsr_schema *s = part->call->schema;
-    tsr_kernel kernel = s->op->kernel;
+    const tsr_schema *s = d->call->schema;
 
-    if (kernel == tsr__kernel_embedding)
-        return &tsr__deal_lookup;
-    if (kernel == tsr__kernel_embedding_backward)
-        return &tsr__deal_lookup_backward;
-    if (kernel == tsr__kernel_bag_max_backward)
-        return &tsr__deal_bag_max_backward;
-    if (kernel == tsr__kernel_bag_sum_backward || kernel == tsr__kernel_bag_mean_backward)
-        return &tsr__deal_bag_backward;
-    if (kernel != tsr__kernel_bag_max)
-        return &tsr__deal_bag;
-    return tsr__schema_has(s, 2) && !part->home ? &tsr__deal_bag_max_offsets : &tsr__deal_bag_max;
+    switch (s->op->kind) {
+    case TSR_EMBEDDING: return &tsr__deal_lookup;
+    case TSR_EMBEDDING_BACKWARD: return &tsr__deal_lookup_backward;
+    case TSR_EMBEDDING_BAG_SUM_BACKWARD:
+    case TSR_EMBEDDING_BAG_MEAN_BACKWARD:
+        return d->mdims ? &tsr__deal_bag_backward : &tsr__deal_bag_backward_here;
+    case TSR_EMBEDDING_BAG_MAX_BACKWARD: return &tsr__deal_bag_max_backward;
+    case TSR_EMBEDDING_BAG_MAX:
+        if (tsr__schema_has(s, TSR__OFFSETS) && !d->part.home &&
+            !tsr__list_mdims(&d->call->in[TSR__OFFSETS]->form->spec))
+            return &tsr__deal_bag_max_offsets;
+        return d->mdims ? &tsr__deal_bag_max : &tsr__deal_bag_here;
+    default: return d->mdims ? &tsr__deal_bag : &tsr__deal_bag_here;
+    }
 }
 
 static void begin_deal(tsr_deal *d, const tsr_part *part)
@@ -34,14 +38,14 @@ static void begin_deal(tsr_deal *d, const tsr_part *part)
     const tsr_run_call *call = part->call;
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
 
-    d->kind = kind_of(part);
     d->part = *part;
     d->call = call;
     d->ctx = d->held.ctx = call->mesh->ctx;
-    d->table = d->kind->backward ? &call->out[0]->form->spec : &call->in[0]->form->spec;
     tsr__run_specs(call, in, out);
     d->mdims =
         part->home ? (1u << call->mesh->shape.ndim) - 1 : tsr__lookup_mdims(call->schema, in, out);
+    d->kind = kind_of(d);
+    d->table = d->kind->backward ? &call->out[0]->form->spec : &call->in[0]->form->spec;
 }
 
 static void end_deal(tsr_deal *d)
@@ -52,48 +56,6 @@ static void end_deal(tsr_deal *d)
     tsr__owners_close(d->ctx, &d->owners);
 }
 
-tsr_status tsr__deal_bounds(tsr_deal *d, int64_t n, int64_t **begin, tsr_error *err)
-{
-    const tsr_run_call *call = d->call;
-    const tsr_form *offsets = call->in[2]->form;
-    const bool last = tsr_schema_attr(call->schema, "include_last")->i[0];
-    tsr_error wrong = {0};
-    tsr_status st;
-
-    TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * sizeof **begin, begin));
-    st = tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
-                          offsets->local.size[0], last, d->own.ids.n, *begin, &wrong);
-    if (st != TSR_OK)
-        tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text);
-done:
-    return st;
-}
-
-/* Of bags by offsets, which all ranks have, those that are this rank's. */
-static tsr_status cut_bags(tsr_deal *d, const tsr_spec *rows, tsr_error *err)
-{
-    int64_t *begin, first;
-    tsr_owners bags = {0};
-    tsr_status st;
-
-    TSR_TRY(tsr__deal_bounds(d, rows->shape.size[0], &begin, err));
-    TSR_TRY(tsr__owners_open(d->call->mesh, rows, 0, 0, &bags));
-    begin += bags.first;
-    first = begin[0];
-    for (int64_t b = 0; b <= bags.rows; b++)
-        begin[b] -= first;
-    d->own.begin = begin;
-    d->own.n_bags = bags.rows;
-    d->own.ids.n = begin[bags.rows];
-    d->own.ids.data =
-        (const char *)d->own.ids.data + (size_t)first * tsr_dtype_size(d->own.ids.dtype);
-    if (d->weights)
-        d->weights += (size_t)first * tsr_dtype_size(d->dtype);
-done:
-    tsr__owners_close(d->ctx, &bags);
-    return st;
-}
-
 /* Of equal parts of a gradient, just one rank's counts. */
 static bool is_copy(const tsr_deal *d, const tsr_spec *ids)
 {
@@ -102,6 +64,15 @@ static bool is_copy(const tsr_deal *d, const tsr_spec *ids)
     for (int m = 0; m < ids->mesh.ndim; m++)
         copy = copy || (ids->place[m].kind == TSR_REPLICATE && d->call->mesh->coord[m] > 0);
     return copy;
+}
+
+static tsr_status take_own_bags(tsr_deal *d, tsr_error *err)
+{
+    tsr_ranges ranges;
+    tsr_status st = tsr__own_bags(d->call, &d->held, &d->own, &d->weights, &ranges, err);
+
+    tsr__ranges_close(&ranges);
+    return st;
 }
 
 /* The ids of this rank, checked. The winner of an empty bag is -1. */
@@ -120,17 +91,16 @@ static tsr_status open_ids(tsr_deal *d, tsr_error *err)
     d->row = (size_t)d->dim * tsr_dtype_size(d->dtype);
     TSR_TRY(tsr__ids_open(call->in[1], d->table->shape.size[0], tsr_schema_attr(s, "padding_idx"),
                           outside, s->op->name, &d->own.ids, err));
-    if (s->n_in > 3 && call->in[3])
-        d->weights = tsr__tensor_data(call->in[3]);
+    if (tsr__schema_has(s, TSR__WEIGHTS))
+        d->weights = tsr__tensor_data(call->in[TSR__WEIGHTS]);
     if (ids->local.ndim == 2) {
         d->own.n_bags = ids->local.size[0];
         d->own.length = ids->local.size[1];
     }
-    if (!d->part.home)
-        return st;
-    if (tsr__schema_has(s, 2) && s->n_in > 2) {
-        TSR_TRY(cut_bags(d, &rows->form->spec, err));
-    } else if (d->kind->backward && is_copy(d, &ids->spec)) {
+    if (tsr__schema_has(s, TSR__OFFSETS)) {
+        if (d->kind != &tsr__deal_bag_max_offsets)
+            TSR_TRY(take_own_bags(d, err));
+    } else if (d->part.home && d->kind->backward && is_copy(d, &ids->spec)) {
         d->own.ids.n = 0;
         d->own.n_bags = 0;
     }
@@ -155,7 +125,8 @@ static tsr_status open_deal(tsr_deal *d, unsigned among, tsr_trade *trade, tsr_e
     else
         TSR_TRY(tsr__owners_open(d->call->mesh, d->table, d->mdims, among, &d->owners));
     TSR_TRY(open_ids(d, err));
-    TSR_TRY(d->kind->count(d, err));
+    if (d->kind->count)
+        TSR_TRY(d->kind->count(d, err));
 done:
     return st;
 }
@@ -238,7 +209,8 @@ static tsr_status open_deals(deals *all, const tsr_part *parts, tsr_error *err)
             tsr__fail(err, st, "%s", one.text);
         TSR_TRY(st);
     }
-    TSR_TRY(tsr__trade_agree(&all->trade));
+    if (n_lists > 0)
+        TSR_TRY(tsr__trade_agree(&all->trade));
     for (int i = 0; i < all->n; i++)
         for (int k = 0; k < all->deal[i].kind->n_lists; k++) {
             tsr_deal *d = &all->deal[i];
@@ -265,17 +237,32 @@ static tsr_status exchange(deals *all, bool back)
     TSR_TRY(tsr__trade_room(&all->trade, all->lots, all->n_lots));
     for (int i = 0; i < all->n; i++) {
         tsr_deal *d = &all->deal[i];
-        if (!back)
-            TSR_TRY(d->kind->ask(d));
-        else if (d->kind->answer)
-            TSR_TRY(d->kind->answer(d));
+        tsr_status (*fill)(tsr_deal *) = back ? d->kind->answer : d->kind->ask;
+        if (fill)
+            TSR_TRY(fill(d));
     }
     TSR_TRY(tsr__trade_exchange(&all->trade, all->lots, all->n_lots));
 done:
     return st;
 }
 
-tsr_status tsr__run_together(const tsr_part *parts, int n, tsr_error *err)
+/* What came for a deal from the other members, the lengths included. */
+static int64_t bytes_in(const tsr_deal *d)
+{
+    const tsr_group *group = d->trade->group;
+    int64_t bytes = (int64_t)sizeof(int64_t) * d->kind->n_lists * (group->n - 1);
+
+    for (int i = 0; i < d->n_lots + d->n_back; i++) {
+        const bool back = i >= d->n_lots;
+        const tsr_lot *lot = back ? &d->back[i - d->n_lots] : &d->lot[i];
+        const int64_t *count = (back ? d->sent : d->got)[lot->list - d->first_list];
+
+        bytes += (tsr__trade_count(d->trade, count) - count[group->me]) * (int64_t)lot->width;
+    }
+    return bytes;
+}
+
+tsr_status tsr__run_together(tsr_part *parts, int n, tsr_error *err)
 {
     tsr_ctx *ctx = parts[0].call->mesh->ctx;
     deals all = {.n = n, .trade = {.ctx = ctx}};
@@ -287,8 +274,11 @@ tsr_status tsr__run_together(const tsr_part *parts, int n, tsr_error *err)
     TSR_TRY(open_deals(&all, parts, err));
     TSR_TRY(exchange(&all, false));
     TSR_TRY(exchange(&all, true));
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         TSR_TRY(all.deal[i].kind->finish(&all.deal[i]));
+        parts[i].bytes = bytes_in(&all.deal[i]);
+        parts[i].along = all.trade.group->along;
+    }
 done:
     for (int i = 0; all.deal && i < n; i++)
         end_deal(&all.deal[i]);

@@ -17,11 +17,15 @@ typedef struct part {
     bool travels; /* between ranks; the same on all of them */
     bool direct;  /* the window is the part */
     tsr_exchange move;
+    tsr_layout layout;       /* of the window */
     size_t bytes, own_bytes; /* of the window, and of the part */
     uint64_t fingerprint;
     char what[TSR_WHAT_LEN];
-    void *window; /* while it runs */
-    void *own;    /* the part of an output */
+    /* while it runs: */
+    tsr_buffer *window;
+    void *own; /* the part of an output */
+    tsr_exchange_run run;
+    bool under_way;
 } part;
 
 struct tsr_halo {
@@ -59,7 +63,7 @@ static tsr_status make_part(tsr_mesh *mesh, const tsr_halo *h, const tsr_spec *i
 {
     const tsr_spec *spec = tsr__operand_spec(in, out, p->operand);
     tsr_layout own = tsr__layout_of(spec);
-    tsr_layout window = tsr__windows_layout(&h->windows, in, out, p->operand);
+    tsr_layout window = p->layout = tsr__windows_layout(&h->windows, in, out, p->operand);
     tsr_exchange_ask ask = {.from = h->spread ? &window : &own, .to = h->spread ? &own : &window};
     char dims[TSR_TEXT_LEN], shape[TSR_TEXT_LEN];
     tsr_ctx *ctx = mesh->ctx;
@@ -151,17 +155,17 @@ bool tsr__halo_travels(const tsr_halo *h)
     return false;
 }
 
+bool tsr__halo_spreads(const tsr_halo *h)
+{
+    return h && h->spread;
+}
+
 /* ---- running ---- */
 
-/* Between ranks, or from the own part to the own window. */
-static tsr_status move(const part *p, tsr_mesh *mesh, const void *src, void *dst)
+/* Between ranks, or from the own part to the own window at once. */
+static tsr_status start(part *p, tsr_mesh *mesh, const void *src, void *dst)
 {
     const tsr_exchange *x = &p->move;
-    tsr_exchange_run run = {.call = {.fingerprint = p->fingerprint,
-                                     .dtype = p->dtype,
-                                     .send_base = src,
-                                     .recv_base = dst,
-                                     .divisor = 1}};
     tsr_status st = TSR_OK;
 
     if (!p->travels) {
@@ -170,12 +174,25 @@ static tsr_status move(const part *p, tsr_mesh *mesh, const void *src, void *dst
                             &x->send[0].piece[i]);
         return TSR_OK;
     }
-    TSR_TRY(tsr__mesh_group(mesh, p->mdims, &run.call.group));
-    memcpy(run.call.what, p->what, sizeof p->what);
-    TSR_TRY(tsr__exchange_start(x, &run));
-    TSR_TRY(tsr__exchange_finish(&run));
+    p->run = (tsr_exchange_run){.call = {.fingerprint = p->fingerprint,
+                                         .dtype = p->dtype,
+                                         .send_base = src,
+                                         .recv_base = dst,
+                                         .divisor = 1}};
+    TSR_TRY(tsr__mesh_group(mesh, p->mdims, &p->run.call.group));
+    memcpy(p->run.call.what, p->what, sizeof p->what);
+    TSR_TRY(tsr__exchange_start(x, &p->run));
+    p->under_way = true;
 done:
     return st;
+}
+
+static tsr_status finish(part *p)
+{
+    if (!p->under_way)
+        return TSR_OK;
+    p->under_way = false;
+    return tsr__exchange_finish(&p->run);
 }
 
 static tsr_operand *operand_of(tsr_kernel_call *call, int operand)
@@ -183,7 +200,8 @@ static tsr_operand *operand_of(tsr_kernel_call *call, int operand)
     return operand < 0 ? &call->out[TSR_OUTPUT(operand)] : &call->in[operand];
 }
 
-tsr_status tsr__halo_bring(tsr_halo *h, tsr_mesh *mesh, tsr_kernel_call *call)
+tsr_status tsr__halo_start(tsr_halo *h, tsr_mesh *mesh, tsr_tensor *const *in,
+                           tsr_kernel_call *call)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_status st = TSR_OK;
@@ -191,15 +209,39 @@ tsr_status tsr__halo_bring(tsr_halo *h, tsr_mesh *mesh, tsr_kernel_call *call)
     for (int i = 0; i < h->n; i++) {
         part *p = &h->part[i];
         tsr_operand *x = operand_of(call, p->operand);
+        void *kept = NULL;
 
         if (p->direct)
             continue;
-        TSR_TRY(tsr__pool_get(&ctx->pool, p->bytes, &p->window, &ctx->error));
+        if (p->travels && !h->spread)
+            kept = tsr__kept_find(in[p->operand], &p->layout);
+        if (kept) {
+            x->data = kept;
+            continue;
+        }
+        TSR_TRY(tsr__buffer_make(ctx, p->bytes, &p->window));
         if (h->spread)
             p->own = x->data;
         else
-            TSR_TRY(move(p, mesh, x->data, p->window));
-        x->data = p->window;
+            TSR_TRY(start(p, mesh, x->data, p->window->data));
+        x->data = p->window->data;
+    }
+done:
+    return st;
+}
+
+tsr_status tsr__halo_finish(tsr_halo *h, tsr_tensor *const *in)
+{
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < h->n; i++) {
+        part *p = &h->part[i];
+
+        if (!p->under_way)
+            continue;
+        TSR_TRY(finish(p));
+        if (in[p->operand]->mesh->ctx->keep_limit > 0)
+            TSR_TRY(tsr__kept_add(in[p->operand], &p->layout, p->window));
     }
 done:
     return st;
@@ -215,17 +257,19 @@ tsr_status tsr__halo_spread(tsr_halo *h, tsr_mesh *mesh, tsr_kernel_call *call)
         if (p->direct)
             continue;
         memset(p->own, 0, p->own_bytes);
-        TSR_TRY(move(p, mesh, p->window, p->own));
+        TSR_TRY(start(p, mesh, p->window->data, p->own));
+        TSR_TRY(finish(p));
         operand_of(call, p->operand)->data = p->own;
     }
 done:
     return st;
 }
 
-void tsr__halo_put(tsr_halo *h, tsr_ctx *ctx)
+void tsr__halo_put(tsr_halo *h)
 {
     for (int i = 0; h && i < h->n; i++) {
-        tsr__pool_put(&ctx->pool, h->part[i].window);
+        finish(&h->part[i]); /* of a call that failed: its memory must not be used any more */
+        tsr__buffer_release(h->part[i].window);
         h->part[i].window = NULL;
     }
 }

@@ -7,9 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "op/families.h"
+#include "op/lookups.h"
 #include "op/schema.h"
 #include "run/deal.h"
+#include "run/own_bags.h"
 
 /* ---- finding ---- */
 
@@ -19,25 +20,19 @@ static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *
 {
     const tsr_schema *s = call->schema;
     const tsr_shape *ids = &call->in[1]->form->local;
-    tsr_error wrong = {0};
     int64_t *begin;
     tsr_status st = TSR_OK;
 
-    if (s->op->kernel == tsr__kernel_embedding_backward) {
+    if (s->op->kind == TSR_EMBEDDING_BACKWARD) {
         bags->n_bags = bags->ids.n;
         bags->length = 1;
-    } else if (!tsr__schema_has(s, 2)) {
+    } else if (!tsr__schema_has(s, TSR__OFFSETS)) {
         bags->n_bags = ids->size[0];
         bags->length = ids->size[1];
     } else {
-        const tsr_form *offsets = call->in[2]->form;
-        bags->n_bags = call->in[0]->form->local.size[0];
-        TSR_TRY(tsr__hold(held, (size_t)(bags->n_bags + 1) * sizeof *begin, &begin));
-        st = tsr__bag_offsets(offsets->spec.dtype, tsr__tensor_data(call->in[2]),
-                              offsets->local.size[0], tsr_schema_attr(s, "include_last")->i[0],
-                              bags->ids.n, begin, &wrong);
-        if (st != TSR_OK)
-            TSR_TRY(tsr__fail(err, st, "%s: %s", s->op->name, wrong.text));
+        const tsr_offsets offsets = tsr__offsets_of(call);
+        bags->n_bags = call->in[TSR__GRAD]->form->local.size[0];
+        TSR_TRY(tsr__bag_bounds(call, &offsets, 0, bags->n_bags, held, &begin, err));
         bags->begin = begin;
     }
 done:
@@ -64,7 +59,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
 {
     const tsr_schema *s = call->schema;
     const tsr_form *table = call->out[0]->form, *grad = call->in[0]->form;
-    bool mean = s->op->kernel == tsr__kernel_bag_mean_backward;
+    bool mean = tsr__lookup_is_mean(s->op->kind);
     tsr_table_grad fill = {.dtype = table->spec.dtype,
                            .dim = table->local.size[1],
                            .n_rows = table->local.size[0],
@@ -89,7 +84,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
     bags.ids.row_first = here.first;
     bags.ids.n_rows = table->local.size[0];
     TSR_TRY(tsr__hold(&held, tsr__scatter_bytes(bags.ids.n), &scratch));
-    if (s->op->kernel == tsr__kernel_embedding_backward)
+    if (s->op->kind == TSR_EMBEDDING_BACKWARD)
         tsr__embedding_scatter(&bags.ids, scratch, &scatter);
     else
         tsr__bag_scatter(&bags, grad->spec.dtype,

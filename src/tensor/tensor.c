@@ -19,6 +19,7 @@ static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor *
     x->version = 0;
     x->mesh = tsr_mesh_ref(mesh);
     x->form = form;
+    x->kept = NULL;
     x->buffer = NULL;
     x->scope = NULL;
     x->previous = x->next = NULL;
@@ -27,7 +28,7 @@ done:
     return st;
 }
 
-static tsr_status make_buffer(tsr_ctx *ctx, size_t bytes, tsr_buffer **out)
+tsr_status tsr__buffer_make(tsr_ctx *ctx, size_t bytes, tsr_buffer **out)
 {
     tsr_buffer *buffer;
     tsr_status st;
@@ -53,7 +54,7 @@ tsr_status tsr__tensor_make_form(tsr_mesh *mesh, const tsr_form *form, tsr_tenso
 
     TSR_TRY(make_handle(mesh, form, &x));
     if (mesh->index >= 0 && ctx->world->kind != TSR_WORLD_SIM)
-        TSR_TRY(make_buffer(ctx, form->bytes, &x->buffer));
+        TSR_TRY(tsr__buffer_make(ctx, form->bytes, &x->buffer));
     tsr__scope_add(ctx, tsr_ref(x));
     *out = x;
 done:
@@ -112,6 +113,8 @@ void tsr_unref(tsr_tensor *x)
     if (!x || --x->refs > 0)
         return;
     ctx = x->mesh->ctx;
+    if (x->kept)
+        tsr__kept_drop(x);
     tsr__buffer_release(x->buffer);
     tsr_mesh_unref(x->mesh);
     tsr__give(&ctx->heap, &ctx->spare_tensors, x);
@@ -125,7 +128,7 @@ tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before)
     *before = NULL;
     if (!old || old->refs == 1)
         return TSR_OK;
-    TSR_TRY(make_buffer(x->mesh->ctx, x->form->bytes, &x->buffer));
+    TSR_TRY(tsr__buffer_make(x->mesh->ctx, x->form->bytes, &x->buffer));
     *before = old;
 done:
     return st;

@@ -23,12 +23,22 @@ typedef struct tsr_form {
     struct tsr_form *next;
 } tsr_form;
 
+/* A part of a tensor with what neighbours have of its window, as an op needed it: kept for the
+   next op that needs the same. */
+typedef struct tsr_kept {
+    tsr_layout layout;
+    unsigned version; /* of the tensor */
+    size_t bytes;     /* of the largest rank's window */
+    tsr_buffer *window;
+} tsr_kept;
+
 struct tsr_tensor {
     int refs;
     bool failed;      /* the error tensor of its context */
     unsigned version; /* how often it was overwritten */
     tsr_mesh *mesh;
     const tsr_form *form;
+    tsr_kept *kept;              /* NULL: none */
     tsr_buffer *buffer;          /* NULL in a sim world and outside the mesh */
     struct tsr_scope *scope;     /* that holds a reference, or NULL */
     tsr_tensor *previous, *next; /* in the scope */
@@ -50,6 +60,12 @@ tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_ten
    old buffer stays in *before until it is released by tsr__buffer_release. Local. */
 tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before);
 void tsr__buffer_release(tsr_buffer *buffer);
+tsr_status tsr__buffer_make(tsr_ctx *ctx, size_t bytes, tsr_buffer **out);
+/* kept.c: what is kept of x in this layout, NULL if nothing; keeping a window, if the context's
+   limit allows it; and no longer. */
+void *tsr__kept_find(const tsr_tensor *x, const tsr_layout *layout);
+tsr_status tsr__kept_add(tsr_tensor *x, const tsr_layout *layout, tsr_buffer *window);
+void tsr__kept_drop(tsr_tensor *x);
 
 /* NULL if there is no memory */
 static inline void *tsr__tensor_data(const tsr_tensor *x)

@@ -4,6 +4,7 @@
    partial mesh dims, so ranks that share them agree. */
 #include "validate/trial.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -105,13 +106,15 @@ static void fill_term(const tsr_trial *t, int k, const int *coord, void *out)
     for (int64_t i = 0; i < tsr_shape_count(&spec->shape); i++) {
         uint64_t h = tsr__hash_mix(tsr__hash_mix(t->seed, (uint64_t)k), (uint64_t)key);
         h = tsr__hash_final(tsr__hash_mix(h, (uint64_t)i));
-        if (t->range[k].kind)
+        if (tsr__range_is_integer(&t->range[k]))
             tsr__put(spec->dtype, out, i,
                      (double)tsr__range_term(&t->range[k], spec, t->seed + (uint64_t)k, coord, i));
         else if ((int)spec->dtype == TSR__FIELD)
             ((uint64_t *)out)[i] = h % TSR__FIELD_P;
         else
-            tsr__put(spec->dtype, out, i, number_of(t, k, key, i, h));
+            tsr__put(spec->dtype, out, i,
+                     t->range[k].kind == TSR_RANGE_POSITIVE ? fabs(number_of(t, k, key, i, h))
+                                                            : number_of(t, k, key, i, h));
     }
 }
 

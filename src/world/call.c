@@ -18,6 +18,7 @@ tsr_status tsr__call_start(const tsr_call *call, tsr_pending **out)
 {
     tsr_world *world = call->group->world;
     tsr_ctx *ctx = world->ctx;
+    int64_t bytes;
     tsr_status st;
 
     if (++world->calls == world->fail_call_at) {
@@ -30,7 +31,9 @@ tsr_status tsr__call_start(const tsr_call *call, tsr_pending **out)
     TSR_TRY(world->ops->start(call, out));
     call->group->started++;
     ctx->counters.calls++;
-    ctx->counters.bytes_in += bytes_of(call, call->recv, call->n_recv);
+    bytes = bytes_of(call, call->recv, call->n_recv);
+    ctx->counters.bytes_in += bytes;
+    ctx->counters.along[call->group->along] += bytes;
     ctx->counters.bytes_out += bytes_of(call, call->send, call->n_send);
 done:
     return st;

@@ -52,7 +52,12 @@ static tsr_status open_pair(tsr_request *r)
     int me = group->rank[group->me], peer = group->rank[r->args.peer];
     int pair[2] = {sends ? me : peer, sends ? peer : me};
 
-    return tsr__group_open(group->world, pair, 2, &r->own_group);
+    tsr_status st;
+
+    TSR_TRY(tsr__group_open(group->world, pair, 2, &r->own_group));
+    r->own_group->along = group->along;
+done:
+    return st;
 }
 
 /* The second phase begins when the first is finished: on a lane of its own, as requests that were
@@ -61,7 +66,12 @@ static tsr_status open_lane(tsr_request *r)
 {
     const tsr_group *group = r->group;
 
-    return tsr__group_open_lane(group->world, group->rank, group->n, 1, &r->own_group);
+    tsr_status st;
+
+    TSR_TRY(tsr__group_open_lane(group->world, group->rank, group->n, 1, &r->own_group));
+    r->own_group->along = group->along;
+done:
+    return st;
 }
 
 tsr_status tsr_collective_start(tsr_mesh *mesh, const tsr_collective *call, tsr_request **out)

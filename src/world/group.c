@@ -19,6 +19,7 @@ tsr_status tsr__group_open_lane(tsr_world *world, const int *ranks, int n, int l
     group->me = -1;
     group->rank = (int *)(group + 1);
     group->lane = lane;
+    group->along = TSR_MAX_MESH;
     for (int i = 0; i < n; i++) {
         if (ranks[i] < 0 || ranks[i] >= world->size) {
             st = tsr__fail(&ctx->error, TSR_ERR_ARG,

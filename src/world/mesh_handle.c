@@ -32,6 +32,7 @@ tsr_status tsr__mesh_group(tsr_mesh *mesh, unsigned mdims, tsr_group **out)
     tsr_ctx *ctx = mesh->ctx;
     tsr_mesh_shape sub;
     char text[TSR_TEXT_LEN];
+    unsigned mdims_used = mdims; /* those with several ranks */
     int *ranks = NULL, n;
     tsr_status st;
 
@@ -50,6 +51,10 @@ tsr_status tsr__mesh_group(tsr_mesh *mesh, unsigned mdims, tsr_group **out)
     for (int i = 0; i < n; i++)
         ranks[i] = tsr__mesh_rank_of(&sub, i);
     TSR_TRY(tsr__group_open(ctx->world, ranks, n, &mesh->group[mdims]));
+    for (int m = 0; m < mesh->shape.ndim; m++)
+        if (mesh->shape.size[m] == 1)
+            mdims_used &= ~(1u << m);
+    mesh->group[mdims]->along = tsr__along(mdims_used);
     *out = mesh->group[mdims];
 done:
     tsr__free(&ctx->heap, ranks);

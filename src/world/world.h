@@ -22,6 +22,7 @@ typedef struct tsr_group {
     int me;           /* own index in rank[] */
     int *rank;        /* world rank of each member */
     int lane;         /* groups of the same ranks on different lanes do not meet */
+    int along;        /* the mesh dim that it is along, as tsr__along */
     uint64_t started; /* calls started so far, equal on all members */
     void *channel;    /* the transport's own */
 } tsr_group;

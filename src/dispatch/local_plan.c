@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local_plan.c - see local_plan.h. Called by dispatch.c. */
+#include "dispatch/local_plan.h"
+
+#include "op/local_call.h"
+#include "op/schema.h"
+
+void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
+{
+    if (!p)
+        return;
+    if (p->op->release)
+        p->op->release(&p->call);
+    tsr__halo_free(ctx, p->halo);
+    tsr__peel_free(ctx, p->peel);
+    tsr__free(&ctx->heap, p);
+}
+
+/* The plan on this rank; without data (sim, outside the mesh) its outputs are all there is. */
+static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *p)
+{
+    const tsr_schema *s = &plan->schema;
+    const tsr_strategy *way = &plan->strategy;
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_status st = TSR_OK;
+
+    p->memory = (tsr_memory){.heap = &ctx->heap, .pool = &ctx->pool};
+    p->call.memory = &p->memory;
+    p->travels = tsr__op_travels(s, way->in, way->out, &plan->cost);
+    for (int k = 0; k < s->n_out; k++)
+        if (tsr__schema_gives(s, k))
+            TSR_TRY(tsr__form_get(mesh, &way->out[k], &p->out[k]));
+    if (mesh->index < 0 || ctx->world->kind == TSR_WORLD_SIM)
+        return TSR_OK;
+    if (s->op->windows && !p->travels)
+        TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, &plan->cost, &p->halo));
+    tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
+    if (s->op->prepare && !p->travels)
+        TSR_TRY(s->op->prepare(&p->call, &ctx->error));
+    p->peel_pays =
+        tsr__halo_travels(p->halo) &&
+        tsr__peel_pays(&p->call, tsr__halo_windows(p->halo), way->comm.seconds, &plan->cost);
+done:
+    return st;
+}
+
+tsr_status tsr__local_plan_get(tsr_mesh *mesh, tsr_plan *plan, tsr_local_plan **out)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_local_plan *p = NULL;
+    tsr_status st = TSR_OK;
+
+    if (!plan->local) {
+        TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *p, &p, &ctx->error));
+        p->op = plan->schema.op;
+        TSR_TRY(prepare(mesh, plan, p));
+        plan->local = p;
+        p = NULL;
+    }
+    *out = plan->local;
+done:
+    tsr__local_plan_free(ctx, p);
+    return st;
+}
+
+/* Shall the interior be computed while windows are filled? The others need not do the same. */
+static tsr_status choose_pieces(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *p,
+                                tsr_peel **out)
+{
+    const tsr_overlap_mode mode = mesh->ctx->overlap;
+    tsr_status st = TSR_OK;
+
+    *out = NULL;
+    if (mode == TSR_OVERLAP_NEVER || (mode == TSR_OVERLAP_AUTO && !p->peel_pays) ||
+        !tsr__halo_travels(p->halo) || tsr__halo_spreads(p->halo))
+        return TSR_OK;
+    if (!p->peel_tried)
+        TSR_TRY(tsr__peel_make(mesh, &plan->schema, plan->strategy.in, plan->strategy.out,
+                               tsr__halo_windows(p->halo), &p->call, &p->peel));
+    p->peel_tried = true;
+    *out = p->peel;
+done:
+    return st;
+}
+
+/* The kernel on windows: what is missing comes first, or while the interior is computed. */
+static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *p,
+                              tsr_tensor *const *in)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_kernel_call *call = &p->call;
+    tsr_peel *pieces;
+    tsr_status st;
+
+    TSR_TRY(choose_pieces(mesh, plan, p, &pieces));
+    TSR_TRY(tsr__halo_start(p->halo, mesh, in, call));
+    if (pieces)
+        TSR_TRY(tsr__peel_interior(pieces, ctx, call, in));
+    TSR_TRY(tsr__halo_finish(p->halo, in));
+    if (p->op->scratch && !pieces)
+        TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
+    if (pieces)
+        TSR_TRY(tsr__peel_borders(pieces, ctx, call));
+    else
+        p->op->kernel(call);
+    if (call->error->code == TSR_OK)
+        TSR_TRY(tsr__halo_spread(p->halo, mesh, call));
+done:
+    tsr__halo_put(p->halo);
+    return st;
+}
+
+tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan *plan,
+                               tsr_tensor *const *in, tsr_tensor *const *out)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_local_plan *p = plan->local;
+    tsr_kernel_call *call = &p->call;
+    tsr_buffer *before = NULL;
+    tsr_error trouble;
+    tsr_status st = TSR_OK;
+
+    trouble.code = TSR_OK;
+    trouble.text[0] = 0;
+    call->error = &trouble;
+    for (int k = 0; k < call->n_in; k++)
+        call->in[k].data = in[k] ? tsr__tensor_data(in[k]) : NULL;
+    if (plan->direct) /* others may share the old values */
+        TSR_TRY(tsr__tensor_own(out[0], &before));
+    for (int k = 0; k < call->n_out; k++)
+        call->out[k].data = out[k] ? tsr__tensor_data(out[k]) : NULL;
+    if (p->halo) {
+        TSR_TRY(run_windows(mesh, plan, p, in));
+    } else {
+        if (p->op->scratch)
+            TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
+        p->op->kernel(call);
+    }
+    if (trouble.code != TSR_OK) { /* others need not see it */
+        tsr_error named = {0};
+        st = tsr__fail(&named, trouble.code, "%s%s: %s", part ? part : "", p->op->name,
+                       trouble.text);
+        tsr__fail(&ctx->error, st, "%s", named.text);
+        ctx->world->ops->poison(ctx->world, &named);
+    }
+done:
+    tsr__pool_put(&ctx->pool, call->scratch);
+    call->scratch = NULL;
+    if (st != TSR_OK && before) { /* the old values are all there is */
+        tsr_buffer *unset = out[0]->buffer;
+        out[0]->buffer = before;
+        before = unset;
+    }
+    tsr__buffer_release(before);
+    return st;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local_plan.h - what a plan is on this rank, made once and the same for every call: the kernel's
+   call, windows, and whether the op runs itself. */
+#ifndef TSR_DISPATCH_LOCAL_PLAN_H
+#define TSR_DISPATCH_LOCAL_PLAN_H
+
+#include "propagate/propagate.h"
+#include "run/halo.h"
+#include "run/peel.h"
+#include "tensor/tensor.h"
+
+typedef struct tsr_local_plan {
+    const tsr_op *op;
+    const tsr_form *out[TSR_MAX_OUT];
+    bool travels;   /* the op's own run runs */
+    tsr_halo *halo; /* operands that are seen through windows; NULL: none */
+    tsr_peel *peel; /* the call in pieces; NULL: not (yet) */
+    bool peel_tried, peel_pays;
+    tsr_kernel_call call; /* but for the data */
+    tsr_memory memory;    /* the call's */
+} tsr_local_plan;
+
+/* Kept with the plan, made when it is first needed. Local. */
+tsr_status tsr__local_plan_get(tsr_mesh *mesh, tsr_plan *plan, tsr_local_plan **out);
+void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *local); /* NULL is fine */
+
+/* The kernel, on windows where there are any. An error of its own is named by the op, after `part`
+   if there is one, and told to all ranks. Collective if windows travel, else Local. */
+tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan *plan,
+                               tsr_tensor *const *in, tsr_tensor *const *out);
+
+#endif

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* norm.c - batch and group normalisation and their gradients: which rows and statistics a call has,
+   and the two steps of norm.h. Called through the ops' rows, and by run/moments.c. */
+#include "kernel/norm.h"
+
+#include "base/stream.h"
+#include "kernel/index.h"
+#include "kernel/kernels.h"
+#include "kernel/norm_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+/* x as [n, channels, space]; statistics are [channels], or with groups [n, groups]. */
+typedef struct view {
+    tsr_dtype dtype;
+    int64_t n, channels, space;
+    int64_t groups;  /* 0: statistics of channels */
+    int64_t n_stats; /* on this rank */
+    size_t bytes;    /* of x */
+} view;
+
+static view view_of(const tsr_operand *x, int64_t groups)
+{
+    view v = {.dtype = x->dtype,
+              .n = x->shape.size[0],
+              .channels = x->shape.size[1],
+              .space = tsr__product(x->shape.ndim - 2, x->shape.size + 2),
+              .groups = groups};
+
+    v.n_stats = groups > 0 ? v.n * groups : v.channels;
+    v.bytes = (size_t)tsr__operand_count(x) * tsr_dtype_size(x->dtype);
+    return v;
+}
+
+/* Without channels there are no groups either: that is not taken for statistics of channels. */
+static view view_of_groups(const tsr_operand *x, const tsr_kernel_call *call)
+{
+    view v = view_of(x, call->attrs.value[TSR_NORM_GROUPS].i[0]);
+
+    v.n_stats = v.n * v.groups;
+    return v;
+}
+
+static bool is_wanted(const tsr_kernel_call *call, int k)
+{
+    return k < call->n_out && call->out[k].shape.ndim >= 0;
+}
+
+/* ---- scratch ---- */
+
+/* Arrays of doubles, one after the other. */
+typedef struct room {
+    double *weight, *bias;          /* [channels] */
+    double *mean, *rstd;            /* [statistics] */
+    double *center;                 /* [channels] of one sample */
+    double *sum, *dot;              /* [n, channels] of gradients of groups */
+    double *high, *low, *by, *plus; /* [channels] factors; those of f32 need half */
+    double *grad_by;
+} room;
+
+static int64_t set_room(const view *v, bool backward, double *at, room *out)
+{
+    const int64_t rows = backward ? (v->groups > 0 ? v->n * v->channels : v->channels) : 0;
+    const int64_t size[] = {v->channels, v->channels, v->n_stats,  v->n_stats,
+                            v->channels, rows,        rows,        v->channels,
+                            v->channels, v->channels, v->channels, v->channels};
+    double **const to[] = {&out->weight, &out->bias, &out->mean, &out->rstd,
+                           &out->center, &out->sum,  &out->dot,  &out->high,
+                           &out->low,    &out->by,   &out->plus, &out->grad_by};
+    int64_t total = 0;
+
+    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+        *to[i] = at ? at + total : NULL;
+        total += size[i];
+    }
+    return total;
+}
+
+/* A vector in f64, or `other` where it is absent. */
+static void load_vector(const tsr_kernel_call *call, int k, int64_t n, double other, double *out)
+{
+    if (tsr__operand_given(call, k))
+        tsr__convert(TSR_F64, out, call->in[k].dtype, call->in[k].data, n);
+    else
+        for (int64_t i = 0; i < n; i++)
+            out[i] = other;
+}
+
+static void store_vector(const tsr_kernel_call *call, int k, int64_t n, const double *value)
+{
+    if (is_wanted(call, k))
+        tsr__convert(call->out[k].dtype, call->out[k].data, TSR_F64, value, n);
+}
+
+static tsr_norm_factors factors_of(const room *r)
+{
+    return (tsr_norm_factors){
+        .high = r->high, .low = r->low, .by = r->by, .plus = r->plus, .grad_by = r->grad_by};
+}
+
+/* ---- forward: how many values, their means, their squared distances ---- */
+
+enum { OUT_Y = 0, OUT_MEAN = 1, OUT_RSTD = 2, OUT_VAR = 3 };
+
+static int64_t moments_count(const view *v)
+{
+    return 1 + 2 * v->n_stats;
+}
+
+/* Chan's formula, statistic by statistic. Ranks may have no values. */
+static void merge_moments(int64_t count, double *numbers, const double *more)
+{
+    const int64_t k = (count - 1) / 2;
+    const double a = numbers[0], b = more[0], n = a + b;
+    double *mean = numbers + 1, *m2 = mean + k;
+    const double *more_mean = more + 1, *more_m2 = more_mean + k;
+
+    if (b == 0)
+        return;
+    if (a == 0) {
+        memcpy(numbers, more, (size_t)count * sizeof *numbers);
+        return;
+    }
+    numbers[0] = n;
+    for (int64_t i = 0; i < k; i++) {
+        const double delta = more_mean[i] - mean[i];
+
+        mean[i] += delta * (b / n);
+        m2[i] += more_m2[i] + delta * delta * (a * (b / n));
+    }
+}
+
+/* Factors of the channels of one sample, from statistic `first` on, one for `each` channels. */
+static void set_forward(const view *v, const room *r, int64_t first, int64_t each)
+{
+    for (int64_t c = 0; c < v->channels; first++) {
+        const double mean = r->mean[first], rest = tsr__norm_rest(v->dtype, mean);
+
+        for (const int64_t end = c + each; c < end; c++) {
+            tsr__norm_put(v->dtype, r->high, c, mean);
+            tsr__norm_put(v->dtype, r->low, c, rest);
+            tsr__norm_put(v->dtype, r->by, c, r->rstd[first] * r->weight[c]);
+            tsr__norm_put(v->dtype, r->plus, c, r->bias[c]);
+        }
+    }
+}
+
+static void finish_forward(const tsr_kernel_call *call, const view *v, const double *numbers)
+{
+    const double n = numbers[0], eps = call->attrs.value[TSR_NORM_EPS].f;
+    const double *m2 = numbers + 1 + v->n_stats;
+    const size_t sample = v->n > 0 ? v->bytes / (size_t)v->n : 0;
+    room r;
+
+    set_room(v, false, call->scratch, &r);
+    load_vector(call, TSR_NORM_WEIGHT, v->channels, 1, r.weight);
+    load_vector(call, TSR_NORM_BIAS, v->channels, 0, r.bias);
+    for (int64_t k = 0; k < v->n_stats; k++) {
+        r.mean[k] = numbers[1 + k];
+        r.rstd[k] = 1 / sqrt((n > 0 ? m2[k] / n : 0) + eps);
+        if (is_wanted(call, OUT_VAR))
+            tsr__put(call->out[OUT_VAR].dtype, call->out[OUT_VAR].data, k,
+                     n > 1 ? m2[k] / (n - 1) : 0);
+    }
+    store_vector(call, OUT_MEAN, v->n_stats, r.mean);
+    store_vector(call, OUT_RSTD, v->n_stats, r.rstd);
+    const tsr_norm_factors f = factors_of(&r);
+
+    for (int64_t i = 0; i < v->n && v->bytes > 0; i++) {
+        if (v->groups > 0 || i == 0)
+            set_forward(v, &r, i * v->groups, v->groups > 0 ? v->channels / v->groups : 1);
+        tsr__norm_apply(v->dtype, v->channels, v->space, NULL,
+                        (const char *)call->in[TSR_NORM_X].data + (size_t)i * sample, &f, v->bytes,
+                        (char *)call->out[OUT_Y].data + (size_t)i * sample);
+    }
+    tsr__stream_fence();
+}
+
+static int64_t batch_count(const tsr_kernel_call *call)
+{
+    const view v = view_of(&call->in[TSR_NORM_X], 0);
+
+    return moments_count(&v);
+}
+
+/* Without training the running statistics are those of one value. */
+static void batch_local(const tsr_kernel_call *call, double *numbers)
+{
+    const view v = view_of(&call->in[TSR_NORM_X], 0);
+
+    if (call->attrs.value[TSR_NORM_TRAINING].i[0]) {
+        numbers[0] = (double)(v.n * v.space);
+        tsr__norm_moments(v.dtype, v.n, v.channels, v.space, call->in[TSR_NORM_X].data, numbers + 1,
+                          numbers + 1 + v.n_stats);
+        return;
+    }
+    numbers[0] = 1;
+    load_vector(call, TSR_NORM_RUNNING_MEAN, v.channels, 0, numbers + 1);
+    load_vector(call, TSR_NORM_RUNNING_VAR, v.channels, 1, numbers + 1 + v.n_stats);
+}
+
+static void batch_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const view v = view_of(&call->in[TSR_NORM_X], 0);
+
+    finish_forward(call, &v, numbers);
+}
+
+static int64_t group_count(const tsr_kernel_call *call)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
+
+    return moments_count(&v);
+}
+
+static void group_local(const tsr_kernel_call *call, double *numbers)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
+    const int64_t values = v.groups > 0 ? v.channels / v.groups * v.space : 0;
+
+    numbers[0] = (double)values;
+    tsr__norm_moments(v.dtype, 1, v.n_stats, values, call->in[TSR_NORM_X].data, numbers + 1,
+                      numbers + 1 + v.n_stats);
+}
+
+static void group_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
+
+    finish_forward(call, &v, numbers);
+}
+
+/* ---- gradients: two sums of each statistic ---- */
+
+enum { OUT_GRAD_X = 0, OUT_GRAD_WEIGHT = 1, OUT_GRAD_BIAS = 2 };
+
+static void merge_sums(int64_t count, double *numbers, const double *more)
+{
+    for (int64_t i = 0; i < count; i++)
+        numbers[i] += more[i];
+}
+
+/* gx = grad * rstd * weight - (a + (x - mean) * rstd^2 * b) * rstd / count, where a and b are the
+   statistic's sums of grad and of grad * (x - mean), with the weights in them. */
+static void set_backward(const view *v, const room *r, const double *a, const double *b,
+                         double count, int64_t first, int64_t each)
+{
+    for (int64_t c = 0; c < v->channels; first++) {
+        const double mean = a ? r->mean[first] : 0, rest = tsr__norm_rest(v->dtype, mean);
+        const double rstd = r->rstd[first], plus = a ? -rstd * a[first] / count : 0;
+        const double by = a ? -rstd * rstd * rstd * b[first] / count : 0;
+
+        for (const int64_t end = c + each; c < end; c++) {
+            const double own = v->groups > 0 ? 1 : r->weight[c];
+
+            tsr__norm_put(v->dtype, r->high, c, mean);
+            tsr__norm_put(v->dtype, r->low, c, rest);
+            tsr__norm_put(v->dtype, r->by, c, by * own);
+            tsr__norm_put(v->dtype, r->plus, c, plus * own);
+            tsr__norm_put(v->dtype, r->grad_by, c, rstd * r->weight[c]);
+        }
+    }
+}
+
+/* The gradient of x; a and b are NULL where statistics do not depend on it. */
+static void finish_grad_x(const tsr_kernel_call *call, const view *v, const room *r,
+                          const double *a, const double *b)
+{
+    const double count = (double)call->number[TSR_NORM_COUNT];
+    const size_t sample = v->n > 0 ? v->bytes / (size_t)v->n : 0;
+    tsr_norm_factors f = factors_of(r);
+
+    if (!a) { /* the gradient takes the place of x */
+        f.by = r->grad_by;
+        f.grad_by = NULL;
+    }
+    for (int64_t i = 0; i < v->n && v->bytes > 0; i++) {
+        const char *grad = (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample;
+        const char *x = (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample;
+
+        if (v->groups > 0 || i == 0)
+            set_backward(v, r, a, b, count, i * v->groups,
+                         v->groups > 0 ? v->channels / v->groups : 1);
+        tsr__norm_apply(v->dtype, v->channels, v->space, a ? grad : NULL, a ? x : grad, &f,
+                        v->bytes, (char *)call->out[OUT_GRAD_X].data + (size_t)i * sample);
+    }
+    tsr__stream_fence();
+}
+
+static void load_statistics(const tsr_kernel_call *call, const view *v, room *r)
+{
+    set_room(v, true, call->scratch, r);
+    load_vector(call, TSR_NORM_GRAD_WEIGHT, v->channels, 1, r->weight);
+    load_vector(call, TSR_NORM_GRAD_MEAN, v->n_stats, 0, r->mean);
+    load_vector(call, TSR_NORM_GRAD_RSTD, v->n_stats, 1, r->rstd);
+}
+
+static bool is_training(const tsr_kernel_call *call)
+{
+    return call->attrs.value[TSR_NORM_TRAINING].i[0];
+}
+
+static int64_t batch_back_count(const tsr_kernel_call *call)
+{
+    return 2 * call->in[TSR_NORM_GRAD_X].shape.size[1];
+}
+
+static void batch_back_local(const tsr_kernel_call *call, double *numbers)
+{
+    const view v = view_of(&call->in[TSR_NORM_GRAD_X], 0);
+    const size_t sample = v.n > 0 ? v.bytes / (size_t)v.n : 0;
+    room r;
+
+    load_statistics(call, &v, &r);
+    memset(numbers, 0, 2 * (size_t)v.channels * sizeof *numbers);
+    if (!is_training(call) && !is_wanted(call, OUT_GRAD_WEIGHT) && !is_wanted(call, OUT_GRAD_BIAS))
+        return;
+    for (int64_t i = 0; i < v.n; i++)
+        tsr__norm_sums(v.dtype, v.channels, v.space,
+                       (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample,
+                       (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample, r.mean,
+                       numbers, numbers + v.channels);
+}
+
+static void batch_back_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const view v = view_of(&call->in[TSR_NORM_GRAD_X], 0);
+    const double *sum = numbers, *dot = numbers + v.channels;
+    const bool training = is_training(call);
+    room r;
+
+    load_statistics(call, &v, &r);
+    for (int64_t c = 0; c < v.channels; c++)
+        r.center[c] = dot[c] * r.rstd[c];
+    store_vector(call, OUT_GRAD_WEIGHT, v.channels, r.center);
+    store_vector(call, OUT_GRAD_BIAS, v.channels, sum);
+    if (is_wanted(call, OUT_GRAD_X))
+        finish_grad_x(call, &v, &r, training ? sum : NULL, training ? dot : NULL);
+}
+
+static int64_t group_back_count(const tsr_kernel_call *call)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
+
+    return 2 * v.n_stats;
+}
+
+/* Sums of the channels of every sample stay; those of groups are what ranks share. */
+static void group_back_local(const tsr_kernel_call *call, double *numbers)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
+    const size_t sample = v.n > 0 ? v.bytes / (size_t)v.n : 0;
+    const int64_t each = v.groups > 0 ? v.channels / v.groups : 0;
+    room r;
+
+    load_statistics(call, &v, &r);
+    memset(numbers, 0, 2 * (size_t)v.n_stats * sizeof *numbers);
+    memset(r.sum, 0, (size_t)(v.n * v.channels) * sizeof *r.sum);
+    memset(r.dot, 0, (size_t)(v.n * v.channels) * sizeof *r.dot);
+    for (int64_t i = 0; i < v.n && v.channels > 0; i++) {
+        double *sum = r.sum + i * v.channels, *dot = r.dot + i * v.channels;
+
+        for (int64_t c = 0, k = i * v.groups; c < v.channels; k++)
+            for (const int64_t end = c + each; c < end; c++)
+                r.center[c] = r.mean[k];
+        tsr__norm_sums(v.dtype, v.channels, v.space,
+                       (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample,
+                       (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample, r.center,
+                       sum, dot);
+        for (int64_t c = 0, k = i * v.groups; c < v.channels; k++)
+            for (const int64_t end = c + each; c < end; c++) {
+                numbers[k] += r.weight[c] * sum[c];
+                numbers[v.n_stats + k] += r.weight[c] * dot[c];
+            }
+    }
+}
+
+/* Over samples, in their order. */
+static void group_vectors(const tsr_kernel_call *call, const view *v, const room *r)
+{
+    const int64_t each = v->groups > 0 ? v->channels / v->groups : 0;
+    double *weight = r->center, *bias = r->bias;
+
+    memset(weight, 0, (size_t)v->channels * sizeof *weight);
+    memset(bias, 0, (size_t)v->channels * sizeof *bias);
+    for (int64_t i = 0; i < v->n; i++)
+        for (int64_t c = 0, k = i * v->groups; c < v->channels; k++)
+            for (const int64_t end = c + each; c < end; c++) {
+                weight[c] += r->dot[i * v->channels + c] * r->rstd[k];
+                bias[c] += r->sum[i * v->channels + c];
+            }
+    store_vector(call, OUT_GRAD_WEIGHT, v->channels, weight);
+    store_vector(call, OUT_GRAD_BIAS, v->channels, bias);
+}
+
+static void group_back_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
+    room r;
+
+    set_room(&v, true, call->scratch, &r); /* all was loaded by the first step */
+    if (is_wanted(call, OUT_GRAD_WEIGHT) || is_wanted(call, OUT_GRAD_BIAS))
+        group_vectors(call, &v, &r);
+    if (is_wanted(call, OUT_GRAD_X))
+        finish_grad_x(call, &v, &r, numbers, numbers + v.n_stats);
+}
+
+/* ---- kernels ---- */
+
+static const tsr_norm_steps batch_steps = {batch_count, batch_local, merge_moments, batch_finish};
+static const tsr_norm_steps group_steps = {group_count, group_local, merge_moments, group_finish};
+static const tsr_norm_steps batch_back_steps = {batch_back_count, batch_back_local, merge_sums,
+                                                batch_back_finish};
+static const tsr_norm_steps group_back_steps = {group_back_count, group_back_local, merge_sums,
+                                                group_back_finish};
+
+const tsr_norm_steps *tsr__norm_steps(tsr_kernel kernel)
+{
+    return kernel == tsr__kernel_batch_norm            ? &batch_steps
+           : kernel == tsr__kernel_group_norm          ? &group_steps
+           : kernel == tsr__kernel_batch_norm_backward ? &batch_back_steps
+                                                       : &group_back_steps;
+}
+
+/* The numbers stand behind what the steps keep. */
+static size_t scratch(const tsr_kernel_call *call, const view *v, bool backward, tsr_kernel kernel)
+{
+    room r;
+
+    return (size_t)(set_room(v, backward, NULL, &r) + tsr__norm_steps(kernel)->count(call)) *
+           sizeof(double);
+}
+
+static void run_steps(const tsr_kernel_call *call, const view *v, bool backward,
+                      const tsr_norm_steps *steps)
+{
+    room r;
+    double *numbers = (double *)call->scratch + set_room(v, backward, NULL, &r);
+
+    steps->local(call, numbers);
+    steps->finish(call, numbers);
+}
+
+size_t tsr__scratch_batch_norm(const tsr_kernel_call *call)
+{
+    const view v = view_of(&call->in[TSR_NORM_X], 0);
+
+    return scratch(call, &v, false, tsr__kernel_batch_norm);
+}
+
+size_t tsr__scratch_group_norm(const tsr_kernel_call *call)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
+
+    return scratch(call, &v, false, tsr__kernel_group_norm);
+}
+
+size_t tsr__scratch_batch_norm_backward(const tsr_kernel_call *call)
+{
+    const view v = view_of(&call->in[TSR_NORM_GRAD_X], 0);
+
+    return scratch(call, &v, true, tsr__kernel_batch_norm_backward);
+}
+
+size_t tsr__scratch_group_norm_backward(const tsr_kernel_call *call)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
+
+    return scratch(call, &v, true, tsr__kernel_group_norm_backward);
+}
+
+void tsr__kernel_batch_norm(const tsr_kernel_call *call)
+{
+    const view v = view_of(&call->in[TSR_NORM_X], 0);
+
+    if (call->reference)
+        tsr__reference_batch_norm(call);
+    else
+        run_steps(call, &v, false, &batch_steps);
+}
+
+/* Sample by sample: what the first step has read is in the cache for the second. */
+void tsr__kernel_group_norm(const tsr_kernel_call *call)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
+    const int64_t channels = v.channels * v.space * (int64_t)tsr_dtype_size(v.dtype);
+    tsr_kernel_call one = *call;
+    view sample = v;
+
+    if (call->reference) {
+        tsr__reference_group_norm(call);
+        return;
+    }
+    sample.n = 1;
+    sample.n_stats = v.groups;
+    one.in[TSR_NORM_X].shape.size[0] = 1;
+    for (int64_t i = 0; i < v.n; i++) {
+        one.in[TSR_NORM_X].data = (char *)call->in[TSR_NORM_X].data + i * channels;
+        one.out[OUT_Y].data = (char *)call->out[OUT_Y].data + i * channels;
+        for (int k = OUT_MEAN; k <= OUT_RSTD; k++)
+            one.out[k].data = (char *)call->out[k].data +
+                              i * v.groups * (int64_t)tsr_dtype_size(call->out[k].dtype);
+        run_steps(&one, &sample, false, &group_steps);
+    }
+}
+
+void tsr__kernel_batch_norm_backward(const tsr_kernel_call *call)
+{
+    const view v = view_of(&call->in[TSR_NORM_GRAD_X], 0);
+
+    if (call->reference)
+        tsr__reference_batch_norm_backward(call);
+    else
+        run_steps(call, &v, true, &batch_back_steps);
+}
+
+void tsr__kernel_group_norm_backward(const tsr_kernel_call *call)
+{
+    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
+
+    if (call->reference)
+        tsr__reference_group_norm_backward(call);
+    else
+        run_steps(call, &v, true, &group_back_steps);
+}
+
+/* a + (b - a) * momentum, in f64. */
+void tsr__kernel_running_update(const tsr_kernel_call *call)
+{
+    const tsr_operand *a = &call->in[0], *b = &call->in[1], *out = &call->out[0];
+    const double momentum = call->attrs.value[0].f;
+
+    for (int64_t i = 0; i < tsr__operand_count(out); i++)
+        tsr__put(out->dtype, out->data, i,
+                 (1 - momentum) * tsr__get(a->dtype, a->data, i) +
+                     momentum * tsr__get(b->dtype, b->data, i));
+}

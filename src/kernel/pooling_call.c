@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pooling_call.c - from the call of a pooling op to what it is on this rank. */
+#include "kernel/pooling_call.h"
+
+#include "kernel/conv_call.h"
+
+tsr_status tsr__pooling_attrs(const char *op, const tsr_attrs *attrs, int ndim,
+                              tsr_pooling_shape *s, tsr_error *err)
+{
+    const tsr_attr *value = attrs->value;
+    const tsr_attr *stride = &value[TSR_POOLING_STRIDE];
+    tsr_status st;
+
+    TSR_TRY(tsr__spatial_dims(op, ndim, err));
+    if (value[TSR_POOLING_KERNEL].n < 1)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: it needs the sizes of its kernel", op);
+    s->ndim = ndim;
+    s->ceil = value[TSR_POOLING_CEIL].i[0];
+    TSR_TRY(tsr__spatial_ints(op, "kernel", &value[TSR_POOLING_KERNEL], ndim, 1, s->kernel, err));
+    TSR_TRY(tsr__spatial_ints(op, "stride", stride->n < 1 ? &value[TSR_POOLING_KERNEL] : stride,
+                              ndim, 1, s->stride, err));
+    TSR_TRY(
+        tsr__spatial_ints(op, "dilation", &value[TSR_POOLING_DILATION], ndim, 1, s->dilation, err));
+    TSR_TRY(tsr__spatial_padding(op, &value[TSR_POOLING_PADDING], ndim, s->pad_lo, s->pad_hi, err));
+done:
+    return st;
+}
+
+/* Gradients have one more attribute than their op, and fewer outputs than max. */
+static bool is_backward(const tsr_kernel_call *call)
+{
+    return call->number[TSR_CONV_DIMS];
+}
+
+static void set_shape(const tsr_kernel_call *call, tsr_pooling_shape *s)
+{
+    const bool back = is_backward(call);
+    const tsr_operand *x = back ? &call->out[0] : &call->in[0];
+    const tsr_operand *y = back ? &call->in[0] : &call->out[0];
+
+    tsr__pooling_attrs("pooling", &call->attrs, x->shape.ndim - 2, s, NULL);
+    s->planes = x->shape.size[0] * x->shape.size[1];
+    s->count_include_pad = call->attrs.value[TSR_POOLING_OWN].i[0];
+    for (int d = 0; d < s->ndim; d++) {
+        s->in[d] = x->shape.size[2 + d];
+        s->out[d] = y->shape.size[2 + d];
+        s->origin[d] = x->first[2 + d];
+        s->whole[d] = call->number[d];
+        s->pad_lo[d] += x->first[2 + d] - y->first[2 + d] * s->stride[d];
+    }
+}
+
+static bool same_sizes(const tsr_shape *a, const tsr_shape *b, int n)
+{
+    for (int d = 0; d < n; d++)
+        if (a->size[d] != b->size[d])
+            return false;
+    return true;
+}
+
+tsr_status tsr__prepare_pool(tsr_kernel_call *call, tsr_error *err)
+{
+    const bool back = is_backward(call);
+    const tsr_operand *y = back ? &call->in[0] : &call->out[0];
+    const tsr_operand *index = back ? &call->in[1] : &call->out[1];
+    const bool indexed = back ? call->n_in > 1 : call->n_out > 1;
+
+    if (!same_sizes(&call->in[0].shape, &call->out[0].shape, 2) ||
+        (indexed && index->shape.ndim >= 0 && !same_sizes(&index->shape, &y->shape, y->shape.ndim)))
+        return tsr__fail(err, TSR_ERR_SHAPE, "pooling: parts of the operands do not fit together");
+    return TSR_OK;
+}
+
+void tsr__kernel_max_pool(const tsr_kernel_call *call)
+{
+    tsr_pooling_shape s = {0};
+
+    set_shape(call, &s);
+    tsr__pooling_max(&s, call->in[0].dtype, tsr__variant_asked(call), call->in[0].data,
+                     call->out[0].data, call->out[1].data);
+}
+
+void tsr__kernel_avg_pool(const tsr_kernel_call *call)
+{
+    tsr_pooling_shape s = {0};
+
+    set_shape(call, &s);
+    tsr__pooling_average(&s, call->in[0].dtype, tsr__variant_asked(call), call->in[0].data,
+                         call->out[0].data);
+}
+
+void tsr__kernel_max_pool_backward(const tsr_kernel_call *call)
+{
+    tsr_pooling_shape s = {0};
+
+    set_shape(call, &s);
+    tsr__pooling_max_grad(&s, call->in[0].dtype, tsr__variant_asked(call), call->memory->pool,
+                          call->in[0].data, call->in[1].data, call->out[0].data, call->error);
+}
+
+void tsr__kernel_avg_pool_backward(const tsr_kernel_call *call)
+{
+    tsr_pooling_shape s = {0};
+
+    set_shape(call, &s);
+    tsr__pooling_average_grad(&s, call->in[0].dtype, tsr__variant_asked(call), call->memory->pool,
+                              call->in[0].data, call->out[0].data, call->error);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peel.c - see peel.h. Pieces are boxes of the guide's part: the interior, and for every dim with
+   windows one border before it and one behind, as wide as what earlier dims left. Each is a kernel
+   call of its own on operands that are cut out, and its results are pasted in. */
+#include "run/peel.h"
+
+#include "op/schema.h"
+
+enum { PIECES = 1 + 2 * TSR_MAX_DIM };
+
+/* Seconds for every further call of a kernel: preparing, layouts of small operands. */
+static const double PER_PIECE = 20e-6;
+
+typedef struct box {
+    int64_t begin[TSR_MAX_DIM], end[TSR_MAX_DIM]; /* of the whole tensor */
+} box;
+
+typedef struct piece {
+    tsr_kernel_call call; /* but for the data */
+    box at;               /* of the guide */
+} piece;
+
+struct tsr_peel {
+    const tsr_op *op;
+    int n;
+    piece piece[PIECES]; /* the interior first */
+    bool cut_in[TSR_MAX_IN], cut_out[TSR_MAX_OUT];
+    tsr_operand own[TSR_MAX_IN]; /* the rank's parts of inputs that have windows */
+};
+
+/* ---- boxes ---- */
+
+static box box_of(const tsr_operand *x)
+{
+    box b = {0};
+
+    for (int d = 0; d < x->shape.ndim; d++) {
+        b.begin[d] = x->first[d];
+        b.end[d] = x->first[d] + x->shape.size[d];
+    }
+    return b;
+}
+
+static bool is_empty(const box *b, int ndim)
+{
+    for (int d = 0; d < ndim; d++)
+        if (b->begin[d] >= b->end[d])
+            return true;
+    return false;
+}
+
+static tsr_dim_window window_of(const tsr_window *w, int64_t n)
+{
+    return (tsr_dim_window){
+        .on = true, .n = n, .mul = w->mul, .lo = w->lo, .hi = w->hi, .div = w->div};
+}
+
+/* Leaves of [*begin, *end) what sees only [own_begin, own_end) of n indices. */
+static void shrink(const tsr_dim_window *w, int64_t n, int64_t own_begin, int64_t own_end,
+                   int64_t *begin, int64_t *end)
+{
+    int64_t a, b;
+
+    for (; *begin < *end; ++*begin) {
+        tsr__window_see(w, n, *begin, *begin + 1, &a, &b);
+        if (a >= own_begin || a == b)
+            break;
+    }
+    for (; *begin < *end; --*end) {
+        tsr__window_see(w, n, *end - 1, *end, &a, &b);
+        if (b <= own_end || a == b)
+            break;
+    }
+}
+
+/* The shape and place that an operand has in the call for a part of the guide. */
+static void cut_operand(const tsr_schema *s, const tsr_windows *w, int operand, const box *at,
+                        tsr_operand *x)
+{
+    const tsr_shape *whole =
+        operand < 0 ? &s->out_shape[TSR_OUTPUT(operand)] : &s->in[operand].shape;
+
+    for (int i = 0; i < w->n; i++) {
+        const int d = w->window[i].dim;
+        int64_t begin = at->begin[d], end = at->end[d];
+
+        if (w->window[i].operand == operand) {
+            const tsr_dim_window seen = window_of(&w->window[i], 0);
+            tsr__window_see(&seen, whole->size[d], at->begin[d], at->end[d], &begin, &end);
+        } else if (operand >= 0) {
+            continue;
+        }
+        x->first[d] = begin;
+        x->shape.size[d] = end - begin;
+    }
+}
+
+/* The memory of what `part` is of `whole`, both of the same tensor. */
+static tsr_piece place_in(const tsr_operand *whole, const tsr_operand *part)
+{
+    int64_t stride = (int64_t)tsr_dtype_size(whole->dtype);
+    tsr_piece p = {.n = whole->shape.ndim};
+
+    for (int d = whole->shape.ndim - 1; d >= 0; d--) {
+        p.offset += (part->first[d] < 0 ? 0 : part->first[d] - whole->first[d]) * stride;
+        p.count[d] = part->shape.size[d];
+        p.stride[d] = stride;
+        stride *= whole->shape.size[d];
+    }
+    return p;
+}
+
+/* ---- making ---- */
+
+static bool has_window(const tsr_windows *w, int operand, int dim)
+{
+    for (int i = 0; i < w->n; i++)
+        if (w->window[i].operand == operand && (dim < 0 || w->window[i].dim == dim))
+            return true;
+    return false;
+}
+
+static bool is_sharded_along(const tsr_spec *spec, unsigned mdims)
+{
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        if ((mdims >> m & 1) &&
+            (spec->place[m].kind == TSR_SHARD || spec->place[m].kind == TSR_STRIDED))
+            return true;
+    return false;
+}
+
+static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                       const tsr_windows *w, const tsr_kernel_call *call)
+{
+    unsigned mdims = 0;
+
+    if (w->guide >= 0)
+        return false;
+    for (int i = 0; i < w->n; i++) {
+        if (w->window[i].operand < 0)
+            return false;
+        mdims |= tsr__windows_mdims(w, in, out, w->window[i].operand);
+    }
+    for (int k = 0; k < s->n_in; k++)
+        if (tsr__schema_has(s, k) && !has_window(w, k, -1) && is_sharded_along(&in[k], mdims))
+            return false;
+    for (int k = 0; k < s->n_out; k++)
+        for (int i = 0; i < w->n && tsr__schema_gives(s, k); i++) {
+            const int d = w->window[i].dim;
+            const tsr_operand *guide = &call->out[TSR_OUTPUT(w->guide)];
+            if (d >= call->out[k].shape.ndim || call->out[k].first[d] != guide->first[d] ||
+                call->out[k].shape.size[d] != guide->shape.size[d])
+                return false;
+        }
+    return true;
+}
+
+static void add_piece(tsr_peel *p, const tsr_schema *s, const tsr_windows *w,
+                      const tsr_kernel_call *call, const box *at, int ndim)
+{
+    piece *x = &p->piece[p->n];
+
+    if (is_empty(at, ndim))
+        return;
+    x->at = *at;
+    x->call = *call;
+    x->call.state = NULL;
+    for (int k = 0; k < s->n_in; k++)
+        if (p->cut_in[k])
+            cut_operand(s, w, k, at, &x->call.in[k]);
+    for (int k = 0; k < s->n_out; k++)
+        if (p->cut_out[k])
+            cut_operand(s, w, TSR_OUTPUT(k), at, &x->call.out[k]);
+    p->n++;
+}
+
+/* What of the guide's part needs only the own parts; then what is left around it. */
+static void add_pieces(tsr_peel *p, const tsr_schema *s, const tsr_windows *w,
+                       const tsr_kernel_call *call)
+{
+    const tsr_operand *guide = &call->out[TSR_OUTPUT(w->guide)];
+    const int ndim = guide->shape.ndim;
+    box rest = box_of(guide), inner = rest;
+
+    for (int i = 0; i < w->n; i++) {
+        const tsr_window *x = &w->window[i];
+        const tsr_operand *own = &p->own[x->operand];
+        const tsr_dim_window seen = window_of(x, 0);
+
+        shrink(&seen, s->in[x->operand].shape.size[x->dim], own->first[x->dim],
+               own->first[x->dim] + own->shape.size[x->dim], &inner.begin[x->dim],
+               &inner.end[x->dim]);
+    }
+    if (is_empty(&inner, ndim))
+        return;
+    add_piece(p, s, w, call, &inner, ndim);
+    for (int d = 0; d < ndim; d++) {
+        box before = rest, behind = rest;
+
+        before.end[d] = inner.begin[d];
+        behind.begin[d] = inner.end[d];
+        add_piece(p, s, w, call, &before, ndim);
+        add_piece(p, s, w, call, &behind, ndim);
+        rest.begin[d] = inner.begin[d];
+        rest.end[d] = inner.end[d];
+    }
+}
+
+static void set_own(tsr_peel *p, int k, const tsr_spec *spec, const int *coord)
+{
+    tsr_layout layout = tsr__layout_of(spec);
+
+    p->own[k] = (tsr_operand){.dtype = spec->dtype, .shape = {.ndim = spec->shape.ndim}};
+    for (int d = 0; d < spec->shape.ndim; d++) {
+        int64_t begin = -1, end;
+        p->own[k].shape.size[d] = tsr__layout_extent(&layout, d, coord);
+        if (!tsr__layout_interval(&layout, d, coord, &begin, &end))
+            begin = -1;
+        p->own[k].first[d] = begin;
+    }
+}
+
+tsr_status tsr__peel_make(tsr_mesh *mesh, const tsr_schema *s, const tsr_spec *in,
+                          const tsr_spec *out, const tsr_windows *w, const tsr_kernel_call *call,
+                          tsr_peel **peel)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_peel *p = NULL;
+    tsr_status st = TSR_OK;
+
+    *peel = NULL;
+    if (!can_be_cut(s, in, out, w, call))
+        return TSR_OK;
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *p, &p, &ctx->error));
+    p->op = s->op;
+    for (int k = 0; k < s->n_in; k++) {
+        p->cut_in[k] = tsr__schema_has(s, k) && has_window(w, k, -1);
+        if (p->cut_in[k])
+            set_own(p, k, &in[k], mesh->coord);
+    }
+    for (int k = 0; k < s->n_out; k++)
+        p->cut_out[k] = tsr__schema_gives(s, k);
+    add_pieces(p, s, w, call);
+    for (int i = 0; i < p->n && s->op->prepare; i++)
+        TSR_TRY(s->op->prepare(&p->piece[i].call, &ctx->error));
+    if (p->n > 0)
+        *peel = p, p = NULL;
+done:
+    tsr__peel_free(ctx, p);
+    return st;
+}
+
+void tsr__peel_free(tsr_ctx *ctx, tsr_peel *p)
+{
+    for (int i = 0; p && p->op->release && i < p->n; i++)
+        p->op->release(&p->piece[i].call);
+    tsr__free(&ctx->heap, p);
+}
+
+bool tsr__peel_pays(const tsr_kernel_call *call, const tsr_windows *w, double halo_seconds,
+                    const tsr_cost *cost)
+{
+    double bytes = 0, pieces = 0;
+
+    for (int k = 0; k < call->n_in; k++)
+        if (has_window(w, k, -1))
+            bytes += (double)tsr_shape_count(&call->in[k].shape) *
+                     (double)tsr_dtype_size(call->in[k].dtype);
+    for (int k = 0; k < call->n_out; k++)
+        if (call->out[k].shape.ndim >= 0)
+            bytes += (double)tsr_shape_count(&call->out[k].shape) *
+                     (double)tsr_dtype_size(call->out[k].dtype);
+    for (int d = 0; d < TSR_MAX_DIM; d++)
+        for (int i = 0; i < w->n; i++)
+            if (w->window[i].dim == d) {
+                pieces += 2;
+                break;
+            }
+    return halo_seconds > 2 * bytes * cost->memory + pieces * PER_PIECE;
+}
+
+/* ---- running ---- */
+
+/* Cut inputs out of what is in `from`, run, paste outputs. */
+static tsr_status run_piece(const tsr_peel *p, piece *x, tsr_ctx *ctx, const tsr_kernel_call *call,
+                            const tsr_operand *from)
+{
+    void *in[TSR_MAX_IN] = {NULL}, *out[TSR_MAX_OUT] = {NULL};
+    tsr_kernel_call *sub = &x->call;
+    tsr_status st = TSR_OK;
+
+    sub->error = call->error;
+    sub->scratch = NULL;
+    for (int k = 0; k < sub->n_in; k++) {
+        tsr_operand packed = sub->in[k];
+        size_t size = tsr_dtype_size(packed.dtype);
+
+        sub->in[k].data = call->in[k].data;
+        if (!p->cut_in[k])
+            continue;
+        TSR_TRY(tsr__pool_get(&ctx->pool, (size_t)tsr_shape_count(&packed.shape) * size, &in[k],
+                              &ctx->error));
+        const tsr_piece to = place_in(&packed, &packed), at = place_in(&from[k], &packed);
+        tsr__piece_copy(size, in[k], &to, from[k].data, &at);
+        sub->in[k].data = in[k];
+    }
+    for (int k = 0; k < sub->n_out; k++) {
+        sub->out[k].data = NULL;
+        if (!p->cut_out[k])
+            continue;
+        TSR_TRY(tsr__pool_get(&ctx->pool,
+                              (size_t)tsr_shape_count(&sub->out[k].shape) *
+                                  tsr_dtype_size(sub->out[k].dtype),
+                              &out[k], &ctx->error));
+        sub->out[k].data = out[k];
+    }
+    if (p->op->scratch)
+        TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(sub), &sub->scratch, &ctx->error));
+    p->op->kernel(sub);
+    for (int k = 0; k < sub->n_out; k++)
+        if (p->cut_out[k]) {
+            const tsr_piece from_piece = place_in(&sub->out[k], &sub->out[k]);
+            const tsr_piece to = place_in(&call->out[k], &sub->out[k]);
+            tsr__piece_copy(tsr_dtype_size(sub->out[k].dtype), call->out[k].data, &to, out[k],
+                            &from_piece);
+        }
+done:
+    for (int k = 0; k < TSR_MAX_IN; k++)
+        tsr__pool_put(&ctx->pool, in[k]);
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        tsr__pool_put(&ctx->pool, out[k]);
+    tsr__pool_put(&ctx->pool, sub->scratch);
+    sub->scratch = NULL;
+    return st;
+}
+
+tsr_status tsr__peel_interior(tsr_peel *p, tsr_ctx *ctx, const tsr_kernel_call *call,
+                              tsr_tensor *const *in)
+{
+    for (int k = 0; k < call->n_in; k++)
+        p->own[k].data = p->cut_in[k] ? tsr__tensor_data(in[k]) : NULL;
+    return run_piece(p, &p->piece[0], ctx, call, p->own);
+}
+
+tsr_status tsr__peel_borders(tsr_peel *p, tsr_ctx *ctx, const tsr_kernel_call *call)
+{
+    tsr_status st = TSR_OK;
+
+    for (int i = 1; i < p->n && call->error->code == TSR_OK; i++)
+        TSR_TRY(run_piece(p, &p->piece[i], ctx, call, call->in));
+done:
+    return st;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_windows.c - ops that need more of an operand than a rank's part: a row of a program with
+   windows, what is moved and what is not, computing the interior while the rest travels, and
+   windows that are kept. Convolution as an op is test_conv.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tessera_ext.h>
+#include <tessera_ops.h>
+
+#include "ranks.h"
+
+enum { ELEMENTS = 1 << 14 };
+
+/* ---- a row of a program: out[i] = x[i - left] + .. + x[i + right] along dim 0 ---- */
+
+static tsr_status reach_shape(tsr_schema *s, tsr_error *err)
+{
+    (void)err;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = s->in[0].shape;
+    return TSR_OK;
+}
+
+static tsr_status reach_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < s->in[0].shape.ndim && st == TSR_OK; d++)
+        st = tsr_rule_add(out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}},
+                          err);
+    return st;
+}
+
+static void reach_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    const int64_t left = tsr_schema_attr(s, "left")->i[0],
+                  right = tsr_schema_attr(s, "right")->i[0];
+
+    w->guide = spread ? 0 : TSR_OUTPUT(0);
+    /* an element reaches as far to the right as an output looks to the left */
+    w->window[w->n++] = (tsr_window){.operand = spread ? TSR_OUTPUT(0) : 0,
+                                     .mul = 1,
+                                     .lo = spread ? -right : -left,
+                                     .hi = 1 + (spread ? left : right)};
+}
+
+static _Atomic int kernel_calls; /* of all ranks */
+
+static void reach_kernel(const tsr_kernel_call *call)
+{
+    const tsr_operand *x = &call->in[0], *y = &call->out[0];
+    const int64_t left = call->attrs.value[0].i[0], right = call->attrs.value[1].i[0];
+    const int64_t rest = x->shape.ndim > 1 ? x->shape.size[1] : 1;
+    const double *in = x->data;
+    double *out = y->data;
+
+    kernel_calls++;
+    for (int64_t i = 0; i < y->shape.size[0]; i++)
+        for (int64_t k = 0; k < rest; k++) {
+            double sum = 0;
+            for (int64_t j = i + y->first[0] - left; j <= i + y->first[0] + right; j++) {
+                const int64_t at = j - x->first[0];
+                if (at >= 0 && at < x->shape.size[0])
+                    sum += in[at * rest + k];
+            }
+            out[i * rest + k] = sum;
+        }
+}
+
+static const char *const reach_cases[] = {
+    "f64[12,2] left=1 right=2", "f64[13,3] left=1 right=2", "f64[8] left=5", "f64[7] left=5", NULL,
+};
+
+static const tsr_op reach = {.name = "reach",
+                             .inputs = "x",
+                             .attrs = "left:int=0,right:int=0",
+                             .doc = "sums of neighbours along dim 0",
+                             .rule = reach_rule,
+                             .windows = reach_windows,
+                             .linear = "x",
+                             .shape = reach_shape,
+                             .kernel = reach_kernel,
+                             .cases = reach_cases};
+
+/* ---- helpers ---- */
+
+static double small(int64_t i, int seed)
+{
+    return (double)((i * 7919 + seed * 104729) % 13 - 6);
+}
+
+static tsr_tensor *filled(tsr_mesh *mesh, const char *spec, int seed)
+{
+    static const tsr_error none;
+    double values[ELEMENTS];
+    tsr_error err = none;
+    tsr_spec s;
+
+    if (tsr_spec_parse(spec, tsr_mesh_shape_of(mesh), &s, &err) != TSR_OK)
+        return NULL;
+    for (int64_t i = 0; i < tsr_shape_count(&s.shape); i++)
+        values[i] = small(i, seed);
+    return tsr_from_host(mesh, spec, values);
+}
+
+static int64_t received(tsr_mesh *mesh)
+{
+    int64_t bytes = tsr_counters_get(mesh).bytes_in;
+
+    tsr_counters_reset(mesh);
+    return bytes;
+}
+
+static bool equal(tsr_tensor *a, tsr_tensor *b)
+{
+    double x[ELEMENTS], y[ELEMENTS];
+    const size_t bytes = (size_t)tsr_shape_count(&tsr_tensor_spec(a)->shape) * sizeof(double);
+
+    return tsr_to_host(a, x, bytes) == TSR_OK && tsr_to_host(b, y, bytes) == TSR_OK &&
+           memcmp(x, y, bytes) == 0;
+}
+
+/* ---- a program's own op ---- */
+
+static tsr_status run_reach(tsr_mesh *mesh, void *arg)
+{
+    const char *attrs[] = {"left=2", "right=1"};
+    tsr_cost cost;
+    tsr_tensor *whole, *x, *y, *z;
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &reach) == TSR_OK);
+    for (int seed = 0; seed < 12; seed++) {
+        char text[40];
+        snprintf(text, sizeof text, seed ? "random:%d" : "default", seed);
+        CHECK(tsr_cost_parse(text, &cost, NULL) == TSR_OK);
+        tsr_cost_set(mesh, &cost);
+        whole = filled(mesh, "f64[9,3]@[R]", 1);
+        x = filled(mesh, "f64[9,3]@[S(0)]", 1);
+        y = tsr_op_run(mesh, "reach", &whole, 1, attrs, 2);
+        z = tsr_op_run(mesh, "reach", &x, 1, attrs, 2);
+        CHECK(equal(y, z));
+    }
+    return tsr_mesh_status(mesh);
+}
+
+/* The interior is a call of the kernel, each border another. */
+static tsr_status count_calls(tsr_mesh *mesh, void *arg)
+{
+    const char *attrs[] = {"left=2", "right=1"};
+    tsr_tensor *x = filled(mesh, "f64[40,3]@[S(0)]", 1);
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &reach) == TSR_OK);
+    for (int on = 0; on < 2; on++) {
+        CHECK(tsr_barrier(mesh) == TSR_OK);
+        kernel_calls = 0;
+        CHECK(tsr_barrier(mesh) == TSR_OK);
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_AUTO);
+        tsr_op_run(mesh, "reach", &x, 1, attrs, 2);
+        CHECK(tsr_barrier(mesh) == TSR_OK);
+        CHECK(kernel_calls == (on ? 2 + 3 + 3 + 2 : 4));
+    }
+    return tsr_mesh_status(mesh);
+}
+
+static tsr_status validate_reach(tsr_mesh *mesh, void *arg)
+{
+    (void)arg;
+    tsr_validating_set(mesh, true);
+    CHECK(tsr_op_register(mesh, &reach) == TSR_OK);
+    return tsr_mesh_status(mesh);
+}
+
+static void an_own_op(void **state)
+{
+    (void)state;
+    pass_on("1", validate_reach, NULL);
+    pass_on("2", run_reach, NULL);
+    pass_on("4", run_reach, NULL);
+}
+
+/* ---- overlap ---- */
+
+static tsr_status overlap(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        const char *x, *w;
+        tsr_conv_opts opts;
+    } cases[] = {
+        {"f64[2,2,12,14]", "f64[3,2,3,3]", {.padding = {1, 1}}},
+        {"f64[1,2,13,17]", "f64[2,2,5,3]", {.padding = {2, 1}, .stride = {2, 1}}},
+        {"f64[1,2,16,16]", "f64[2,2,3,3]", {.padding = {2, 2}, .dilation = {2, 2}}},
+        {"f64[1,2,8,9]", "f64[2,2,3,3]", {.stride = {2, 2}, .transposed = true}},
+        {"f64[1,2,3,4]", "f64[2,2,3,3]", {.padding = {1, 1}}}, /* no interior on some ranks */
+    };
+    static const char *const places[] = {"[S(2),S(3)]", "[S(3),S(3)]", "[R,S(2)]", "[S(0),S(3)]"};
+    tsr_cost cost;
+
+    (void)arg;
+    CHECK(tsr_cost_parse("latency=0,bandwidth=1e15", &cost, NULL) == TSR_OK);
+    tsr_cost_set(mesh, &cost); /* halos cost next to nothing */
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
+        for (int p = 0; p < 4; p++) {
+            tsr_tensor *y[2], *x, *w;
+            char text[80];
+            int64_t bytes[2];
+
+            snprintf(text, sizeof text, "%s@%s", cases[c].x, places[p]);
+            x = filled(mesh, text, 1);
+            snprintf(text, sizeof text, "%s@[R,R]", cases[c].w);
+            w = filled(mesh, text, 2);
+            for (int on = 0; on < 2; on++) {
+                tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+                received(mesh);
+                y[on] = tsr_conv(x, w, NULL, &cases[c].opts);
+                bytes[on] = received(mesh);
+            }
+            CHECK(bytes[0] == bytes[1]);
+            CHECK(equal(y[0], y[1]));
+        }
+    return tsr_mesh_status(mesh);
+}
+
+static void overlap_changes_nothing(void **state)
+{
+    (void)state;
+    pass_on("4", count_calls, NULL);
+    pass_on("2x2", overlap, NULL);
+    pass_on("1x3", overlap, NULL);
+}
+
+/* ---- kept windows ---- */
+
+static tsr_status keep(tsr_mesh *mesh, void *arg)
+{
+    const tsr_conv_opts opts = {.padding = {1, 1}};
+    const int64_t kernel[] = {3, 3};
+    tsr_tensor *x = filled(mesh, "f64[2,2,8,8]@[S(3)]", 1),
+               *w = filled(mesh, "f64[2,2,3,3]@[R]", 2);
+    tsr_tensor *grad = filled(mesh, "f64[2,2,8,8]@[S(3)]", 3), *a, *b;
+
+    (void)arg;
+    received(mesh);
+    a = tsr_conv_grad_weight(x, grad, kernel, &opts);
+    CHECK(received(mesh) > 0);
+    tsr_keep_windows_set(mesh, 1 << 20);
+    tsr_conv(x, w, NULL, &opts);
+    CHECK(received(mesh) > 0);
+    b = tsr_conv_grad_weight(x, grad, kernel, &opts);
+    CHECK(received(mesh) == 0); /* the window is there */
+    CHECK(equal(a, b));
+    tsr_add_inplace(x, x); /* and no longer */
+    received(mesh);
+    b = tsr_conv_grad_weight(x, grad, kernel, &opts);
+    CHECK(received(mesh) > 0);
+    CHECK(equal(tsr_add(a, a), b));
+    tsr_conv(x, w, NULL, &(tsr_conv_opts){.padding = {2, 2}, .dilation = {2, 2}});
+    CHECK(received(mesh) > 0); /* another window */
+    tsr_keep_windows_set(mesh, 64);
+    tsr_conv(x, w, NULL, &opts);
+    received(mesh);
+    tsr_conv(x, w, NULL, &opts);
+    CHECK(received(mesh) > 0); /* too large to be kept */
+    tsr_keep_windows_set(mesh, 3 << 16);
+    for (int i = 0; i < 10; i++) { /* windows go with their tensors, or the limit is reached */
+        tsr_scope_push(mesh);
+        x = tsr_redistribute(filled(mesh, "f64[64,2,8,8]@[R]", 1), "[S(3)]");
+        tsr_conv(x, w, NULL, &opts);
+        received(mesh);
+        tsr_conv(x, w, NULL, &opts);
+        CHECK(received(mesh) == 0);
+        tsr_scope_pop(mesh);
+    }
+    return tsr_mesh_status(mesh);
+}
+
+static void kept_windows(void **state)
+{
+    (void)state;
+    pass_on("2", keep, NULL);
+    pass_on("4", keep, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_own_op),
+        cmocka_unit_test(overlap_changes_nothing),
+        cmocka_unit_test(kept_windows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
