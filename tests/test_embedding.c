@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_embedding.c - lookups, bags and gradients on meshes of threads, through the public headers:
    results that do not depend on the mesh, and what travels, to the byte. Bad input is
-   test_embedding_bad.c, faults are test_embedding_faults.c, facts of PyTorch are the oracle's. */
+   test_embedding_bad.c, faults are test_op_faults.c, facts of PyTorch are the oracle's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

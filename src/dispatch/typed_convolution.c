@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_convolution.c - convolution of tessera_ops.h: options become attributes, in the order of
    the rows (kernel/conv_call.h); and its gradients together, composed of the single ones. */
+#include <string.h>
+
 #include "dispatch/typed_space.h"
 #include "kernel/conv_call.h"
 #include "op/families.h"
@@ -66,6 +68,29 @@ static tsr_tensor *bias_grad(tsr_tensor *grad)
     return tsr_sum(grad, dims, 1 + typed_space(grad), false);
 }
 
+/* Is it the gradient of what x and weight give? Not every part of the op sees all three. */
+static tsr_status check_sizes(const tsr_tensor *grad, const tsr_tensor *x, const tsr_tensor *weight,
+                              const tsr_attrs *attrs, tsr_error *err)
+{
+    const tsr_spec *g = &grad->form->spec;
+    tsr_schema s = {.op = tsr__op_find("conv"), .n_in = 2, .attrs = *attrs};
+    char text[TSR_TEXT_LEN], shape[TSR_TEXT_LEN];
+    tsr_status st;
+
+    s.in[0] = x->form->spec;
+    s.in[1] = weight->form->spec;
+    TSR_TRY(tsr__schema_check(&s, err));
+    if (g->shape.ndim != s.out_shape[0].ndim ||
+        memcmp(g->shape.size, s.out_shape[0].size,
+               (size_t)g->shape.ndim * sizeof g->shape.size[0]) != 0)
+        st = tsr__fail(err, TSR_ERR_SHAPE,
+                       "conv_backward: the output has shape %s, its gradient is %s",
+                       tsr__shape_text(&s.out_shape[0], shape, sizeof shape),
+                       tsr_spec_text(g, text, sizeof text));
+done:
+    return st;
+}
+
 tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                                       tsr_tensor **out, tsr_error *err)
 {
@@ -73,6 +98,7 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
     const tsr_attr *mask = &attrs->value[TSR_CONV_OWN];
     const int ndim = typed_space(x);
     conv_attrs a;
+    tsr_status st;
 
     if (n_in != 3 || !grad || !x || !weight)
         return tsr__fail(err, TSR_ERR_ARG, "conv_backward: it takes grad, x and weight");
@@ -81,6 +107,7 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
                          "conv_backward: output_mask has %d numbers, it takes 3: of x, weight and "
                          "bias",
                          mask->n);
+    TSR_TRY(check_sizes(grad, x, weight, attrs, err));
     for (int i = 0; i < TSR_CONV_OWN; i++)
         a.value[i] = attrs->value[i];
     if (mask->n < 1 || mask->i[0]) {
@@ -95,14 +122,15 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
     }
     if (mask->n < 1 || mask->i[2])
         out[2] = bias_grad(grad);
-    return TSR_OK;
+done:
+    return st;
 }
 
 tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                              const tsr_conv_opts *opts, const bool wanted[3], tsr_tensor *out[3])
 {
     conv_attrs a = attrs_of(opts, typed_space(x));
-    tsr_tensor *all[TSR_MAX_OUT], *first;
+    tsr_tensor *all[TSR_MAX_OUT] = {NULL}, *first;
 
     a.value[TSR_CONV_OWN] = (tsr_attr){.n = 3, .i = {1, 1, 1}};
     for (int k = 0; k < 3 && wanted; k++)

@@ -6,12 +6,12 @@
 #include "dispatch/dispatch.h"
 #include "kernel/conv.h"
 
-/* n numbers; one that is 0 counts as `usual`. */
+/* n numbers; one that is 0 counts as `usual`. NULL: the attribute is left out. */
 static inline tsr_attr typed_numbers(const int64_t *value, int n, int64_t usual)
 {
-    tsr_attr attr = {.n = n};
+    tsr_attr attr = {.n = value ? n : -1};
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < attr.n; i++)
         attr.i[i] = value[i] ? value[i] : usual;
     return attr;
 }
@@ -27,7 +27,8 @@ static inline tsr_attr typed_padding(const int64_t *padding, const int64_t *more
     tsr_attr attr = typed_numbers(padding, n, 0);
 
     for (int d = 0; d < n; d++)
-        attr.i[n + d] = padding[d] + more[d];
+        if (__builtin_add_overflow(padding[d], more[d], &attr.i[n + d]))
+            attr.i[n + d] = INT64_MAX; /* too large, and so it will say */
     attr.n = 2 * n;
     return attr;
 }

@@ -71,24 +71,36 @@ static void set_shape(tsr_schema *s, int64_t n, int64_t channels, const int64_t 
         s->out_shape[0].size[2 + d] = space[d];
 }
 
+/* The channels that a weight is for. */
+static tsr_status weight_channels(const tsr_schema *s, const tsr_shape *w, tsr_conv_shape *c,
+                                  tsr_error *err)
+{
+    int64_t inner;
+
+    if (__builtin_mul_overflow(w->size[1], c->groups, &inner))
+        return tsr__fail(err, TSR_ERR_SHAPE,
+                         "%s: %" PRId64 " groups of %" PRId64 " channels are too many", s->op->name,
+                         c->groups, w->size[1]);
+    c->in_channels = c->transposed ? w->size[0] : inner;
+    c->out_channels = c->transposed ? inner : w->size[0];
+    return TSR_OK;
+}
+
 static tsr_status conv_shape(tsr_schema *s, tsr_error *err)
 {
     const tsr_shape *x = &s->in[0].shape, *w = &s->in[1].shape, *bias = &s->in[2].shape;
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     tsr_conv_shape c = {0};
-    int64_t expects;
     tsr_status st;
 
     TSR_TRY(begin_shape(s, &c, err));
-    expects = c.transposed ? w->size[0] : w->size[1] * c.groups;
-    if (expects != x->size[1])
+    TSR_TRY(weight_channels(s, w, &c, err));
+    if (c.in_channels != x->size[1])
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "%s: weight %s expects %" PRId64 " input channels, input %s has %" PRId64,
-                         s->op->name, tsr_spec_text(&s->in[1], a, sizeof a), expects,
+                         s->op->name, tsr_spec_text(&s->in[1], a, sizeof a), c.in_channels,
                          tsr_spec_text(&s->in[0], b, sizeof b), x->size[1]);
     c.batch = x->size[0];
-    c.in_channels = x->size[1];
-    c.out_channels = c.transposed ? w->size[1] * c.groups : w->size[0];
     for (int d = 0; d < c.ndim; d++) {
         c.in[d] = x->size[2 + d];
         c.kernel[d] = w->size[2 + d];
@@ -132,9 +144,8 @@ static tsr_status grad_input_shape(tsr_schema *s, tsr_error *err)
 
     TSR_TRY(begin_shape(s, &c, err));
     TSR_TRY(tsr__spatial_sizes(s, "input", c.ndim, c.in, err));
+    TSR_TRY(weight_channels(s, w, &c, err));
     c.batch = grad->size[0];
-    c.in_channels = c.transposed ? w->size[0] : w->size[1] * c.groups;
-    c.out_channels = c.transposed ? w->size[1] * c.groups : w->size[0];
     for (int d = 0; d < c.ndim; d++)
         c.kernel[d] = w->size[2 + d];
     if (grad->size[1] != c.out_channels)

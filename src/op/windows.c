@@ -190,7 +190,7 @@ static int64_t meet(interval a, interval b)
 }
 
 /* Parts and windows ascend with the rank's number, so that those which meet x are found by going
-   away from r until they are beyond it. */
+   away from r until they are beyond it. Empty ones, which may lie between others, lie nowhere. */
 static int64_t meet_others(const tsr_layout *layout, int dim, unsigned mdims, int64_t n, int64_t r,
                            interval x, int *peers)
 {
@@ -201,7 +201,7 @@ static int64_t meet_others(const tsr_layout *layout, int dim, unsigned mdims, in
             interval y = interval_at(layout, dim, mdims, i);
             int64_t common = meet(x, y);
 
-            if (step < 0 ? y.end <= x.begin : y.begin >= x.end)
+            if (y.begin < y.end && (step < 0 ? y.end <= x.begin : y.begin >= x.end))
                 break;
             sum += common;
             *peers += common > 0;
