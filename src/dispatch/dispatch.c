@@ -115,6 +115,22 @@ static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_ca
     return tsr__fail(&ctx->error, st, "%s", trouble.text);
 }
 
+/* What windows bring is the op's too. */
+static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_plan *plan,
+                             tsr_tensor *const *in, tsr_tensor *const *out)
+{
+    const tsr_local_plan *local = plan->local;
+    tsr_booking b;
+    tsr_status st;
+
+    if (!local->halo)
+        return tsr__local_plan_run(mesh, call->part, plan, in, out);
+    b = tsr__book_begin(mesh->ctx);
+    st = tsr__local_plan_run(mesh, call->part, plan, in, out);
+    tsr__book_end(mesh->ctx, &b, &call->entry->counters);
+    return st;
+}
+
 bool tsr__dispatch_travels(const tsr_opened *o)
 {
     return ((tsr_local_plan *)o->plan->local)->travels;
@@ -144,7 +160,7 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
         if (tsr__dispatch_travels(o))
             st = run_itself(ctx, call->entry, &run);
         else
-            st = tsr__local_plan_run(mesh, call->part, plan, o->in, out);
+            st = run_kernel(mesh, call, plan, o->in, out);
     }
     call->entry->counters.calls++;
     call->entry->counters.predicted += comm->seconds;
