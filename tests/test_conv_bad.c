@@ -367,8 +367,8 @@ static tsr_status good_call(tsr_mesh *mesh)
     return TSR_OK;
 }
 
-/* Every rank sees the sentence by itself, before anything is sent; the second time from a cache, and
-   without more memory. */
+/* Every rank sees the sentence by itself, before anything is sent; the second time from a cache,
+   and without more memory. */
 static tsr_status refuse_job(tsr_mesh *mesh, void *arg)
 {
     const bad *b = arg;

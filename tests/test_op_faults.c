@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_op_faults.c - ops that communicate by themselves (lookups by all-to-all, bags, convolution by
-   halos, and their gradients), in which each allocation and each collective call fails once on some
-   rank: an error on all ranks, in time, and nothing that stays behind. First calls plan and fill
-   caches; later ones must leave the memory as it was. */
+/* test_op_faults.c - ops that communicate by themselves (lookups by all-to-all, bags, convolution
+   by halos, and their gradients), in which each allocation and each collective call fails once on
+   some rank: an error on all ranks, in time, and nothing that stays behind. First calls plan and
+   fill caches; later ones must leave the memory as it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
