@@ -157,7 +157,8 @@ static const bad BAD[] = {
      .opts = {.output_padding = {0, 2}, .stride = {2, 2}, .transposed = true},
      .code = TSR_ERR_SHAPE,
      .says =
-         "conv: output padding 2 of spatial dim 1 must be less than its stride 2 or its dilation 1"},
+         "conv: output padding 2 of spatial dim 1 must be less than its stride 2 or its "
+         "dilation 1"},
     {.f = FORWARD,
      .a = X,
      .b = "f32[3,8,3,3]",
@@ -170,13 +171,15 @@ static const bad BAD[] = {
      .b = "f32[8,4]",
      .code = TSR_ERR_SHAPE,
      .says =
-         "conv: f32[2,4]@[S(0)] has 2 dims, convolution takes batch, channels and 1 to 3 spatial dims"},
+         "conv: f32[2,4]@[S(0)] has 2 dims, convolution takes batch, channels and 1 to 3 "
+         "spatial dims"},
     {.f = FORWARD,
      .a = "f32[2,4,3,3,3,3]",
      .b = "f32[8,4,3,3,3,3]",
      .code = TSR_ERR_SHAPE,
      .says =
-         "conv: f32[2,4,3,3,3,3]@[S(0)] has 6 dims, convolution takes batch, channels and 1 to 3 spatial dims"},
+         "conv: f32[2,4,3,3,3,3]@[S(0)] has 6 dims, convolution takes batch, channels and "
+         "1 to 3 spatial dims"},
     {.f = FORWARD,
      .a = X,
      .b = "f32[8,4,3]",
@@ -205,13 +208,15 @@ static const bad BAD[] = {
      .b = W,
      .code = TSR_ERR_SHAPE,
      .says =
-         "conv_grad_input: spatial dim 1 of the output has size 4, its gradient f32[2,8,4,5]@[S(0)] has 5"},
+         "conv_grad_input: spatial dim 1 of the output has size 4, its gradient "
+         "f32[2,8,4,5]@[S(0)] has 5"},
     {.f = GRAD_INPUT,
      .a = "f32[2,7,4,4]",
      .b = W,
      .code = TSR_ERR_SHAPE,
      .says =
-         "conv_grad_input: weight f32[8,4,3,3]@[R] gives 8 output channels, the gradient f32[2,7,4,4]@[S(0)] has 7"},
+         "conv_grad_input: weight f32[8,4,3,3]@[R] gives 8 output channels, the gradient "
+         "f32[2,7,4,4]@[S(0)] has 7"},
     {.f = GRAD_WEIGHT,
      .a = X,
      .b = "f32[3,8,4,4]",
@@ -222,7 +227,8 @@ static const bad BAD[] = {
      .b = "f32[2,8,4,6]",
      .code = TSR_ERR_SHAPE,
      .says =
-         "conv_grad_weight: spatial dim 1 of the output has size 4, its gradient f32[2,8,4,6]@[R] has 6"},
+         "conv_grad_weight: spatial dim 1 of the output has size 4, its gradient "
+         "f32[2,8,4,6]@[R] has 6"},
     {.f = GRAD_WEIGHT,
      .a = X,
      .b = "f32[2,7,4,4]",
