@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_draw.c - tessera draw: the picture of a layout, and a table of what each rank holds. */
+#include "op_problem.h"
 #include "picture.h"
-#include "problem.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TABLE_ROWS = 32 }; /* ranks listed as text */
-enum { RANGE = 64 };
+enum { RANGE = 64, TITLE = 2 * TSR_TEXT_LEN + 16 };
 
 static int64_t local_bytes(const tsr_spec *spec, int index, tsr_shape *part)
 {
@@ -21,9 +20,18 @@ static int64_t local_bytes(const tsr_spec *spec, int index, tsr_shape *part)
 
 /* ---- text ---- */
 
+static const char *draw_title(const tsr_spec *spec, char buf[TITLE])
+{
+    char text[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN];
+
+    snprintf(buf, TITLE, "%s on mesh %s", tsr_spec_text(spec, text, sizeof text),
+             tsr_mesh_text(&spec->mesh, mesh, sizeof mesh));
+    return buf;
+}
+
 static void print_title(const tsr_spec *spec, int n_ranks)
 {
-    char text[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN], all[CLI_TEXT], least[CLI_TEXT], most[CLI_TEXT];
+    char title[TITLE], all[CLI_TEXT], least[CLI_TEXT], most[CLI_TEXT];
     int64_t low = INT64_MAX, high = 0;
     tsr_shape part;
 
@@ -33,8 +41,7 @@ static void print_title(const tsr_spec *spec, int n_ranks)
         low = bytes < low ? bytes : low;
         high = bytes > high ? bytes : high;
     }
-    printf("%s on mesh %s\n", tsr_spec_text(spec, text, sizeof text),
-           tsr_mesh_text(&spec->mesh, mesh, sizeof mesh));
+    printf("%s\n", draw_title(spec, title));
     printf("%s in all; ",
            cli_bytes((double)tsr_shape_count(&spec->shape) * (double)tsr_dtype_size(spec->dtype),
                      all));
@@ -48,6 +55,8 @@ static void print_title(const tsr_spec *spec, int n_ranks)
 
 static void print_notes(const picture *p)
 {
+    char cut[CLI_TEXT];
+
     printf("\n");
     if (p->row.dim >= 0)
         printf("  down: dim %d, across: dim %d", p->row.dim, p->col.dim);
@@ -55,8 +64,7 @@ static void print_notes(const picture *p)
         printf("  across: dim %d", p->col.dim);
     else
         printf("  one element");
-    printf("%s\n  cells show the ranks that hold them\n",
-           p->other_dims ? ", at index 0 of the other dims" : "");
+    printf("%s\n  cells show the ranks that hold them\n", picture_cut(p, cut));
     if (p->replicas)
         printf("  a,b: these ranks hold the same elements\n");
     if (p->partials)
@@ -155,24 +163,12 @@ static json_t *to_json(const tsr_spec *spec, int n_ranks)
 
 /* ---- the command ---- */
 
-static bool wants_color(const char *when, bool *out)
-{
-    if (!when || strcmp(when, "auto") == 0) {
-        const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-        *out = isatty(STDOUT_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
-        return true;
-    }
-    *out = strcmp(when, "always") == 0;
-    return *out || strcmp(when, "never") == 0;
-}
-
 static int print_text(const tsr_spec *spec, int n_ranks, bool color)
 {
     tsr_error err = {0};
     picture p;
 
-    if (picture_make(spec, DRAW_TEXT_ELEMENTS, DRAW_TEXT_SLOTS, &p, &err) != TSR_OK)
+    if (picture_make(spec, NULL, DRAW_TEXT_ELEMENTS, DRAW_TEXT_SLOTS, &p, &err) != TSR_OK)
         return cli_error(&err);
     print_title(spec, n_ranks);
     draw_text(&p, color);
@@ -186,10 +182,15 @@ int cli_draw(const cli_args *args)
 {
     const char *svg = cli_option_of(args, "svg"), *when = cli_option_of(args, "color");
     int status = CLI_OK, n_ranks;
+    char title[TITLE];
     problem p;
     bool color;
 
-    if (!wants_color(when, &color))
+    if (op_problem_is(args->text))
+        return cli_draw_op(args);
+    if (cli_option_of(args, "rank"))
+        return cli_bad("draw: --rank is for ops that see operands through windows");
+    if (!draw_wants_color(when, &color))
         return cli_bad("draw: --color is \"%s\"; expected auto, always or never", when);
     if (!problem_read("draw", PROBLEM_TENSOR, args->text, &p))
         return CLI_USAGE;
@@ -199,7 +200,7 @@ int cli_draw(const cli_args *args)
     if (!cli_speaks())
         return CLI_OK;
     if (svg)
-        status = draw_svg(&p.from, svg);
+        status = draw_svg(draw_title(&p.from, title), &p.from, NULL, svg);
     if (status == CLI_OK && cli_option_of(args, "json"))
         return cli_print_json(to_json(&p.from, n_ranks));
     if (status == CLI_OK && !svg)

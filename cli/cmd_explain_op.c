@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_explain_op.c - tessera explain for ops: where each input goes and how, what the output is,
    what it all costs, and what each rule on every mesh dim would cost instead. Pure. */
+#include "op_halo.h"
 #include "op_rivals.h"
 
 #include <stdlib.h>
@@ -17,7 +18,9 @@ typedef struct move {
 /* All that is to be said. */
 typedef struct story {
     op_problem p;
-    move in[TSR_OP_INPUTS], out; /* out: to what was asked for */
+    move in[TSR_OP_INPUTS], out;  /* out: to what was asked for */
+    op_halo halo[TSR_OP_WINDOWS]; /* operands seen through windows */
+    int n_halos;
     op_rules rules;
     op_rival *rival;     /* one per rule */
     double n_strategies; /* rules to the power of mesh dims */
@@ -51,6 +54,14 @@ static int look_moves(story *s)
     if (status == CLI_OK && p->want_text[0])
         status = look_move(&p->set, &p->way.out[0], &p->want, &s->out);
     return status;
+}
+
+/* A large mesh is explained without them. */
+static int look_halos(story *s)
+{
+    if (cli_mesh_size(&s->p.set.from.mesh) > OP_HALO_RANKS)
+        return CLI_OK;
+    return op_halos_make(&s->p, s->halo, &s->n_halos);
 }
 
 /* Does trying everything give the same way? */
@@ -93,6 +104,7 @@ static void free_story(story *s)
         free(s->in[k].step);
     free(s->out.step);
     free(s->rival);
+    op_halos_free(s->halo, s->n_halos);
     op_rules_free(&s->rules);
 }
 
@@ -114,6 +126,14 @@ static void move_row(cli_table *table, const char *name, const tsr_spec *from, c
                       cli_steps_text(&from->mesh, m->step, m->info.n_steps, steps, sizeof steps)});
 }
 
+static void print_halo(const op_halo *h)
+{
+    char name[CLI_TEXT], text[TSR_TEXT_LEN];
+
+    printf("  windows %s %s: %s\n", op_halo_name(h, name), h->spread ? "added up" : "brought",
+           op_halo_text(h, text, sizeof text));
+}
+
 static void print_moves(const story *s)
 {
     const op_problem *p = &s->p;
@@ -133,9 +153,13 @@ static void print_moves(const story *s)
     printf("\n  output  %s", tsr_spec_text(&p->way.out[0], text, sizeof text));
     if (p->want_text[0])
         printf(", then %s", tsr_placements_text(&p->want, text, sizeof text));
-    printf("\n  cost    %s for inputs", cli_seconds(p->way.inputs, a));
+    printf("\n");
+    for (int i = 0; i < s->n_halos; i++)
+        print_halo(&s->halo[i]);
+    printf("  cost    %s for inputs", cli_seconds(p->way.inputs, a));
     if (p->op->comm || p->op->windows)
-        printf(" + %s by itself", cli_seconds(p->way.comm, a));
+        printf(" + %s %s", cli_seconds(p->way.comm, a),
+               s->n_halos > 0 ? "for windows" : "by itself");
     printf(" + %s pending = %s\n", cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));
 }
 
@@ -204,6 +228,18 @@ static json_t *move_json(const char *name, const tsr_spec *from, const tsr_spec 
                      steps);
 }
 
+static json_t *halo_json(const op_halo *h)
+{
+    int busiest = op_halo_busiest(h, false), peers, coord[TSR_MAX_MESH];
+    int64_t bytes = op_halo_received(h, busiest, &peers);
+    char name[CLI_TEXT], text[TSR_TEXT_LEN];
+
+    return json_pack("{s:s, s:b, s:s, s:i, s:I, s:i}", "operand", op_halo_name(h, name), "spread",
+                     h->spread, "text", op_halo_text(h, text, sizeof text), "rank",
+                     cli_mesh_rank(&h->spec->mesh, busiest, coord), "bytes", (json_int_t)bytes,
+                     "peers", peers);
+}
+
 static json_t *rival_json(const story *s, int i)
 {
     const op_rival *r = &s->rival[i];
@@ -221,7 +257,7 @@ static json_t *rival_json(const story *s, int i)
 static json_t *to_json(const story *s)
 {
     const op_problem *p = &s->p;
-    json_t *inputs = json_array(), *results = json_array(), *object;
+    json_t *inputs = json_array(), *windows = json_array(), *results = json_array(), *object;
     char text[OP_TEXT], name[CLI_TEXT], out[TSR_TEXT_LEN];
 
     for (int k = 0; k < p->n_in; k++)
@@ -234,9 +270,11 @@ static json_t *to_json(const story *s)
                                     p->way.pending, "seconds", p->way.seconds));
     for (int i = 0; i < s->rules.n; i++)
         json_array_append_new(results, rival_json(s, i));
-    object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f, s:o, s:o}", "command", "explain",
+    for (int i = 0; i < s->n_halos; i++)
+        json_array_append_new(windows, halo_json(&s->halo[i]));
+    object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:o, s:o}", "command", "explain",
                        "problem", op_problem_text(p, text, sizeof text), "op", p->op->name, "cost",
-                       p->set.cost_text, "inputs", inputs, "output",
+                       p->set.cost_text, "inputs", inputs, "windows", windows, "output",
                        tsr_spec_text(&p->way.out[0], out, sizeof out), "strategies",
                        s->n_strategies, "search_agrees",
                        s->tried ? json_boolean(s->agrees) : json_null(), "results", results);
@@ -277,12 +315,18 @@ static int print_rules(const story *s, bool as_json)
 
 static int tell(story *s, bool rules_only, bool as_json)
 {
-    int status = op_rules_make(&s->p, &s->rules);
+    int status;
+
+    if (s->p.op->compose)
+        return explain_composed(&s->p, rules_only, as_json);
+    status = op_rules_make(&s->p, &s->rules);
 
     if (status == CLI_OK && rules_only)
         return print_rules(s, as_json);
     if (status == CLI_OK)
         status = look_moves(s);
+    if (status == CLI_OK)
+        status = look_halos(s);
     if (status == CLI_OK)
         status = look_rivals(s);
     if (status == CLI_OK)

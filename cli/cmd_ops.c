@@ -34,13 +34,13 @@ static void print_table(void)
 }
 
 /* How partial inputs pass. */
-static const char *partials(const tsr_op *op, char buf[CLI_TEXT])
+static const char *partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 {
     if (op->moves)
         return "every reduction passes, it only moves elements";
     if (!op->linear && !op->monotone)
         return op->axes ? "none pass" : "as its function says";
-    snprintf(buf, CLI_TEXT, "%s%s%s%s%s", op->linear ? "sum and avg, it is " : "",
+    snprintf(buf, TSR_TEXT_LEN, "%s%s%s%s%s", op->linear ? "sum and avg, it is " : "",
              op->linear ? op->linear : "", op->linear && op->monotone ? "; " : "",
              op->monotone ? "max and min, it grows with " : "", op->monotone ? op->monotone : "");
     return buf;
@@ -48,7 +48,7 @@ static const char *partials(const tsr_op *op, char buf[CLI_TEXT])
 
 static void print_op(const tsr_op *op)
 {
-    char text[CLI_TEXT];
+    char text[TSR_TEXT_LEN];
 
     printf("%s  %s\n", op->name, op->doc);
     printf("  inputs      %s\n", op->inputs);

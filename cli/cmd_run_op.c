@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_run_op.c - tessera run for ops: npy files through an op into another npy file. */
+/* cmd_run_op.c - tessera run for ops: npy files through an op into other npy files. */
 #include "measure.h"
 #include "op_problem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* What the first rank of the mesh knows, which need not be the one that prints. */
+typedef struct answer {
+    tsr_counters counters;
+    tsr_spec spec[TSR_OP_OUTPUTS]; /* of the outputs that are there */
+    int n_out;
+} answer;
+
 typedef struct task {
     op_problem p;
-    char file[TSR_OP_INPUTS][4096]; /* of the inputs that are there */
-    const char *out;
-    /* the first rank's: */
-    tsr_counters counters;
+    char file[TSR_OP_INPUTS][4096];      /* of the inputs that are there */
+    const char *out;                     /* the list as given */
+    char out_file[TSR_OP_OUTPUTS][4096]; /* of the first outputs that are there */
+    int n_files;
+    /* what the first rank of the world keeps: */
+    answer answer;
     double load, run, save; /* seconds */
 } task;
 
@@ -26,19 +35,30 @@ static tsr_status load(const task *t, tsr_mesh *mesh, tsr_tensor **in)
     return tsr_mesh_status(mesh);
 }
 
-static tsr_status compute(const task *t, tsr_mesh *mesh, tsr_tensor *const *in, tsr_tensor **out)
+/* Files are for the outputs that are there, in their order; there may be fewer or more. */
+static tsr_status save(const task *t, tsr_tensor *const *out, answer *a)
 {
-    *out = op_problem_run(&t->p, mesh, in);
-    return tsr_mesh_status(mesh);
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < TSR_OP_OUTPUTS && st == TSR_OK; k++) {
+        if (!out[k])
+            continue;
+        a->spec[a->n_out] = *tsr_tensor_spec(out[k]);
+        if (a->n_out < t->n_files)
+            st = tsr_save_npy(out[k], t->out_file[a->n_out]);
+        a->n_out++;
+    }
+    return st;
 }
 
-/* Under threads the first rank's numbers are kept; under MPI each process has a task. */
+/* Thread ranks share the task; under MPI each process has one. */
 static tsr_status job(tsr_mesh *world, void *arg)
 {
     task *t = arg;
     tsr_mesh *mesh = NULL, *same = NULL;
-    tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *y = NULL;
+    tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *out[TSR_OP_OUTPUTS] = {NULL};
     double times[4] = {measure_now()};
+    answer a = {0};
     tsr_status st;
     bool member;
 
@@ -52,18 +72,20 @@ static tsr_status job(tsr_mesh *world, void *arg)
     times[1] = measure_now();
     tsr_counters_reset(world);
     if (st == TSR_OK && member)
-        st = compute(t, mesh, in, &y);
-    if (st == TSR_OK && tsr_mesh_rank(world) == t->p.set.from.mesh.first)
-        t->counters = tsr_counters_get(world);
+        st = op_problem_run(&t->p, mesh, in, out);
+    a.counters = tsr_counters_get(world);
     if (st == TSR_OK)
         st = tsr_barrier(world);
     times[2] = measure_now();
     if (st == TSR_OK && member)
-        st = tsr_save_npy(y, t->out);
+        st = save(t, out, &a);
+    if (st == TSR_OK)
+        st = tsr_broadcast(world, TSR_U8, &a, sizeof a, t->p.set.from.mesh.first);
     if (st == TSR_OK)
         st = tsr_barrier(world);
     times[3] = measure_now();
     if (tsr_mesh_rank(world) == 0) {
+        t->answer = a;
         t->load = times[1] - times[0];
         t->run = times[2] - times[1];
         t->save = times[3] - times[2];
@@ -101,6 +123,23 @@ static int split_files(const char *list, task *t)
     return CLI_OK;
 }
 
+/* "a.npy,b.npy": one per output, or fewer */
+static int split_out_files(const char *list, task *t)
+{
+    for (;; list++) {
+        size_t n = strcspn(list, ",");
+
+        if (t->n_files == TSR_OP_OUTPUTS)
+            return cli_bad("run: --out names more than %d files", TSR_OP_OUTPUTS);
+        if (n == 0 || n >= sizeof t->out_file[0])
+            return cli_bad("run: a file name of --out is %s", n ? "too long" : "empty");
+        memcpy(t->out_file[t->n_files++], list, n);
+        list += n;
+        if (!*list)
+            return CLI_OK;
+    }
+}
+
 /* Whether a file is the tensor that the text describes; the text may leave it to the file. */
 static int settle_input(task *t, int k)
 {
@@ -126,6 +165,8 @@ static int settle(const char *list, task *t)
 {
     int status = split_files(list, t);
 
+    if (status == CLI_OK)
+        status = split_out_files(t->out, t);
     for (int k = 0; k < t->p.n_in && status == CLI_OK; k++)
         if (t->file[k][0])
             status = settle_input(t, k);
@@ -134,29 +175,49 @@ static int settle(const char *list, task *t)
 
 /* ---- the answer ---- */
 
+static int print_json(const task *t, const char *list, const char *text)
+{
+    const op_problem *p = &t->p;
+    json_t *result, *outputs = json_array();
+    char out[TSR_TEXT_LEN];
+
+    for (int k = 0; k < t->answer.n_out; k++)
+        json_array_append_new(outputs,
+                              json_string(tsr_spec_text(&t->answer.spec[k], out, sizeof out)));
+    result =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:f, s:f, s:I, s:I, s:I}", "problem", text, "in",
+                  list, "out", t->out, "output", tsr_spec_text(&t->answer.spec[0], out, sizeof out),
+                  "outputs", outputs, "load_seconds", t->load, "run_seconds", t->run,
+                  "save_seconds", t->save, "bytes_in", (json_int_t)t->answer.counters.bytes_in,
+                  "bytes_out", (json_int_t)t->answer.counters.bytes_out, "memory_peak",
+                  (json_int_t)t->answer.counters.memory_peak);
+    if (!p->op->compose)
+        json_object_set_new(result, "predicted_seconds", json_real(p->way.seconds));
+    return cli_print_json(json_pack("{s:s, s:[o]}", "command", "run", "results", result));
+}
+
 static int print(const task *t, const char *list, bool as_json)
 {
     const op_problem *p = &t->p;
     char text[OP_TEXT], out[TSR_TEXT_LEN], a[CLI_TEXT], b[CLI_TEXT];
 
     op_problem_text(p, text, sizeof text);
-    tsr_spec_text(p->want_text[0] ? &p->want : &p->way.out[0], out, sizeof out);
     if (as_json)
-        return cli_print_json(json_pack(
-            "{s:s, s:[{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I}]}", "command", "run",
-            "results", "problem", text, "in", list, "out", t->out, "output", out,
-            "predicted_seconds", p->way.seconds, "load_seconds", t->load, "run_seconds", t->run,
-            "save_seconds", t->save, "bytes_in", (json_int_t)t->counters.bytes_in, "bytes_out",
-            (json_int_t)t->counters.bytes_out, "memory_peak", (json_int_t)t->counters.memory_peak));
+        return print_json(t, list, text);
     printf("%s\n", text);
     printf("  load    %s from %s\n", cli_seconds(t->load, a), list);
-    printf("  run     %s (moving predicted %s)\n", cli_seconds(t->run, a),
-           cli_seconds(p->way.seconds, b));
-    printf("  output  %s\n", out);
+    printf("  run     %s", cli_seconds(t->run, a));
+    if (!p->op->compose)
+        printf(" (moving predicted %s)", cli_seconds(p->way.seconds, b));
+    printf("\n");
+    for (int k = 0; k < t->answer.n_out; k++)
+        printf("  output  %s%s\n", tsr_spec_text(&t->answer.spec[k], out, sizeof out),
+               k < t->n_files ? "" : ", not saved: --out names no file for it");
     printf("  save    %s to %s\n", cli_seconds(t->save, a), t->out);
     printf("  rank %d  %s received, %s sent, ", p->set.from.mesh.first,
-           cli_bytes((double)t->counters.bytes_in, a), cli_bytes((double)t->counters.bytes_out, b));
-    printf("%s held at most\n", cli_bytes((double)t->counters.memory_peak, a));
+           cli_bytes((double)t->answer.counters.bytes_in, a),
+           cli_bytes((double)t->answer.counters.bytes_out, b));
+    printf("%s held at most\n", cli_bytes((double)t->answer.counters.memory_peak, a));
     return CLI_OK;
 }
 
@@ -185,6 +246,9 @@ static int run(const cli_args *args, task *t)
     opts.world = set->world;
     if (tsr_run(&opts, job, t, &err) != TSR_OK)
         return cli_error(&err);
+    if (t->n_files > t->answer.n_out && cli_speaks())
+        return cli_failed("run: --out names %d files, but %s gives %d output%s", t->n_files,
+                          t->p.op->name, t->answer.n_out, t->answer.n_out == 1 ? "" : "s");
     return cli_speaks() ? print(t, list, cli_option_of(args, "json") != NULL) : CLI_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_verify_op.c - tessera verify for ops: runs an op on placed inputs, in one way or in all, and
-   compares every element of the result on every rank with that of one rank, and the placements of
-   the output with the plan. */
+   compares every element of every output on every rank with that of one rank, and the placements
+   of the outputs with the plan, unless the op is composed of others and has none. */
 #include "op_check.h"
 #include "values.h"
 #include "verify_ranks.h"
@@ -20,7 +20,7 @@ typedef struct verdict {
     int64_t compared;      /* elements */
     int32_t inexact;       /* some elements were compared with a tolerance */
     /* the first that failed: */
-    int32_t way;
+    int32_t way, output;
     int64_t at[TSR_MAX_DIM];
     double expected, got, tolerance;
     char planned[TSR_TEXT_LEN], found[TSR_TEXT_LEN];
@@ -37,15 +37,17 @@ typedef struct task {
 
 /* ---- one rank ---- */
 
-static void note(verdict *v, fault kind, int way)
+static void note(verdict *v, fault kind, int way, int output)
 {
     if (v->fault)
         return;
     v->fault = kind;
     v->way = way;
+    v->output = output;
 }
 
-static bool compare_spec(const tsr_spec *planned, const tsr_spec *found, int way, verdict *v)
+static bool compare_spec(const tsr_spec *planned, const tsr_spec *found, int way, int output,
+                         verdict *v)
 {
     if (tsr_spec_equal(planned, found))
         return true;
@@ -53,17 +55,17 @@ static bool compare_spec(const tsr_spec *planned, const tsr_spec *found, int way
         tsr_spec_text(planned, v->planned, sizeof v->planned);
         tsr_spec_text(found, v->found, sizeof v->found);
     }
-    note(v, FAULT_SPEC, way);
+    note(v, FAULT_SPEC, way, output);
     return false;
 }
 
-static bool compare_values(const task *t, const void *data, int way, verdict *v)
+static bool compare_values(const task *t, const void *data, int way, int output, verdict *v)
 {
-    const op_reference *ref = t->ref;
+    const op_result *ref = &t->ref->out[output];
 
     for (int64_t i = 0; i < ref->n; i++) {
         double got = value_get(ref->dtype, data, i);
-        double tolerance = op_reference_tolerance(ref, i, t->book.n_ranks);
+        double tolerance = op_result_tolerance(ref, i, t->book.n_ranks);
         int64_t rest = i;
 
         v->compared++;
@@ -79,56 +81,87 @@ static bool compare_values(const task *t, const void *data, int way, verdict *v)
             v->got = got;
             v->tolerance = tolerance;
         }
-        note(v, FAULT_VALUE, way);
+        note(v, FAULT_VALUE, way, output);
         return false;
     }
     return true;
 }
 
+/* One output; planned NULL: wherever it is. */
 static tsr_status compare(const task *t, tsr_tensor *y, const tsr_spec *planned, int way,
-                          verdict *v)
+                          int output, bool *good, verdict *v)
 {
-    size_t bytes = (size_t)t->ref->n * tsr_dtype_size(t->ref->dtype);
+    const op_result *ref = &t->ref->out[output];
+    size_t bytes = (size_t)ref->n * tsr_dtype_size(ref->dtype);
     void *data = malloc(bytes + 1);
     tsr_status st = data ? TSR_OK : TSR_ERR_MEMORY;
-    bool good = st == TSR_OK && compare_spec(planned, tsr_tensor_spec(y), way, v);
 
+    if (st == TSR_OK && planned)
+        *good = compare_spec(planned, tsr_tensor_spec(y), way, output, v) && *good;
     if (st == TSR_OK)
         st = tsr_to_host(y, data, bytes);
-    if (st == TSR_OK && good)
-        good = compare_values(t, data, way, v);
-    v->failed += !good;
+    if (st == TSR_OK && *good)
+        *good = compare_values(t, data, way, output, v);
     free(data);
     return st;
+}
+
+static tsr_status compare_all(const task *t, tsr_tensor *const *out, const tsr_op_way *plan,
+                              int way, verdict *v)
+{
+    tsr_status st = TSR_OK;
+    bool good = true;
+
+    for (int k = 0; k < TSR_OP_OUTPUTS && st == TSR_OK; k++)
+        if (t->ref->out[k].expected)
+            st = out[k] ? compare(t, out[k], plan ? &plan->out[k] : NULL, way, k, &good, v)
+                        : TSR_ERR_MISMATCH;
+    v->failed += !good;
+    return st;
+}
+
+/* Where the outputs should be; an op that is composed of others does not say. */
+static tsr_status look_up_plan(const op_problem *p, const tsr_spec *specs, tsr_op_way *plan)
+{
+    tsr_schema schema;
+    tsr_status st = tsr_schema_make(p->op, specs, p->n_in, p->attr, p->n_attrs, &schema, NULL);
+
+    if (st == TSR_OK && !p->op->compose)
+        st = tsr_op_plan(&schema, &p->set.cost, NULL, false, plan, NULL);
+    if (p->want_text[0])
+        plan->out[0] = p->want;
+    else if (p->op->inplace)
+        plan->out[0] = specs[0];
+    return st;
+}
+
+static void spoil(tsr_tensor *const *out)
+{
+    int k = 0;
+
+    while (k < TSR_OP_OUTPUTS - 1 && !out[k])
+        k++;
+    if (out[k])
+        verify_spoil(out[k]);
 }
 
 static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec *specs, verdict *v)
 {
     const op_problem *p = t->p;
-    tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *y;
-    tsr_schema schema;
+    tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *out[TSR_OP_OUTPUTS];
     tsr_op_way plan;
-    tsr_status st = tsr_schema_make(p->op, specs, p->n_in, p->attr, p->n_attrs, &schema, NULL);
+    tsr_status st = look_up_plan(p, specs, &plan);
 
-    if (st == TSR_OK)
-        st = tsr_op_plan(&schema, &p->set.cost, NULL, false, &plan, NULL);
     for (int k = 0; k < p->n_in && st == TSR_OK; k++)
         if (op_problem_has(p, k))
             st = op_placing_make(p, mesh, k, &specs[k], t->ref->in[k], &in[k]);
-    if (st != TSR_OK)
-        return st;
-    y = op_problem_run(p, mesh, in);
-    if (p->want_text[0]) {
-        plan.out[0] = p->want;
-    } else if (p->op->inplace) {
-        plan.out[0] = specs[0];
-    }
-    st = tsr_mesh_status(mesh);
+    if (st == TSR_OK)
+        st = op_problem_run(p, mesh, in, out);
     if (st != TSR_OK)
         return st;
     if (tsr_mesh_rank(mesh) == t->spoil)
-        verify_spoil(y);
-    return compare(t, y, &plan.out[0], way, v);
+        spoil(out);
+    return compare_all(t, out, p->op->compose ? NULL : &plan, way, v);
 }
 
 static tsr_status try_ways(task *t, tsr_mesh *mesh, verdict *v)
@@ -194,18 +227,20 @@ static verdict summary(const task *t)
 
 static const char *fault_text(const task *t, const verdict *v, char *buf, size_t n)
 {
-    char at[256] = "";
+    char at[256] = "", which[CLI_TEXT] = "";
     size_t used = 0;
 
+    if (t->ref->n_out > 1)
+        snprintf(which, sizeof which, ", output %d", v->output);
     if (v->fault == FAULT_SPEC) {
-        snprintf(buf, n, "rank %d: the plan says %s, the output is %s", v->rank, v->planned,
-                 v->found);
+        snprintf(buf, n, "rank %d%s: the plan says %s, the output is %s", v->rank, which,
+                 v->planned, v->found);
         return buf;
     }
-    for (int d = 0; d < t->ref->shape.ndim && used < sizeof at; d++)
+    for (int d = 0; d < t->ref->out[v->output].shape.ndim && used < sizeof at; d++)
         used += (size_t)snprintf(at + used, sizeof at - used, "%s%" PRId64, d ? "," : "", v->at[d]);
-    used = (size_t)snprintf(buf, n, "rank %d, index [%s]: expected %.9g, got %.9g", v->rank, at,
-                            v->expected, v->got);
+    used = (size_t)snprintf(buf, n, "rank %d%s, index [%s]: expected %.9g, got %.9g", v->rank,
+                            which, at, v->expected, v->got);
     if (v->tolerance > 0)
         snprintf(buf + used, n - used, ", which is not within %.3g", v->tolerance);
     return buf;
@@ -213,7 +248,7 @@ static const char *fault_text(const task *t, const verdict *v, char *buf, size_t
 
 static void print_text(const task *t, const verdict *v, const char *text, const char *why)
 {
-    char call[OP_TEXT];
+    char call[OP_TEXT], outputs[CLI_TEXT] = "";
     tsr_spec specs[TSR_OP_INPUTS];
 
     printf("%s  %s\n", v->fault ? "FAIL" : "PASS", text);
@@ -222,9 +257,13 @@ static void print_text(const task *t, const verdict *v, const char *text, const 
     else if (t->ways.all)
         printf("      all %d ways to place the inputs\n", v->tried);
     if (!v->fault) {
-        printf("      %d rank%s, %" PRId64 " elements compared, %s; output as planned\n",
-               t->book.n_ranks, t->book.n_ranks == 1 ? "" : "s", v->compared,
-               v->inexact ? "equal within 8 eps" : "equal");
+        if (t->ref->n_out > 1)
+            snprintf(outputs, sizeof outputs, " of %d outputs", t->ref->n_out);
+        printf("      %d rank%s, %" PRId64 " elements%s compared, %s; %s\n", t->book.n_ranks,
+               t->book.n_ranks == 1 ? "" : "s", v->compared, outputs,
+               v->inexact ? "equal within 8 eps" : "equal",
+               t->p->op->compose ? "composed of other ops, so there is no plan to compare with"
+                                 : "output as planned");
         return;
     }
     if (t->ways.all && op_placing(&t->ways, v->way, specs))

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ELEMENTS = 16 };                   /* up to so many are drawn one by one */
-enum { LEFT = 76, TOP = 92, PLOT = 560 }; /* pixels */
+enum { ELEMENTS = 16, VIEW_ELEMENTS = 24 }; /* up to so many are drawn one by one */
+enum { LEFT = 76, TOP = 92, PLOT = 560 };   /* pixels */
 enum { LEGEND = 48, LEGEND_TEXT = 200, WIDE = 760 };
 enum { STRIPES = 8, STRIPE = 14 };
 
@@ -61,9 +61,15 @@ static void write_cell(FILE *f, const picture *p, int i, int j, const double *ys
     double x = LEFT + xs[j], y = TOP + ys[i], w = xs[j + 1] - xs[j], h = ys[i + 1] - ys[i];
     int owner[STRIPES], n = picture_owners(p, i, j, owner, STRIPES), size;
     int id = i * PICTURE_SLOTS + j;
+    picture_cell cell = picture_cell_of(p, i, j);
     char buf[PICTURE_LABEL], paint[24];
     const char *label = picture_label(p, i, j, buf);
 
+    if (cell == PICTURE_BEYOND)
+        fprintf(f,
+                "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+                "fill=\"url(#beyond)\"/>\n",
+                x, y, w, h);
     if (n > 0 && label[0] != '.') {
         snprintf(paint, sizeof paint, "%s", fill(owner[0]));
         if (n > 1 && n <= STRIPES) {
@@ -71,9 +77,13 @@ static void write_cell(FILE *f, const picture *p, int i, int j, const double *ys
             snprintf(paint, sizeof paint, "url(#s%d)", id);
         }
         for (int terms = 0; terms <= p->partials; terms++)
-            fprintf(f, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n",
-                    x, y, w, h, terms ? "url(#terms)" : paint);
+            fprintf(f,
+                    "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"%s/>\n",
+                    x, y, w, h, terms ? "url(#terms)" : paint,
+                    cell == PICTURE_UNSEEN ? " fill-opacity=\"0.3\"" : "");
     }
+    if (cell >= PICTURE_BEYOND) /* what the rank does not need is for orientation only */
+        return;
     size = (int)(1.6 * (w - 4) / (double)(strlen(label) + !*label));
     size = size > 15 ? 15 : size;
     size = size > h - 3 ? (int)h - 3 : size;
@@ -102,6 +112,26 @@ static void write_lines(FILE *f, const picture *p, const double *ys, const doubl
                         TOP, LEFT + xs[j], TOP + h);
         fprintf(f, "</g>\n");
     }
+}
+
+/* A line around all that the view sees. */
+static void write_window(FILE *f, const picture *p, const double *ys, const double *xs)
+{
+    int top = 0, left = 0, bottom = p->row.n, right = p->col.n;
+
+    while (top < bottom && !p->row.seen[top])
+        top++;
+    while (bottom > top && !p->row.seen[bottom - 1])
+        bottom--;
+    while (left < right && !p->col.seen[left])
+        left++;
+    while (right > left && !p->col.seen[right - 1])
+        right--;
+    if (top < bottom && left < right)
+        fprintf(f,
+                "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" "
+                "stroke=\"#b00020\" stroke-width=\"3\" stroke-dasharray=\"9,5\"/>\n",
+                LEFT + xs[left], TOP + ys[top], xs[right] - xs[left], ys[bottom] - ys[top]);
 }
 
 /* Indices: in the middle of elements, at the edges of ranges, where there is room. */
@@ -147,6 +177,7 @@ static const char *legend_text(const picture *p, int index, char buf[LEGEND_TEXT
     char at[64], dims[100], bytes[CLI_TEXT];
     int coord[TSR_MAX_MESH];
     tsr_shape part = {0};
+    size_t used;
 
     tsr_spec_local_shape(p->spec, index, &part, NULL);
     cli_bytes((double)tsr_shape_count(&part) * (double)tsr_dtype_size(p->spec->dtype), bytes);
@@ -154,6 +185,12 @@ static const char *legend_text(const picture *p, int index, char buf[LEGEND_TEXT
              cli_mesh_rank(&p->spec->mesh, index, coord),
              picture_coord(&p->spec->mesh, index, at, sizeof at),
              picture_shape(&part, dims, sizeof dims), bytes);
+    used = strlen(buf);
+    if (p->view && index == p->view->index)
+        snprintf(buf + used, LEGEND_TEXT - used, ", its own part");
+    else if (p->view && p->view->bytes[index] > 0)
+        snprintf(buf + used, LEGEND_TEXT - used, ", %s %.20s", p->view->spread ? "gets" : "gives",
+                 cli_bytes((double)p->view->bytes[index], bytes));
     return buf;
 }
 
@@ -194,15 +231,29 @@ static void write_legend(FILE *f, const picture *p, const legend *l, double top)
     }
 }
 
+static bool shows_beyond(const picture_axis *a)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->beyond[i])
+            return true;
+    return false;
+}
+
 /* What stripes and hatches mean, and which slice of an n-D tensor this is. */
 static void write_notes(FILE *f, const picture *p, double top)
 {
-    char text[256] = "";
+    char text[256] = "", cut[CLI_TEXT];
     size_t used = 0;
 
+    if (p->view)
+        used += (size_t)snprintf(
+            text, sizeof text, "Dashed: what the rank %s%s. ",
+            p->view->spread ? "fills and gives to the owners" : "needs",
+            shows_beyond(&p->row) || shows_beyond(&p->col) ? "; hatched: padding" : "");
     if (p->other_dims)
-        used += (size_t)snprintf(text, sizeof text, "Shown at index 0 of the other dims. ");
-    if (p->replicas && !p->partials)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "Shown%s. ", picture_cut(p, cut) + 1);
+    if (p->replicas && !p->partials && !p->view)
         used += (size_t)snprintf(text + used, sizeof text - used,
                                  "Stripes: several ranks hold the same elements. ");
     if (p->partials)
@@ -212,11 +263,10 @@ static void write_notes(FILE *f, const picture *p, double top)
     write_text(f, LEFT, top, "start", 11, text);
 }
 
-static void write_svg(FILE *f, const picture *p)
+static void write_svg(FILE *f, const char *title, const picture *p)
 {
     double xs[PICTURE_SLOTS + 1], ys[PICTURE_SLOTS + 1], height, width = WIDE;
     legend l = legend_measure(p);
-    char spec[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN], text[2 * TSR_TEXT_LEN];
     double tall = p->row.dim < 0 ? 60 : p->row.elements ? p->row.n * 34.0 : 340;
 
     measure(&p->col, PLOT, 14, xs);
@@ -231,18 +281,23 @@ static void write_svg(FILE *f, const picture *p)
     fprintf(f, "<defs><pattern id=\"terms\" width=\"8\" height=\"8\" "
                "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
                "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"8\" stroke=\"#222\" stroke-width=\"1.2\" "
-               "stroke-opacity=\"0.35\"/></pattern></defs>\n");
+               "stroke-opacity=\"0.35\"/></pattern>");
+    if (p->view)
+        fprintf(f, "<pattern id=\"beyond\" width=\"7\" height=\"7\" "
+                   "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+                   "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"7\" stroke=\"#888\" "
+                   "stroke-width=\"1\" stroke-opacity=\"0.6\"/></pattern>");
+    fprintf(f, "</defs>\n");
     fprintf(f, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
-    tsr_spec_text(p->spec, spec, sizeof spec);
-    snprintf(text, sizeof text, "%s on mesh %s", spec,
-             tsr_mesh_text(&p->spec->mesh, mesh, sizeof mesh));
-    fprintf(f, "<title>%s</title>\n<g font-weight=\"bold\">\n", text);
-    write_text(f, LEFT, 32, "start", 16, text);
+    fprintf(f, "<title>%s</title>\n<g font-weight=\"bold\">\n", title);
+    write_text(f, LEFT, 32, "start", strlen(title) > 70 ? 13 : 16, title);
     fprintf(f, "</g>\n");
     for (int i = 0; i < p->row.n; i++)
         for (int j = 0; j < p->col.n; j++)
             write_cell(f, p, i, j, ys, xs);
     write_lines(f, p, ys, xs);
+    if (p->view)
+        write_window(f, p, ys, xs);
     write_axis(f, &p->col, xs, true);
     write_axis(f, &p->row, ys, false);
     if (p->row.n == 0 || p->col.n == 0)
@@ -252,21 +307,22 @@ static void write_svg(FILE *f, const picture *p)
     fprintf(f, "</svg>\n");
 }
 
-int draw_svg(const tsr_spec *spec, const char *path)
+int draw_svg(const char *title, const tsr_spec *spec, const picture_view *view, const char *path)
 {
     tsr_error err = {0};
     picture p;
     FILE *f;
     bool bad;
 
-    if (picture_make(spec, ELEMENTS, PICTURE_SLOTS, &p, &err) != TSR_OK)
+    if (picture_make(spec, view, view ? VIEW_ELEMENTS : ELEMENTS, PICTURE_SLOTS, &p, &err) !=
+        TSR_OK)
         return cli_error(&err);
     f = fopen(path, "w");
     if (!f) {
         picture_free(&p);
         return cli_failed("draw: %s: %s", path, strerror(errno));
     }
-    write_svg(f, &p);
+    write_svg(f, title, &p);
     picture_free(&p);
     bad = ferror(f);
     if (fclose(f) != 0 || bad)

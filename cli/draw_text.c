@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WIDTH = 80, HEIGHT = 120, SCALED_ROWS = 12 };
 enum { UP = 1, DOWN = 2, LEFT = 4, RIGHT = 8 };
@@ -56,6 +57,13 @@ static int digits(int64_t value)
     return snprintf(buf, sizeof buf, "%" PRId64, value);
 }
 
+static int digits_along(const picture_axis *a)
+{
+    int first = digits(a->begin[0]), last = digits(a->begin[a->n]);
+
+    return first > last ? first : last;
+}
+
 static int n_cuts(const picture_axis *a)
 {
     int n = 0;
@@ -97,7 +105,7 @@ static int place(const picture_axis *a, int begin, ruler *r)
 static bool measure_cols(const picture *p, int margin, ruler *r)
 {
     int room = WIDTH - 1 - margin - n_cuts(&p->col), label = longest_label(p);
-    int least = label + 2, number = digits(p->col.size) + 1;
+    int least = label + 2, number = digits_along(&p->col) + 1;
 
     least = number > least ? number : least;
     if (p->col.n * least > room) {
@@ -138,13 +146,19 @@ static void draw_lines(canvas *c, const picture *p, const ruler *rows, const rul
 static void draw_cell(canvas *c, const picture *p, int i, int j, const ruler *rows,
                       const ruler *cols)
 {
-    char buf[PICTURE_LABEL];
+    char buf[PICTURE_LABEL], missing[PICTURE_LABEL + 2];
     const char *label = picture_label(p, i, j, buf);
-    int n = (int)strlen(label), first = -1;
+    picture_cell cell = picture_cell_of(p, i, j);
+    int n, first = -1;
     int x = cols->at[j], width = cols->len[j], y = rows->at[i];
 
-    if (picture_owners(p, i, j, &first, 1) == 0)
+    if (picture_owners(p, i, j, &first, 1) == 0 || cell > PICTURE_MISSING)
         first = -1;
+    if (cell == PICTURE_MISSING) { /* brackets take the place of blanks */
+        snprintf(missing, sizeof missing, "(%s)", label);
+        label = missing;
+    }
+    n = (int)strlen(label);
     for (int dy = 0; dy < rows->len[i]; dy++)
         for (int dx = 0; dx < width; dx++)
             c->owner[y + dy][x + dx] = (short)(label[0] == '.' ? -1 : first);
@@ -240,7 +254,7 @@ static void print_canvas(const canvas *c, bool color)
 static bool draw(const picture *p, bool color)
 {
     canvas *c = calloc(1, sizeof *c);
-    int margin = p->row.dim >= 0 ? digits(p->row.size) + 3 : 3, header = p->col.dim >= 0;
+    int margin = 3 + (p->row.dim >= 0 ? digits_along(&p->row) : 0), header = p->col.dim >= 0;
     ruler rows = {.at = {0}}, cols = {.at = {0}};
     bool fits = c && measure_cols(p, margin, &cols);
 
@@ -260,6 +274,18 @@ static bool draw(const picture *p, bool color)
     return fits;
 }
 
+bool draw_wants_color(const char *when, bool *out)
+{
+    if (!when || strcmp(when, "auto") == 0) {
+        const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+        *out = isatty(STDOUT_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+        return true;
+    }
+    *out = strcmp(when, "always") == 0;
+    return *out || strcmp(when, "never") == 0;
+}
+
 void draw_text(const picture *p, bool color)
 {
     picture scaled;
@@ -271,7 +297,7 @@ void draw_text(const picture *p, bool color)
     }
     if (draw(p, color))
         return;
-    if (picture_make(p->spec, 0, DRAW_TEXT_SLOTS, &scaled, &err) != TSR_OK)
+    if (picture_make(p->spec, p->view, 0, DRAW_TEXT_SLOTS, &scaled, &err) != TSR_OK)
         return;
     draw(&scaled, color);
     picture_free(&scaled);

@@ -31,11 +31,16 @@ static const cli_command commands[] = {
      .options = {JSON},
      .run = cli_kernels},
     {.name = "draw",
-     .synopsis = "\"TENSOR mesh=MESH\" [--svg FILE] [--color WHEN] [--json]",
-     .help = "which rank holds which elements, as a picture and a table",
+     .synopsis =
+         "\"TENSOR mesh=MESH\" [--svg FILE] [--color WHEN] [--json]\n"
+         "       tessera draw \"OP TENSOR ... mesh=MESH [KEY=VALUE ...]\" [--rank RANK] [...]",
+     .help = "which rank holds which elements, or needs which of others, as a picture and a table",
      .details = "  tessera draw \"f32[5,3]@[S(0),S(1)] mesh=2x2\"\n"
-                "  tessera draw \"f32[8,6]@[SS(0,2),R] mesh=data=2,model=2\" --svg layout.svg\n",
-     .options = {{"svg", "FILE", "write the picture as SVG"},
+                "  tessera draw \"f32[8,6]@[SS(0,2),R] mesh=data=2,model=2\" --svg layout.svg\n"
+                "  tessera draw \"conv f32[1,1,12,16]@[S(2),S(3)] f32[1,1,5,5] padding=2 "
+                "mesh=2x2\"\n",
+     .options = {{"rank", "RANK", "of an op: who looks; the one that receives most if not given"},
+                 {"svg", "FILE", "write the picture as SVG"},
                  {"color", "WHEN", "auto (on terminals), always or never"},
                  JSON},
      .run = cli_draw},
@@ -73,7 +78,7 @@ static const cli_command commands[] = {
          "  tessera run \"@[S(0),R] -> [S(1),R] mesh=2x2\" --in x.npy --out y.npy\n"
          "  tessera run \"matmul @[S(0),R] @[R,S(1)] mesh=2x2\" --in a.npy,b.npy --out c.npy\n",
      .options = {{"in", "FILE", "the npy file to read; for an op one per input, a.npy,b.npy"},
-                 {"out", "FILE", "the npy file to write"},
+                 {"out", "FILE", "the npy file to write; for an op one per output, y.npy,z.npy"},
                  JSON},
      .run = cli_run},
     {.name = "validate",

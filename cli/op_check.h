@@ -6,22 +6,28 @@
 
 #include "op_problem.h"
 
-/* Inputs of small whole numbers, and what the op makes of them on one rank. */
-typedef struct op_reference {
-    double *in[TSR_OP_INPUTS]; /* NULL: absent */
+/* One output on one rank. */
+typedef struct op_result {
     tsr_dtype dtype;
     tsr_shape shape;
     int64_t n;
-    double *expected;
-    double *scale; /* the same with absolute values: a bound of the sum of absolute values */
-    bool whole;    /* the op makes whole numbers of whole numbers */
+    double *expected; /* NULL: there is no such output */
+    double *scale;    /* the same with absolute values: a bound of the sum of absolute values */
+    bool whole;       /* the op makes whole numbers of whole numbers */
+} op_result;
+
+/* Inputs of small whole numbers, and what the op makes of them on one rank. */
+typedef struct op_reference {
+    double *in[TSR_OP_INPUTS]; /* NULL: absent */
+    op_result out[TSR_OP_OUTPUTS];
+    int n_out; /* that are there */
 } op_reference;
 
 /* Runs one rank as a thread; gives an exit status. partials: any input may be placed so. */
 int op_reference_make(const op_problem *p, bool partials, op_reference *out);
 void op_reference_free(op_reference *ref);
 /* By how much element i may differ; 0 where all sums on the way are exact. */
-double op_reference_tolerance(const op_reference *ref, int64_t i, int ranks);
+double op_result_tolerance(const op_result *result, int64_t i, int ranks);
 
 /* Which placements to try. */
 enum { OP_PLACINGS = 2000 };

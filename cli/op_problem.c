@@ -227,8 +227,18 @@ int op_problem_complete(op_problem *p)
     const tsr_cost *cost = &p->set.cost;
     tsr_error err = {0};
 
-    if (tsr_schema_make(p->op, p->in, p->n_in, p->attr, p->n_attrs, &p->schema, &err) != TSR_OK ||
-        tsr_op_plan(&p->schema, cost, NULL, false, &p->way, &err) != TSR_OK)
+    if (tsr_schema_make(p->op, p->in, p->n_in, p->attr, p->n_attrs, &p->schema, &err) != TSR_OK)
+        return cli_error(&err);
+    if (p->op->compose && p->want_text[0])
+        return cli_bad("%s is composed of other ops, which decide where its outputs are: "
+                       "leave out -> %s",
+                       p->op->name, p->want_text);
+    if (p->op->compose)
+        return CLI_OK;
+    if (p->schema.n_out > 0 && p->schema.out_shape[0].ndim < 0)
+        return cli_bad("%s: its first output is switched off, and the tool shows that one",
+                       p->op->name);
+    if (tsr_op_plan(&p->schema, cost, NULL, false, &p->way, &err) != TSR_OK)
         return cli_error(&err);
     if (!p->want_text[0])
         return CLI_OK;
@@ -344,16 +354,19 @@ int op_unknown(const char *command, const char *name)
 
 /* ---- running ---- */
 
-tsr_tensor *op_problem_run(const op_problem *p, tsr_mesh *mesh, tsr_tensor *const *in)
+tsr_status op_problem_run(const op_problem *p, tsr_mesh *mesh, tsr_tensor *const *in,
+                          tsr_tensor *out[TSR_OP_OUTPUTS])
 {
     char want[TSR_TEXT_LEN];
-    tsr_tensor *y;
 
-    if (p->want_text[0] && !p->op->inplace && !p->op->compose)
-        return tsr_op_run_to(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs,
-                             tsr_placements_text(&p->want, want, sizeof want));
-    y = tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs);
-    if (p->want_text[0] && tsr_tensor_ok(y))
-        y = tsr_redistribute(y, tsr_placements_text(&p->want, want, sizeof want));
-    return y;
+    memset(out, 0, TSR_OP_OUTPUTS * sizeof(tsr_tensor *));
+    if (!p->want_text[0])
+        return tsr_op_run_all(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs, out);
+    tsr_placements_text(&p->want, want, sizeof want);
+    if (p->op->inplace)
+        out[0] =
+            tsr_redistribute(tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs), want);
+    else
+        out[0] = tsr_op_run_to(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs, want);
+    return tsr_mesh_status(mesh);
 }

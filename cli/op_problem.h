@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_problem.h - one op as a text, for explain, verify and run:
+/* op_problem.h - one op as a text, for draw, explain, verify and run:
      matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] - -> [S(0),R] mesh=2x2 dim=1 cost=random:17
    A - is an absent optional input; what is no setting (mesh, cost, ...) is an attribute. Behind a
    shape may stand what verify shall fill it with, as in the cases of ops' rows:
@@ -30,7 +30,7 @@ typedef struct op_problem {
     /* when complete: */
     tsr_schema schema;
     tsr_spec want;  /* the output as asked for */
-    tsr_op_way way; /* what the library will do */
+    tsr_op_way way; /* what the library will do; a composed op has none */
 } op_problem;
 
 /* Whether a text is about an op, not a redistribution. */
@@ -51,13 +51,18 @@ const char *op_problem_call_text(const op_problem *p, const tsr_spec *in, char *
 /* The text that gives this problem again. */
 const char *op_problem_text(const op_problem *p, char *buf, size_t n);
 
-/* Run the op on these inputs, to the placements asked for. Collective. */
-tsr_tensor *op_problem_run(const op_problem *p, tsr_mesh *mesh, tsr_tensor *const *in);
+/* Run the op on these inputs; all its outputs, or the first one in the placements asked for.
+   Collective. */
+tsr_status op_problem_run(const op_problem *p, tsr_mesh *mesh, tsr_tensor *const *in,
+                          tsr_tensor *out[TSR_OP_OUTPUTS]);
 
 /* Says that there is no such op, and which one may be meant; gives the exit status. */
 int op_unknown(const char *command, const char *name);
 
+int cli_draw_op(const cli_args *args);
 int cli_explain_op(const cli_args *args);
+/* Of an op that is composed of others; gives the exit status. */
+int explain_composed(const op_problem *p, bool rules_only, bool as_json);
 int cli_verify_op(const cli_args *args);
 int cli_run_op(const cli_args *args);
 

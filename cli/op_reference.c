@@ -16,7 +16,7 @@ typedef struct task {
     const op_problem *p;
     op_reference *ref;
     double extra[TSR_OP_INPUTS]; /* by which terms of a partial exceed it (op_placings.c) */
-    double *result[N_VARIANTS];
+    double *result[N_VARIANTS][TSR_OP_OUTPUTS];
 } task;
 
 /* Bits of the fraction, the leading one included. */
@@ -77,37 +77,40 @@ static tsr_tensor *make_input(const task *t, tsr_mesh *mesh, int k, variant v)
     return x;
 }
 
+static tsr_status read_output(task *t, tsr_tensor *y, int k, variant v)
+{
+    const tsr_spec *spec = tsr_tensor_spec(y);
+    int64_t n = tsr_shape_count(&spec->shape);
+    size_t bytes = (size_t)n * tsr_dtype_size(spec->dtype);
+    double *values = malloc((size_t)n * sizeof(double) + 1);
+    void *data = malloc(bytes + 1);
+    tsr_status st = data && values ? tsr_to_host(y, data, bytes) : TSR_ERR_MEMORY;
+
+    for (int64_t i = 0; i < n && st == TSR_OK; i++)
+        values[i] = value_get(spec->dtype, data, i);
+    free(data);
+    t->result[v][k] = values;
+    if (v == AS_IS) {
+        t->ref->out[k].dtype = spec->dtype;
+        t->ref->out[k].shape = spec->shape;
+        t->ref->out[k].n = n;
+    }
+    return st;
+}
+
 static tsr_status run_variant(task *t, tsr_mesh *mesh, variant v)
 {
     const op_problem *p = t->p;
-    tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *y;
-    const tsr_spec *spec;
-    size_t bytes;
-    int64_t n;
-    void *data;
+    tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *out[TSR_OP_OUTPUTS];
     tsr_status st;
 
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k) && !(in[k] = make_input(t, mesh, k, v)))
             return TSR_ERR_MEMORY;
-    y = tsr_op_run(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs);
-    st = tsr_mesh_status(mesh);
-    if (st != TSR_OK)
-        return st;
-    spec = tsr_tensor_spec(y);
-    n = tsr_shape_count(&spec->shape);
-    bytes = (size_t)n * tsr_dtype_size(spec->dtype);
-    data = malloc(bytes + 1);
-    t->result[v] = malloc((size_t)n * sizeof(double) + 1);
-    st = data && t->result[v] ? tsr_to_host(y, data, bytes) : TSR_ERR_MEMORY;
-    for (int64_t i = 0; i < n && st == TSR_OK; i++)
-        t->result[v][i] = value_get(spec->dtype, data, i);
-    free(data);
-    if (v == AS_IS) {
-        t->ref->dtype = spec->dtype;
-        t->ref->shape = spec->shape;
-        t->ref->n = n;
-    }
+    st = tsr_op_run_all(mesh, p->op->name, in, p->n_in, p->attr, p->n_attrs, out);
+    for (int k = 0; k < TSR_OP_OUTPUTS && st == TSR_OK; k++)
+        if (out[k] && (k == 0 || !p->want_text[0])) /* placements are asked for the first alone */
+            st = read_output(t, out[k], k, v);
     return st;
 }
 
@@ -176,12 +179,17 @@ int op_reference_make(const op_problem *p, bool partials, op_reference *out)
         t.extra[k] = partials || (op_problem_has(p, k) && is_partial(&p->in[k])) ? 2 : 0;
     if (tsr_run(&opts, job, &t, &err) != TSR_OK)
         status = cli_error(&err);
-    out->expected = t.result[AS_IS];
-    out->scale = t.result[ABSOLUTE];
-    out->whole = status == CLI_OK && all_whole(out->expected, out->n) &&
-                 (!out->scale || (all_whole(t.result[ABSOLUTE], out->n) &&
-                                  all_whole(t.result[ABSOLUTE_PLUS_1], out->n)));
-    free(t.result[ABSOLUTE_PLUS_1]);
+    for (int k = 0; k < TSR_OP_OUTPUTS; k++) {
+        op_result *r = &out->out[k];
+
+        r->expected = t.result[AS_IS][k];
+        r->scale = t.result[ABSOLUTE][k];
+        r->whole = status == CLI_OK && r->expected && all_whole(r->expected, r->n) &&
+                   (!r->scale || (all_whole(t.result[ABSOLUTE][k], r->n) &&
+                                  all_whole(t.result[ABSOLUTE_PLUS_1][k], r->n)));
+        out->n_out += r->expected != NULL;
+        free(t.result[ABSOLUTE_PLUS_1][k]);
+    }
     return status;
 }
 
@@ -189,12 +197,14 @@ void op_reference_free(op_reference *ref)
 {
     for (int k = 0; k < TSR_OP_INPUTS; k++)
         free(ref->in[k]);
-    free(ref->expected);
-    free(ref->scale);
+    for (int k = 0; k < TSR_OP_OUTPUTS; k++) {
+        free(ref->out[k].expected);
+        free(ref->out[k].scale);
+    }
     memset(ref, 0, sizeof *ref);
 }
 
-double op_reference_tolerance(const op_reference *ref, int64_t i, int ranks)
+double op_result_tolerance(const op_result *ref, int64_t i, int ranks)
 {
     int digits = digits_of(ref->dtype);
     double scale;

@@ -298,6 +298,19 @@ TSR_API tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost,
 /* The price of one given way: in[].place and out[].place are set by the caller. Pure. */
 TSR_API tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost,
                                 const tsr_placement *want, tsr_op_way *way, tsr_error *err);
+/* The windows of a way, n 0 if it has none: those of which it shards the guide along their dim, and
+   whether outputs are spread. Pure. */
+TSR_API tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
+                                  const tsr_op_way *way, tsr_windows *out, bool *spread,
+                                  tsr_error *err);
+/* What one window shows along its dim. */
+typedef struct tsr_window_range {
+    int64_t begin, end; /* of the operand */
+    int64_t from, to;   /* the same if the dim had no ends: what lies beyond them is padding */
+} tsr_window_range;
+/* That of window i at mesh index `index`. Pure. */
+TSR_API tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int i,
+                                 int index, tsr_window_range *out, tsr_error *err);
 /* The rules for one mesh dim, filled for these inputs. At most cap; *n is how many there are. An op
    with strategies for the whole mesh has all-replicate only. Pure. */
 TSR_API tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap, int *n,

@@ -67,3 +67,23 @@ o = json.load(sys.stdin)
 assert ($expression), o" <"$dir/out" 2>>"$dir/err" || fail "$name: JSON"
     ok "$name"
 }
+
+# npy FILE SHAPE PYTHON: f32 values of a Python expression that gives a list
+npy() {
+    python3 -c "import struct, sys
+head = \"{'descr': '<f4', 'fortran_order': False, 'shape': ($2), }\".ljust(117) + '\n'
+values = $3
+open(sys.argv[1], 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', 118) + head.encode() +
+                              struct.pack('<%df' % len(values), *values))" "$1"
+}
+
+# holds FILE SHAPE PYTHON: a file is the one that npy would write, spelling of the header aside
+holds() {
+    python3 -c "import struct, sys
+data = open(sys.argv[1], 'rb').read()
+size = struct.unpack('<H', data[8:10])[0]
+head, values = eval(data[10:10 + size]), $3
+assert head == {'descr': '<f4', 'fortran_order': False, 'shape': ($2)}, head
+got = list(struct.unpack('<%df' % len(values), data[10 + size:]))
+assert got == values, got" "$1" 2>>"$dir/err" || fail "$1: other values"
+}

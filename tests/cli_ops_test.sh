@@ -4,26 +4,6 @@
 # mpirun. One line per check; stops at the first that fails.
 . "$(dirname "$0")/cli_checks.sh"
 
-# npy FILE SHAPE PYTHON: f32 values of a Python expression that gives a list
-npy() {
-    python3 -c "import struct, sys
-head = \"{'descr': '<f4', 'fortran_order': False, 'shape': ($2), }\".ljust(117) + '\n'
-values = $3
-open(sys.argv[1], 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', 118) + head.encode() +
-                              struct.pack('<%df' % len(values), *values))" "$1"
-}
-
-# holds FILE SHAPE PYTHON: a file is the one that npy would write, spelling of the header aside
-holds() {
-    python3 -c "import struct, sys
-data = open(sys.argv[1], 'rb').read()
-size = struct.unpack('<H', data[8:10])[0]
-head, values = eval(data[10:10 + size]), $3
-assert head == {'descr': '<f4', 'fortran_order': False, 'shape': ($2)}, head
-got = list(struct.unpack('<%df' % len(values), data[10 + size:]))
-assert got == values, got" "$1" 2>>"$dir/err" || fail "$1: other values"
-}
-
 product='[float(sum(((6 * i + k) % 5 - 2) * ((3 * k + j) % 7 - 3) for k in range(6)))
     for i in range(4) for j in range(3)]'
 make_matrices() {
@@ -56,6 +36,8 @@ has 'ops' 'matmul                a,b,bias?' '...mk,...kn,n->...mn' 'by function'
 run 0 ops sum matmul
 has 'ops, some' 'attributes  dims:ints, keepdim:bool=false' 'a*b+bias; max and min' \
     'tessera verify "matmul f64[4,6] f64[6,2] mesh=2x2"'
+run 0 ops conv
+has 'ops, a long line' 'sum and avg, it is x*weight+bias; max and min, it grows with +bias'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
 json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x*"' ops cat
@@ -116,6 +98,16 @@ json 'rules json' 'o["results"][5] == {"inputs": ["S(0)", "R"], "output": "S(0)"
     explain 'matmul f32[4,4]@[S(0)] f32[4,4] mesh=2' --rules
 bad 'rules of a redistribution' '--rules is for ops' \
     explain 'f32[8]@[R] -> [S(0)] mesh=2' --rules
+
+# ---- normalisation ----
+
+run 0 verify 'batch_norm f32[6,4,5]@[S(0)] f32[4] - mesh=3'
+has 'verify merges statistics' PASS 'equal within'
+run 0 verify 'batch_norm f32[6,4] - - f32[4] f32[4]+@[S(0)] training=false mesh=2' --all-placements
+has 'verify with positive numbers' PASS 'f32[4]+@[S(0)]'
+bad 'verify: an output that is off' 'its first output is switched off' verify \
+    'batch_norm_backward f32[4,6] f32[4,6] - f32[6] f32[6] output_mask=0,1,1 mesh=2'
+bad 'verify: positive integers' 'only floating point numbers' verify 'relu i32[4]+ mesh=2'
 
 # ---- explain ----
 

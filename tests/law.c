@@ -38,8 +38,7 @@ tsr_placement law_placement(uint64_t h, const tsr_spec *spec)
     return (tsr_placement){.kind = TSR_REPLICATE};
 }
 
-/* Another dtype for what is f64 in the case, if the op takes it. A composed op does not say whether
-   its parts take integers. */
+/* Another dtype for what is f64 in the case, if the op takes it. */
 static void choose_dtype(tsr_schema *s, uint64_t h)
 {
     static const tsr_dtype dtypes[] = {TSR_F64, TSR_F32, TSR_F16, TSR_BF16, TSR_I32, TSR_I64};
@@ -47,7 +46,8 @@ static void choose_dtype(tsr_schema *s, uint64_t h)
 
     for (int k = 0; k < other.n_in; k++)
         if (tsr__schema_has(&other, k) && other.in[k].dtype == TSR_F64)
-            other.in[k].dtype = dtypes[h % (s->op->compose ? 4 : 6)];
+            other.in[k].dtype =
+                dtypes[h % (s->op->compose ? 4 : 6)]; /* who knows what its parts take */
     if (tsr__schema_check(&other, NULL) == TSR_OK)
         *s = other;
 }

@@ -42,8 +42,9 @@ typedef struct oracle_line {
     json_t *json;
 } oracle_line;
 
-/* A propagation case, or one of our ops that together do what the aten call does: parts, which share
-   its tensors and its cost. Inputs are in the order of our op, which may differ from aten's. */
+/* A propagation case, or one of our ops that together do what the aten call does: parts, which
+   share its tensors and its cost. Inputs are in the order of our op, which may differ from aten's.
+   */
 typedef struct oracle_case {
     oracle_line line;
     const char *label, *aten;
@@ -127,8 +128,8 @@ typedef struct oracle_array {
 } oracle_array;
 
 /* What an output must be: NULL if its value has no data; else equal, or within so many ulp of what
-   `terms` says for each element, the sum of the absolute terms. `wide` is the same with inputs up to ORACLE_SLACK larger, which is
-   what the parts of partial inputs are. */
+   `terms` says for each element, the sum of the absolute terms. `wide` is the same with inputs up
+   to ORACLE_SLACK larger, which is what the parts of partial inputs are. */
 typedef struct oracle_want {
     oracle_array value;
     double ulps;

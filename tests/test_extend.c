@@ -262,6 +262,81 @@ static void plans_of_whole_meshes(void **state)
     assert_true(way.inputs > 0);
 }
 
+/* The way of a call of a built-in op on a 2x2 mesh. */
+static tsr_schema planned(const char *op, const char *const *in, int n_in, const char *const *attrs,
+                          int n_attrs, tsr_op_way *way)
+{
+    tsr_mesh_shape mesh;
+    tsr_schema schema;
+    tsr_spec specs[3];
+
+    assert_int_equal(tsr_mesh_parse("2x2", &mesh, NULL), TSR_OK);
+    for (int k = 0; k < n_in; k++)
+        assert_int_equal(tsr_spec_parse(in[k], &mesh, &specs[k], NULL), TSR_OK);
+    assert_int_equal(
+        tsr_schema_make(tsr_op_find(NULL, op), specs, n_in, attrs, n_attrs, &schema, NULL), TSR_OK);
+    if (!schema.op->compose)
+        assert_int_equal(tsr_op_plan(&schema, NULL, NULL, false, way, NULL), TSR_OK);
+    return schema;
+}
+
+static void check_range(const tsr_op_way *way, const tsr_windows *w, int i, int index,
+                        tsr_window_range x)
+{
+    tsr_window_range got;
+
+    assert_int_equal(tsr_window_at(way, w, i, index, &got, NULL), TSR_OK);
+    assert_int_equal(got.begin, x.begin);
+    assert_int_equal(got.end, x.end);
+    assert_int_equal(got.from, x.from);
+    assert_int_equal(got.to, x.to);
+}
+
+static void windows_of_ways(void **state)
+{
+    const char *blur[] = {"f32[1,1,12,16]@[S(2),S(3)]", "f32[1,1,5,5]"}, *pad[] = {"padding=2"};
+    const char *grad[] = {"f32[2,64,6,8]@[S(2),S(3)]", "f32[64,2,3,3]"};
+    const char *sizes[] = {"padding=1", "stride=2", "input=12,16"};
+    const char *all[] = {"f32[1,1,12,16]", "f32[1,1,12,16]", "f32[1,1,5,5]"};
+    tsr_window_range range;
+    tsr_op_way way = {0};
+    tsr_error err = {0};
+    tsr_windows w;
+    tsr_schema s;
+    bool spread;
+    (void)state;
+
+    s = planned("conv", blur, 2, pad, 1, &way);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_OK);
+    assert_int_equal(w.n, 2);
+    assert_int_equal(w.guide, TSR_OUTPUT(0));
+    assert_false(spread);
+    check_range(&way, &w, 0, 0, (tsr_window_range){0, 8, -2, 8});
+    check_range(&way, &w, 1, 3, (tsr_window_range){6, 16, 6, 18});
+    assert_int_equal(tsr_window_at(&way, &w, 2, 0, &range, &err), TSR_ERR_ARG);
+    assert_string_equal(err.text, "window 2 of 2");
+    assert_int_equal(tsr_window_at(&way, &w, 0, 4, &range, NULL), TSR_ERR_ARG);
+    assert_int_equal(tsr_window_at(&way, &w, 0, -1, &range, NULL), TSR_ERR_ARG);
+    way.in[0].place[0] = (tsr_placement){.kind = TSR_STRIDED, .dim = 2, .factor = 2};
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_ERR_ARG);
+    assert_int_equal(w.n, 0);
+
+    s = planned("conv_grad_input", grad, 2, sizes, 3, &way);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_OK);
+    assert_true(spread);
+    assert_int_equal(w.window[0].operand, TSR_OUTPUT(0));
+    check_range(&way, &w, 0, 2, (tsr_window_range){5, 12, 5, 12});
+
+    s = planned("conv", all + 1, 2, pad, 1, &way); /* nothing is sharded */
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_OK);
+    assert_int_equal(w.n, 0);
+    s = planned("relu", all, 1, NULL, 0, &way);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_OK);
+    assert_int_equal(w.n, 0);
+    s = planned("conv_backward", all, 3, pad, 1, &way);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_ERR_ARG);
+}
+
 static tsr_status own_run_job(tsr_mesh *mesh, void *arg)
 {
     static const char *const placements[] = {"[R,R]", "[S(0),S(0)]", "[P(sum),S(1)]"};
@@ -637,10 +712,11 @@ static void a_kernel_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_ways), cmocka_unit_test(plans_of_whole_meshes),
-        cmocka_unit_test(own_run),   cmocka_unit_test(refused),
-        cmocka_unit_test(validated), cmocka_unit_test(modes),
-        cmocka_unit_test(forms),     cmocka_unit_test(a_kernel_fails),
+        cmocka_unit_test(four_ways),       cmocka_unit_test(plans_of_whole_meshes),
+        cmocka_unit_test(windows_of_ways), cmocka_unit_test(own_run),
+        cmocka_unit_test(refused),         cmocka_unit_test(validated),
+        cmocka_unit_test(modes),           cmocka_unit_test(forms),
+        cmocka_unit_test(a_kernel_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

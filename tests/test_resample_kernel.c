@@ -332,19 +332,29 @@ static void test_random(void **state)
     }
 }
 
-/* Sums of many equal terms, which are all rounded to the same side. */
+/* Sums of many equal terms, which are all rounded to the same side; plane after plane. */
 static void test_long(void **state)
 {
-    const int64_t in[] = {100, 3000}, out[] = {1, 1};
-    const tsr_resample_shape s = shape_of(2, 1, in, out);
-    float *x = memory(TSR_F32, 300000), *mean;
+    const int64_t in[] = {100, 3000}, out[] = {1, 1}, n = 300000;
+    const tsr_resample_shape s = shape_of(2, 3, in, out);
 
     (void)state;
-    for (int64_t i = 0; i < 300000; i++)
-        x[i] = 0.1f;
-    mean = run(&s, TSR_RESAMPLE_AVERAGE, false, TSR_F32, false, x);
-    assert_true(fabsf(mean[0] - 0.1f) <= 64 * 0.1f * FLT_EPSILON);
-    free(x), free(mean);
+    for (int d = 0; d < FLOATS; d++) {
+        void *x = memory(dtypes[d], 3 * n), *mean, *back;
+
+        for (int64_t i = 0; i < 3 * n; i++)
+            tsr__put(dtypes[d], x, i, 0.1 * (double)(1 + i / n));
+        mean = run(&s, TSR_RESAMPLE_AVERAGE, false, dtypes[d], false, x);
+        back = run(&s, TSR_RESAMPLE_AVERAGE, true, dtypes[d], false, mean);
+        for (int64_t i = 0; i < 3 * n; i += n - 1) {
+            const double want = tsr__get(dtypes[d], x, i), got = tsr__get(dtypes[d], mean, i / n);
+            const double share = tsr__get(dtypes[d], back, i) * (double)n;
+
+            assert_true(fabs(got - want) <= 64 * want * FLT_EPSILON);
+            assert_true(dtypes[d] == TSR_F16 || fabs(share - got) <= got * eps_of(dtypes[d]));
+        }
+        free(x), free(mean), free(back);
+    }
 }
 
 /* ---- parts ---- */

@@ -68,24 +68,26 @@ static void ranges_are_read(void **state)
                {"f64[4] i64[7]<9x", "no limit"},   {"f64[4] i64[7]/-1", "no limit"},
                {"f64[4]<3 i64[7]", "i32 and i64"}, {"f64[4] i64[2,2]/4", "one dim"},
                {"f64[4] i64[7]<9/2", "no limit"},  {"f64[4] i64[7]<99999999999", "no limit"},
-               {"f64[4] i64[7]@[R]<9", "nothing"}};
+               {"f64[4] i64[7]@[R]<9", "nothing"}, {"f64[4] i64[7]+", "positive"},
+               {"f64[4]+1 i64[7]", "positive"}};
     const tsr_mesh_shape mesh = tsr__case_mesh(2);
     const tsr_op op = {.name = "any", .inputs = "a,b,c?", .doc = "any", .shape = any_shape};
-    const char *text = "f64[4] i64[7]<10 i32[4]/12";
+    const char *text = "f64[4]+ i64[7]<10 i32[4]/12";
     char line[TSR_TEXT_LEN];
     tsr_schema s;
     (void)state;
 
     assert_int_equal(tsr__case_read(&op, text, &mesh, &s, NULL), TSR_OK);
     assert_int_equal(s.n_in, 3);
-    assert_int_equal(tsr__case_range(text, 0).kind, TSR_RANGE_NONE);
+    assert_int_equal(tsr__case_range(text, 0).kind, TSR_RANGE_POSITIVE);
+    assert_int_equal(tsr__case_range("f64[4]", 0).kind, TSR_RANGE_NONE);
     assert_int_equal(tsr__case_range(text, 1).kind, TSR_RANGE_BELOW);
     assert_int_equal(tsr__case_range(text, 1).limit, 10);
     assert_int_equal(tsr__case_range(text, 2).kind, TSR_RANGE_OFFSETS);
     assert_int_equal(tsr__case_range(text, 2).limit, 12);
     s.in[1].place[0] = (tsr_placement){.kind = TSR_SHARD};
     assert_string_equal(tsr__case_line(&s, text, "torch", line, sizeof line),
-                        "tessera verify \"any f64[4]@[R] i64[7]<10@[S(0)] i32[4]/12@[R] mesh=2 "
+                        "tessera verify \"any f64[4]+@[R] i64[7]<10@[S(0)] i32[4]/12@[R] mesh=2 "
                         "world=thread cost=torch\"");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         tsr_error err = {0};

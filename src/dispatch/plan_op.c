@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layout/cost.h"
+#include "op/local_call.h"
 #include "op/schema.h"
 #include "propagate/propagate.h"
 
@@ -75,6 +76,51 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     set_way(schema, &s, way);
 done:
     return st;
+}
+
+tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost, const tsr_op_way *way,
+                          tsr_windows *out, bool *spread, tsr_error *err)
+{
+    tsr_cost usual = tsr__cost_default();
+
+    cost = cost ? cost : &usual;
+    out->n = 0;
+    *spread = false;
+    if (schema->op->compose)
+        return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: its windows are theirs",
+                         schema->op->name);
+    if (!schema->op->windows || tsr__op_travels(schema, way->in, way->out, cost))
+        return TSR_OK;
+    if (!tsr__windows_fit(schema, way->in, way->out))
+        return tsr__fail(err, TSR_ERR_ARG, "%s: its windows cannot be filled in this way",
+                         schema->op->name);
+    tsr__windows_comm(schema, way->in, way->out, cost, spread);
+    tsr__windows_of(schema, way->in, way->out, *spread, out);
+    return TSR_OK;
+}
+
+tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int i, int index,
+                         tsr_window_range *out, tsr_error *err)
+{
+    const tsr_spec *guide = tsr__operand_spec(way->in, way->out, windows->guide);
+    int coord[TSR_MAX_MESH] = {0};
+    tsr_layout by, seen;
+    int64_t begin, end;
+    int dim;
+
+    if (i < 0 || i >= windows->n)
+        return tsr__fail(err, TSR_ERR_ARG, "window %d of %d", i, windows->n);
+    if (index < 0 || index >= tsr__mesh_size(&guide->mesh))
+        return tsr__fail(err, TSR_ERR_ARG, "mesh index %d of a mesh of %d ranks", index,
+                         tsr__mesh_size(&guide->mesh));
+    dim = windows->window[i].dim;
+    by = tsr__layout_of(guide);
+    seen = tsr__windows_layout(windows, way->in, way->out, windows->window[i].operand);
+    tsr__mesh_coords(&guide->mesh, index, coord);
+    tsr__layout_interval(&seen, dim, coord, &out->begin, &out->end);
+    tsr__layout_interval(&by, dim, coord, &begin, &end);
+    tsr__window_reach(&seen.dim[dim].window, begin, end, &out->from, &out->to);
+    return TSR_OK;
 }
 
 tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap, int *n, tsr_error *err)

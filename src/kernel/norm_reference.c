@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm_reference.c - normalisation by its definitions, element by element, sums wider than f64: to be
-   checked by eye. Called when a call asks for the reference. */
+/* norm_reference.c - normalisation by its definitions, element by element, sums wider than f64: to
+   be checked by eye. Called when a call asks for the reference. */
 #include "kernel/norm.h"
 
 #include "kernel/index.h"

@@ -20,7 +20,6 @@ typedef struct tsr_resample_row {
     const void *weight; /* NULL: all 1 */
     int64_t m;          /* results */
     int64_t every;      /* not 0: that many neighbours each, one after the other, of weight 1 */
-    bool fill;          /* all results are alike */
     /* Results [steady, steady_end) repeat: after `period` results come the same weights for sources
        that are `stride` further on; each has `width` of them. */
     int64_t steady, steady_end, period, stride, width;
@@ -54,37 +53,41 @@ typedef struct bodies {
     /* Finds `steady` and `steady_end` for the period and the stride. */
     void (*find_steady)(tsr_resample_row *row);
     void (*divide)(int64_t n, int64_t by, const tsr_resample_taps *taps, const void *x, void *y);
+    /* One mean for each plane of n elements; its gradient, for m of them. */
+    void (*means)(int64_t planes, int64_t n, const void *x, void *y);
+    void (*spread)(int64_t planes, int64_t m, int64_t by, const void *x, void *y);
 } bodies;
 
 static const bodies plain[TSR__DTYPES] = {
     [TSR_F32] = {set_f32_plain, set_few_f32_plain, along_f32_plain, mix_f32_plain,
-                 find_steady_f32_plain, divide_f32_plain},
+                 find_steady_f32_plain, divide_f32_plain, means_f32_plain, spread_f32_plain},
     [TSR_F64] = {set_f64_plain, set_few_f64_plain, along_f64_plain, mix_f64_plain,
-                 find_steady_f64_plain, divide_f64_plain},
+                 find_steady_f64_plain, divide_f64_plain, means_f64_plain, spread_f64_plain},
     [TSR_I32] = {set_i32_plain, set_few_i32_plain, along_i32_plain, mix_i32_plain,
-                 find_steady_i32_plain, divide_i32_plain},
+                 find_steady_i32_plain, divide_i32_plain, means_i32_plain, spread_i32_plain},
     [TSR_I64] = {set_i64_plain, set_few_i64_plain, along_i64_plain, mix_i64_plain,
-                 find_steady_i64_plain, divide_i64_plain},
+                 find_steady_i64_plain, divide_i64_plain, means_i64_plain, spread_i64_plain},
     [TSR_U8] = {set_u8_plain, set_few_u8_plain, along_u8_plain, mix_u8_plain, find_steady_u8_plain,
-                divide_u8_plain},
+                divide_u8_plain, means_u8_plain, spread_u8_plain},
     [TSR__FIELD] = {set_field_plain, set_few_field_plain, along_field_plain, mix_field_plain,
-                    find_steady_field_plain, divide_field_plain},
+                    find_steady_field_plain, divide_field_plain, means_field_plain,
+                    spread_field_plain},
 };
 
 #ifdef TSR__X86
 static const bodies avx2[TSR__DTYPES] = {
     [TSR_F32] = {set_f32_avx2, set_few_f32_avx2, along_f32_avx2, mix_f32_avx2, find_steady_f32_avx2,
-                 divide_f32_avx2},
+                 divide_f32_avx2, means_f32_avx2, spread_f32_avx2},
     [TSR_F64] = {set_f64_avx2, set_few_f64_avx2, along_f64_avx2, mix_f64_avx2, find_steady_f64_avx2,
-                 divide_f64_avx2},
+                 divide_f64_avx2, means_f64_avx2, spread_f64_avx2},
     [TSR_I32] = {set_i32_avx2, set_few_i32_avx2, along_i32_avx2, mix_i32_avx2, find_steady_i32_avx2,
-                 divide_i32_avx2},
+                 divide_i32_avx2, means_i32_avx2, spread_i32_avx2},
     [TSR_I64] = {set_i64_avx2, set_few_i64_avx2, along_i64_avx2, mix_i64_avx2, find_steady_i64_avx2,
-                 divide_i64_avx2},
+                 divide_i64_avx2, means_i64_avx2, spread_i64_avx2},
     [TSR_U8] = {set_u8_avx2, set_few_u8_avx2, along_u8_avx2, mix_u8_avx2, find_steady_u8_avx2,
-                divide_u8_avx2},
+                divide_u8_avx2, means_u8_avx2, spread_u8_avx2},
     [TSR__FIELD] = {set_field_avx2, set_few_field_avx2, along_field_avx2, mix_field_avx2,
-                    find_steady_field_avx2, divide_field_avx2},
+                    find_steady_field_avx2, divide_field_avx2, means_field_avx2, spread_field_avx2},
 };
 #endif
 
@@ -103,8 +106,9 @@ typedef struct work {
     const bodies *bodies;
     tsr_dtype dtype;
     size_t size; /* of an element that is computed with */
-    bool half, divides, more_rows;
+    bool half, divides, more_rows, means;
     int64_t block, tile; /* results of a row made together; rows of the source at a time */
+    int64_t planes;      /* at a time */
     const tsr_resample_taps *taps[TSR_CONV_DIMS];
     tsr_resample_row row;
     void *weight;                          /* as `row.weight`, of all dims */
@@ -142,14 +146,15 @@ static size_t measure(work *w, int64_t n_weights, size_t part[PARTS])
 
     w->block = w->more_rows && m2 > TOGETHER ? TOGETHER : m2;
     w->tile = rows_of_tile(w);
+    w->planes = w->means ? CACHED / 8 / (d[2].n + m2) + 1 : 1;
     part[WEIGHTS] = (size_t)n_weights * w->size;
     part[FEW_WEIGHTS] = (size_t)(w->row.few_width * m2) * w->size;
     part[FEW] = (size_t)(w->row.few_width * m2) * sizeof(int32_t);
-    part[SOURCE] = w->half ? (size_t)w->g->n_count * w->size : 0;
+    part[SOURCE] = w->half ? (size_t)(w->planes * w->g->n_count) * w->size : 0;
     part[ROWS] = w->more_rows ? (size_t)(d[0].n * w->tile * w->block) * w->size : 0;
     part[SLAB] = (size_t)(w->more_rows ? w->tile * w->block : d[1].n * d[2].n) * w->size;
     part[SUM] = w->more_rows ? 0 : (size_t)d[2].n * w->size;
-    part[LINE] = (size_t)w->block * w->size;
+    part[LINE] = (size_t)(w->planes * w->block) * w->size;
     for (int i = 0; i < PARTS; i++) {
         part[i] = (part[i] + 63) / 64 * 64;
         all += part[i];
@@ -268,6 +273,30 @@ static void more_rows(const work *w, int64_t from, int64_t to, const char *x, ch
     }
 }
 
+/* Means of all of a plane. */
+static void run_means(const work *w, const char *source, char *result)
+{
+    const tsr_resample_dim *d = &w->g->dim[2];
+    const size_t stored = tsr_dtype_size(w->dtype);
+
+    for (int64_t i = 0; i < w->g->planes; i += w->planes) {
+        const int64_t left = w->g->planes - i, k = left < w->planes ? left : w->planes;
+        const char *x = source + (size_t)(i * d->n) * stored;
+        char *y = result + (size_t)(i * d->m) * stored, *to = w->half ? w->line : y;
+
+        if (w->half) {
+            tsr__half_widen(w->dtype, x, k * d->n, (float *)w->wide);
+            x = w->wide;
+        }
+        if (w->g->back)
+            w->bodies->spread(k, d->m, d->in, x, to);
+        else
+            w->bodies->means(k, d->n, x, to);
+        if (w->half)
+            tsr__half_narrow(w->dtype, (const float *)w->line, k * d->m, y);
+    }
+}
+
 static void run_planes(const work *w, const char *source, char *result)
 {
     const tsr_resample_geometry *g = w->g;
@@ -314,7 +343,6 @@ static void plan_row(work *w, bool weights)
 
     w->row.taps = w->taps[2];
     w->row.m = d->m;
-    w->row.fill = w->g->kind == TSR_RESAMPLE_AVERAGE && d->out == 1 && w->g->back;
     w->row.few_width = few_neighbours(w);
     if (!weights && d->whole_source % d->whole_result == 0)
         w->row.every = d->whole_source / d->whole_result;
@@ -336,6 +364,8 @@ tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype, ts
               .dtype = dtype,
               .half = dtype == TSR_F16 || dtype == TSR_BF16,
               .divides = g->kind == TSR_RESAMPLE_AVERAGE && !g->back,
+              .means = g->kind == TSR_RESAMPLE_AVERAGE && d[0].out * d[1].out * d[2].out == 1 &&
+                       d[0].in * d[1].in == 1,
               .more_rows = d[0].whole_result * d[1].whole_result > from,
               .taps = {taps, taps + d[0].m, taps + d[0].m + d[1].m}};
     void *scratch = NULL;
@@ -347,7 +377,10 @@ tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype, ts
     plan_row(&w, weights);
     TSR_TRY(tsr__pool_get(pool, measure(&w, weights ? n_weights : 0, part), &scratch, err));
     hand_out(&w, part, weights, scratch);
-    run_planes(&w, source, result);
+    if (w.means)
+        run_means(&w, source, result);
+    else
+        run_planes(&w, source, result);
 done:
     tsr__pool_put(pool, scratch);
     return st;

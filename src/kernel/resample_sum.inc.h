@@ -109,6 +109,29 @@ TSR__INLINE T FN(long_total)(bool weighted, int64_t n, const T *weight, const T 
     return sum;
 }
 
+SET static void FN(means)(int64_t planes, int64_t n, const void *x, void *y)
+{
+    const T *from = x;
+    T *to = y;
+
+    for (int64_t i = 0; i < planes; i++, from += n)
+        to[i] = n < LONG ? FN(total)(false, n, NULL, from) : FN(long_total)(false, n, NULL, from);
+    for (int64_t i = 0; i < planes; i++)
+        to[i] = (T)DIV(to[i], n);
+}
+
+SET static void FN(spread)(int64_t planes, int64_t m, int64_t by, const void *x, void *y)
+{
+    T *to = y;
+
+    for (int64_t i = 0; i < planes; i++, to += m) {
+        const T value = (T)DIV(((const T *)x)[i], by);
+
+        for (int64_t j = 0; j < m; j++)
+            to[j] = value;
+    }
+}
+
 TSR__INLINE void FN(any)(bool weighted, const tsr_resample_row *row, int64_t from, int64_t to,
                          const T *x, T *y)
 {
@@ -135,12 +158,6 @@ TSR__INLINE void FN(groups)(int every, int64_t n, const T *x, T *y)
             sum = ADD(sum, x[j * every + 3]);
         y[j] = sum;
     }
-}
-
-TSR__INLINE void FN(fill)(int64_t n, T value, T *y)
-{
-    for (int64_t j = 0; j < n; j++)
-        y[j] = value;
 }
 
 /* Each of `width` neighbours, anywhere. */
@@ -253,8 +270,6 @@ SET static void FN(along)(const tsr_resample_row *row, int64_t from, int64_t to,
         FN(groups)(3, n, start, y);
     else if (row->every == 4)
         FN(groups)(4, n, start, y);
-    else if (row->fill)
-        FN(fill)(n, n ? MUL(((const T *)row->weight)[row->taps[from].at], *start) : 0, y);
     else if (row->steady_end > row->steady && row->steady < to && row->steady_end > from) {
         const int64_t begin = row->steady > from ? row->steady : from;
         int64_t done;

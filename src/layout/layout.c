@@ -176,13 +176,22 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+void tsr__window_reach(const tsr_dim_window *w, int64_t b, int64_t e, int64_t *from, int64_t *to)
+{
+    const int64_t div = w->div ? w->div : 1;
+
+    *from = floor_div(b * w->mul + w->lo, div);
+    *to = floor_div((e - 1) * w->mul + w->hi, div);
+    if (b >= e || *to < *from)
+        *to = *from;
+}
+
 void tsr__window_see(const tsr_dim_window *w, int64_t n, int64_t b, int64_t e, int64_t *begin,
                      int64_t *end)
 {
-    const int64_t div = w->div ? w->div : 1;
-    const int64_t lo = floor_div(b * w->mul + w->lo, div);
-    const int64_t hi = floor_div((e - 1) * w->mul + w->hi, div);
+    int64_t lo, hi;
 
+    tsr__window_reach(w, b, e, &lo, &hi);
     *begin = lo < 0 ? 0 : lo > n ? n : lo;
     *end = hi < *begin || b >= e ? *begin : hi > n ? n : hi;
 }

@@ -49,6 +49,9 @@ int64_t tsr__layout_extent(const tsr_layout *layout, int dim, const int *coord);
 /* They are [*begin, *end), without making the list; false: they are in several pieces. */
 bool tsr__layout_interval(const tsr_layout *layout, int dim, const int *coord, int64_t *begin,
                           int64_t *end);
+/* What [b,e) sees through a window if the dim had no ends; nothing if it is empty. */
+void tsr__window_reach(const tsr_dim_window *window, int64_t b, int64_t e, int64_t *from,
+                       int64_t *to);
 tsr_shape tsr__layout_local_shape(const tsr_layout *layout, const int *coord);
 /* Bytes of the largest part. */
 size_t tsr__layout_bytes(const tsr_layout *layout);

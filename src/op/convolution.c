@@ -377,7 +377,9 @@ static const char *const backward_cases[] = {
     "f64[2,4,3,2] f64[2,4,6,4] f64[4,4,3,3] padding=1 stride=2",
     "f64[3,2,3,4] f64[3,3,5,7] f64[2,3,3,3] padding=1 stride=2",
     "f64[2,4,8] f64[2,4,8] f64[4,2,3] padding=2 dilation=2 groups=2 output_mask=0,1,1",
+    "f64[3,6,7] f64[3,6,7] f64[6,3,3] padding=2 dilation=2 groups=2 output_mask=0,1,1",
     "f64[2,4,12] f64[2,4,6] f64[4,4,4] padding=2,1 transposed=true stride=2 output_padding=1",
+    "f64[3,2,10] f64[3,3,5] f64[3,2,4] padding=2,1 transposed=true stride=2 output_padding=1",
     NULL,
 };
 
