@@ -156,8 +156,8 @@ static const bad BAD[] = {
      .b = "f32[4,8,3,3]",
      .opts = {.output_padding = {0, 2}, .stride = {2, 2}, .transposed = true},
      .code = TSR_ERR_SHAPE,
-     .says =
-         "conv: output padding 2 of spatial dim 1 must be less than its stride 2 or its dilation 1"},
+     .says = "conv: output padding 2 of spatial dim 1 must be less than its stride 2 or its "
+             "dilation 1"},
     {.f = FORWARD,
      .a = X,
      .b = "f32[3,8,3,3]",
@@ -169,14 +169,14 @@ static const bad BAD[] = {
      .a = "f32[2,4]",
      .b = "f32[8,4]",
      .code = TSR_ERR_SHAPE,
-     .says =
-         "conv: f32[2,4]@[S(0)] has 2 dims, convolution takes batch, channels and 1 to 3 spatial dims"},
+     .says = "conv: f32[2,4]@[S(0)] has 2 dims, convolution takes batch, channels and 1 to 3 "
+             "spatial dims"},
     {.f = FORWARD,
      .a = "f32[2,4,3,3,3,3]",
      .b = "f32[8,4,3,3,3,3]",
      .code = TSR_ERR_SHAPE,
-     .says =
-         "conv: f32[2,4,3,3,3,3]@[S(0)] has 6 dims, convolution takes batch, channels and 1 to 3 spatial dims"},
+     .says = "conv: f32[2,4,3,3,3,3]@[S(0)] has 6 dims, convolution takes batch, channels and "
+             "1 to 3 spatial dims"},
     {.f = FORWARD,
      .a = X,
      .b = "f32[8,4,3]",
@@ -204,14 +204,14 @@ static const bad BAD[] = {
      .a = "f32[2,8,4,5]",
      .b = W,
      .code = TSR_ERR_SHAPE,
-     .says =
-         "conv_grad_input: spatial dim 1 of the output has size 4, its gradient f32[2,8,4,5]@[S(0)] has 5"},
+     .says = "conv_grad_input: spatial dim 1 of the output has size 4, its gradient "
+             "f32[2,8,4,5]@[S(0)] has 5"},
     {.f = GRAD_INPUT,
      .a = "f32[2,7,4,4]",
      .b = W,
      .code = TSR_ERR_SHAPE,
-     .says =
-         "conv_grad_input: weight f32[8,4,3,3]@[R] gives 8 output channels, the gradient f32[2,7,4,4]@[S(0)] has 7"},
+     .says = "conv_grad_input: weight f32[8,4,3,3]@[R] gives 8 output channels, the gradient "
+             "f32[2,7,4,4]@[S(0)] has 7"},
     {.f = GRAD_WEIGHT,
      .a = X,
      .b = "f32[3,8,4,4]",
@@ -221,8 +221,8 @@ static const bad BAD[] = {
      .a = X,
      .b = "f32[2,8,4,6]",
      .code = TSR_ERR_SHAPE,
-     .says =
-         "conv_grad_weight: spatial dim 1 of the output has size 4, its gradient f32[2,8,4,6]@[R] has 6"},
+     .says = "conv_grad_weight: spatial dim 1 of the output has size 4, its gradient "
+             "f32[2,8,4,6]@[R] has 6"},
     {.f = GRAD_WEIGHT,
      .a = X,
      .b = "f32[2,7,4,4]",
