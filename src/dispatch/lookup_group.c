@@ -174,19 +174,29 @@ done:
     return st;
 }
 
+static double bytes_of(const tsr_part *part)
+{
+    double bytes = 0;
+
+    for (int m = 0; m <= TSR_MAX_MESH; m++)
+        bytes += (double)part->along[m];
+    return bytes;
+}
+
 /* Each op gets what came for its tables, and as much of the time for all. */
 static void book_parts(group *g, double seconds)
 {
     double all = 0;
 
     for (int i = 0; i < g->n_parts; i++)
-        all += (double)g->part[i].bytes;
+        all += bytes_of(&g->part[i]);
     for (int i = 0; i < g->n_parts; i++) {
         const tsr_part *p = &g->part[i];
         tsr_op_counters *c = &g->use[p->table].call.entry->counters;
 
-        c->along[p->along] += p->bytes;
-        c->computing += seconds * (all > 0 ? (double)p->bytes / all : 1.0 / g->n_parts);
+        for (int m = 0; m <= TSR_MAX_MESH; m++)
+            c->along[m] += p->along[m];
+        c->computing += seconds * (all > 0 ? bytes_of(p) / all : 1.0 / g->n_parts);
     }
 }
 

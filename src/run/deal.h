@@ -19,9 +19,8 @@ typedef struct tsr_part {
     bool home; /* the table, or its gradient, is on the mesh of one rank only ... */
     int at;    /* ... at this index of the mesh of the ids */
     struct tsr_touched *touched; /* gradients: only touched rows, here; NULL: the dense output */
-    /* set by running it: what came for it from others, and where that is counted (tsr__along) */
-    int64_t bytes;
-    int along;
+    /* set by running it: what came for it from others, by where it is counted (tsr__along) */
+    int64_t along[TSR_MAX_MESH + 1];
 } tsr_part;
 
 typedef struct tsr_deal {

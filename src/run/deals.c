@@ -68,9 +68,13 @@ static bool is_copy(const tsr_deal *d, const tsr_spec *ids)
 
 static tsr_status take_own_bags(tsr_deal *d, tsr_error *err)
 {
+    const tsr_counters *now = &d->call->mesh->ctx->counters;
+    const tsr_counters before = *now;
     tsr_ranges ranges;
     tsr_status st = tsr__own_bags(d->call, &d->held, &d->own, &d->weights, &ranges, err);
 
+    for (int i = 0; i <= TSR_MAX_MESH; i++)
+        d->part.along[i] += now->along[i] - before.along[i];
     tsr__ranges_close(&ranges);
     return st;
 }
@@ -276,8 +280,8 @@ tsr_status tsr__run_together(tsr_part *parts, int n, tsr_error *err)
     TSR_TRY(exchange(&all, true));
     for (int i = 0; i < n; i++) {
         TSR_TRY(all.deal[i].kind->finish(&all.deal[i]));
-        parts[i].bytes = bytes_in(&all.deal[i]);
-        parts[i].along = all.trade.group->along;
+        memcpy(parts[i].along, all.deal[i].part.along, sizeof parts[i].along);
+        parts[i].along[all.trade.group->along] += bytes_in(&all.deal[i]);
     }
 done:
     for (int i = 0; all.deal && i < n; i++)
