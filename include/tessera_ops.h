@@ -136,6 +136,20 @@ TSR_API tsr_status tsr_group_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_
 TSR_API tsr_tensor *tsr_running_update(tsr_tensor *running, tsr_tensor *new_values,
                                        double momentum);
 
+/* Space in other sizes, one number per spatial dim: means of pieces, or interpolation. size 1 in
+   every dim is a global pool; the mean over those dims is the same and gathers nothing. */
+TSR_API tsr_tensor *tsr_adaptive_avg_pool(tsr_tensor *x, const int64_t *size);
+typedef enum tsr_upsample_mode {
+    TSR_UPSAMPLE_NEAREST = 0,
+    TSR_UPSAMPLE_LINEAR = 1,        /* along every spatial dim: bilinear, trilinear */
+    TSR_UPSAMPLE_LINEAR_CORNERS = 2 /* the same, corners fall on corners */
+} tsr_upsample_mode;
+TSR_API tsr_tensor *tsr_upsample(tsr_tensor *x, const int64_t *size, tsr_upsample_mode mode);
+/* The gradients of inputs whose space has these sizes. */
+TSR_API tsr_tensor *tsr_adaptive_avg_pool_backward(tsr_tensor *grad, const int64_t *input);
+TSR_API tsr_tensor *tsr_upsample_backward(tsr_tensor *grad, const int64_t *input,
+                                          tsr_upsample_mode mode);
+
 /* ---- lookups in tables ----------------------------------------------------------------------- */
 
 /* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names

@@ -31,6 +31,7 @@ extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
 extern const tsr_op tsr__ops_convolution[];
 extern const tsr_op tsr__ops_pooling[];
+extern const tsr_op tsr__ops_resampling[];
 extern const tsr_op tsr__ops_norm[];
 
 #endif
