@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -288,12 +289,160 @@ static void kept_windows(void **state)
     pass_on("4", keep, NULL);
 }
 
+/* ---- windows that are empty between others ---- */
+
+/* A stride wider than the kernel: some elements of the result see nothing, the next ones do. */
+static tsr_status gaps(tsr_mesh *mesh, void *arg)
+{
+    const tsr_conv_opts opts = {.stride = {3}, .output_padding = {2}, .transposed = true};
+    tsr_tensor *x = filled(mesh, "f64[1,2,4]@[S(2)]", 1), *w = filled(mesh, "f64[2,2,1]@[R]", 2);
+    tsr_tensor *bias = filled(mesh, "f64[2]@[R]", 3), *y[2];
+    tsr_cost cost;
+
+    (void)arg;
+    CHECK(tsr_cost_parse("latency=0,bandwidth=1e15", &cost, NULL) == TSR_OK);
+    tsr_cost_set(mesh, &cost);
+    for (int on = 0; on < 2; on++) {
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+        y[on] = tsr_conv(x, w, bias, &opts);
+    }
+    CHECK(equal(y[0], y[1]));
+    return tsr_mesh_status(mesh);
+}
+
+/* ---- two inputs: out[i] = a[i - 1] + b[i + 1], or with a dim for each ---- */
+
+static tsr_status pair_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < s->in[0].shape.ndim && st == TSR_OK; d++) {
+        const tsr_mark shard = tsr_mark_shard(d);
+        st = tsr_rule_add(out, &(tsr_rule){.in = {shard, shard}, .out = {shard}}, err);
+    }
+    return st;
+}
+
+static double at(const tsr_operand *x, int64_t i)
+{
+    i -= x->first[0];
+    return i >= 0 && i < x->shape.size[0] ? ((const double *)x->data)[i] : 0;
+}
+
+static void cross_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    (void)s;
+    if (!spread)
+        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+                           .n = 2,
+                           .window = {{.operand = 0, .dim = 0, .mul = 1, .lo = -1, .hi = 1},
+                                      {.operand = 1, .dim = 1, .mul = 1, .lo = -1, .hi = 1}}};
+}
+
+/* a has the output's columns, b its rows. */
+static void cross_kernel(const tsr_kernel_call *call)
+{
+    const tsr_operand *a = &call->in[0], *b = &call->in[1], *y = &call->out[0];
+    const int64_t rows = y->shape.size[0], cols = y->shape.size[1];
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++) {
+            const int64_t up = i + y->first[0] - 1 - a->first[0],
+                          left = j + y->first[1] - 1 - b->first[1];
+            double sum = 0;
+            if (up >= 0)
+                sum += ((const double *)a->data)[up * a->shape.size[1] + j];
+            if (left >= 0)
+                sum += ((const double *)b->data)[i * b->shape.size[1] + left];
+            ((double *)y->data)[i * cols + j] = sum;
+        }
+}
+
+static const tsr_op cross = {.name = "cross",
+                             .inputs = "a,b",
+                             .doc = "what is above in a and to the left in b",
+                             .rule = pair_rule,
+                             .windows = cross_windows,
+                             .shape = reach_shape,
+                             .kernel = cross_kernel};
+
+/* Each input has windows along one dim, and the same part along the other. */
+static tsr_status cut_one_dim(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *a = filled(mesh, "f64[8,10]@[S(0),S(1)]", 1);
+    tsr_tensor *b = filled(mesh, "f64[8,10]@[S(0),S(1)]", 2), *y[2];
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &cross) == TSR_OK);
+    for (int on = 0; on < 2; on++) {
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+        y[on] = tsr_op_run(mesh, "cross", (tsr_tensor *[]){a, b}, 2, NULL, 0);
+    }
+    CHECK(equal(y[0], y[1]));
+    return tsr_mesh_status(mesh);
+}
+
+/* ---- what is overwritten ---- */
+
+static void before_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    (void)s;
+    if (!spread)
+        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+                           .n = 1,
+                           .window = {{.operand = 0, .mul = 1, .lo = -2, .hi = 1}}};
+}
+
+/* Backwards, as input and output may be the same memory. */
+static void before_kernel(const tsr_kernel_call *call)
+{
+    const tsr_operand *x = &call->in[0], *y = &call->out[0];
+
+    for (int64_t i = y->first[0] + y->shape.size[0] - 1; i >= y->first[0]; i--)
+        ((double *)y->data)[i - y->first[0]] = at(x, i) + at(x, i - 1) + at(x, i - 2);
+}
+
+static const tsr_op add_before = {.name = "add_before",
+                                  .inputs = "x",
+                                  .doc = "adds to each element the two before it",
+                                  .rule = reach_rule,
+                                  .windows = before_windows,
+                                  .shape = reach_shape,
+                                  .kernel = before_kernel,
+                                  .inplace = true};
+
+/* What a rank has computed must not travel to one that is late. */
+static tsr_status overwrite(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *y[2];
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &add_before) == TSR_OK);
+    for (int on = 0; on < 2; on++) {
+        y[on] = filled(mesh, "f64[4096]@[S(0)]", 1);
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+        CHECK(tsr_barrier(mesh) == TSR_OK);
+        if (tsr_mesh_rank(mesh) % 2)
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        tsr_op_run(mesh, "add_before", &y[on], 1, NULL, 0);
+    }
+    CHECK(equal(y[0], y[1]));
+    return tsr_mesh_status(mesh);
+}
+
+static void overlap_needs_care(void **state)
+{
+    (void)state;
+    pass_on("3", gaps, NULL);
+    pass_on("2x2", cut_one_dim, NULL);
+    pass_on("4", overwrite, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_own_op),
-        cmocka_unit_test(overlap_changes_nothing),
-        cmocka_unit_test(kept_windows),
+        cmocka_unit_test(an_own_op),    cmocka_unit_test(overlap_changes_nothing),
+        cmocka_unit_test(kept_windows), cmocka_unit_test(overlap_needs_care),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
