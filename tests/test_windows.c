@@ -323,10 +323,61 @@ static tsr_status pair_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     return st;
 }
 
+static void apart_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    (void)s;
+    if (!spread)
+        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+                           .n = 2,
+                           .window = {{.operand = 0, .mul = 1, .lo = -1, .hi = 1},
+                                      {.operand = 1, .mul = 1, .hi = 2}}};
+}
+
+static size_t apart_scratch(const tsr_kernel_call *call)
+{
+    return (size_t)call->in[1].shape.size[0] * sizeof(double);
+}
+
 static double at(const tsr_operand *x, int64_t i)
 {
     i -= x->first[0];
     return i >= 0 && i < x->shape.size[0] ? ((const double *)x->data)[i] : 0;
+}
+
+static void apart_kernel(const tsr_kernel_call *call)
+{
+    const tsr_operand *y = &call->out[0];
+
+    memset(call->scratch, 0x55, apart_scratch(call)); /* memory that is no one else's */
+    for (int64_t i = y->first[0]; i < y->first[0] + y->shape.size[0]; i++)
+        ((double *)y->data)[i - y->first[0]] = at(&call->in[0], i - 1) + at(&call->in[1], i + 1);
+}
+
+static const tsr_op apart = {.name = "apart",
+                             .inputs = "a,b",
+                             .doc = "sums of the neighbours before and behind",
+                             .rule = pair_rule,
+                             .windows = apart_windows,
+                             .shape = reach_shape,
+                             .scratch = apart_scratch,
+                             .kernel = apart_kernel};
+
+/* The window that is kept of one input goes when that of the other is kept. */
+static tsr_status keep_both(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *whole = filled(mesh, "f64[4096]@[R]", 1), *x = filled(mesh, "f64[4096]@[S(0)]", 1);
+    tsr_tensor *y;
+    tsr_cost cost;
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &apart) == TSR_OK);
+    CHECK(tsr_cost_parse("latency=0,bandwidth=1e15", &cost, NULL) == TSR_OK);
+    tsr_cost_set(mesh, &cost);
+    y = tsr_op_run(mesh, "apart", (tsr_tensor *[]){whole, whole}, 2, NULL, 0);
+    tsr_keep_windows_set(mesh, 1 << 20);
+    for (int i = 0; i < 4; i++)
+        CHECK(equal(y, tsr_op_run(mesh, "apart", (tsr_tensor *[]){x, x}, 2, NULL, 0)));
+    return tsr_mesh_status(mesh);
 }
 
 static void cross_windows(const tsr_schema *s, bool spread, tsr_windows *w)
@@ -438,11 +489,46 @@ static void overlap_needs_care(void **state)
     pass_on("4", overwrite, NULL);
 }
 
+/* ---- ranks agree ---- */
+
+/* Some ranks keep windows of a smaller mesh too; of the larger one all keep the same. */
+static tsr_status keep_on_parts(tsr_mesh *mesh, void *arg)
+{
+    const tsr_conv_opts opts = {.padding = {1, 1}};
+    tsr_tensor *x, *w, *small_x, *small_w;
+    tsr_mesh *part;
+
+    (void)arg;
+    CHECK(tsr_mesh_part(mesh, "2", 0, &part) == TSR_OK);
+    x = filled(mesh, "f64[2,2,8,8]@[S(3)]", 1);
+    w = filled(mesh, "f64[2,2,3,3]@[R]", 2);
+    small_x = filled(part, "f64[2,2,8,8]@[S(3)]", 1);
+    small_w = filled(part, "f64[2,2,3,3]@[R]", 2);
+    tsr_keep_windows_set(mesh, 2 * 2 * 8 * 6 * 8); /* enough for one of them */
+    tsr_conv(small_x, small_w, NULL, &opts);
+    for (int i = 0; i < 3; i++) {
+        received(mesh);
+        tsr_conv(x, w, NULL, &opts);
+        CHECK(tsr_mesh_status(mesh) == TSR_OK);
+        CHECK((received(mesh) == 0) == (i > 0));
+    }
+    tsr_mesh_unref(part);
+    return tsr_mesh_status(mesh);
+}
+
+static void ranks_agree(void **state)
+{
+    (void)state;
+    pass_on("2", keep_both, NULL);
+    pass_on("4", keep_on_parts, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_own_op),    cmocka_unit_test(overlap_changes_nothing),
         cmocka_unit_test(kept_windows), cmocka_unit_test(overlap_needs_care),
+        cmocka_unit_test(ranks_agree),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
