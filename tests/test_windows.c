@@ -516,11 +516,34 @@ static tsr_status keep_on_parts(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
+static tsr_status refuse_first(tsr_kernel_call *call, tsr_error *err)
+{
+    (void)err;
+    return call->out[0].first[0] == 0 ? TSR_ERR_UNAVAILABLE : TSR_OK;
+}
+
+/* What only one rank cannot do the others are told. */
+static tsr_status refuse(tsr_mesh *mesh, void *arg)
+{
+    const char *attrs[] = {"left=1"};
+    tsr_tensor *x = filled(mesh, "f64[4096]@[S(0)]", 1);
+
+    CHECK(tsr_op_register(mesh, arg) == TSR_OK);
+    tsr_op_run(mesh, "reach", &x, 1, attrs, 1);
+    tsr_barrier(mesh);
+    CHECK(tsr_mesh_status(mesh) == (tsr_mesh_rank(mesh) ? TSR_ERR_PEER : TSR_ERR_UNAVAILABLE));
+    return TSR_OK;
+}
+
 static void ranks_agree(void **state)
 {
+    tsr_op row = reach;
+
     (void)state;
     pass_on("2", keep_both, NULL);
     pass_on("4", keep_on_parts, NULL);
+    row.prepare = refuse_first;
+    pass_on("3", refuse, &row);
 }
 
 int main(void)
