@@ -481,9 +481,44 @@ static tsr_status overwrite(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
+/* A row that tells its kernel by localise where the output begins. */
+static void begin_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
+{
+    (void)s, (void)in, (void)out, (void)coord;
+    call->number[0] = call->out[0].first[0];
+}
+
+static void begin_kernel(const tsr_kernel_call *call)
+{
+    tsr_kernel_call other = *call;
+
+    other.out[0].first[0] = call->number[0];
+    reach_kernel(&other);
+}
+
+static tsr_status localise(tsr_mesh *mesh, void *arg)
+{
+    const char *attrs[] = {"left=1", "right=1"};
+    tsr_tensor *x = filled(mesh, "f64[4096]@[S(0)]", 1), *y[2];
+
+    CHECK(tsr_op_register(mesh, arg) == TSR_OK);
+    for (int on = 0; on < 2; on++) {
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+        y[on] = tsr_op_run(mesh, "reach", &x, 1, attrs, 2);
+    }
+    CHECK(equal(y[0], y[1]));
+    return tsr_mesh_status(mesh);
+}
+
 static void overlap_needs_care(void **state)
 {
+    tsr_op row = reach;
+
     (void)state;
+    row.localise = begin_localise;
+    row.kernel = begin_kernel;
+    pass_on("3", localise, &row);
     pass_on("3", gaps, NULL);
     pass_on("2x2", cut_one_dim, NULL);
     pass_on("4", overwrite, NULL);
@@ -546,12 +581,58 @@ static void ranks_agree(void **state)
     pass_on("3", refuse, &row);
 }
 
+/* ---- rows that contradict themselves ---- */
+
+static void bad_operand(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    (void)s, (void)spread;
+    *w = (tsr_windows){.n = 1, .window = {{.operand = TSR_OUTPUT(0), .mul = 1, .hi = 2}}};
+}
+
+static void bad_dim(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    reach_windows(s, spread, w);
+    w->window[0].dim = 2;
+}
+
+static void bad_order(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    reach_windows(s, spread, w);
+    w->window[0].mul = -1;
+}
+
+static void bad_twice(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    reach_windows(s, spread, w);
+    reach_windows(s, spread, w);
+}
+
+static tsr_status refuse_row(tsr_mesh *mesh, void *arg)
+{
+    CHECK(tsr_op_register(mesh, arg) == TSR_ERR_ARG);
+    CHECK(strstr(tsr_mesh_message(mesh), "window"));
+    return TSR_OK;
+}
+
+static void bad_windows(void **state)
+{
+    void (*const windows[])(const tsr_schema *, bool, tsr_windows *) = {bad_operand, bad_dim,
+                                                                        bad_order, bad_twice};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        tsr_op row = reach;
+        row.windows = windows[i];
+        pass_on("1", refuse_row, &row);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_own_op),    cmocka_unit_test(overlap_changes_nothing),
         cmocka_unit_test(kept_windows), cmocka_unit_test(overlap_needs_care),
-        cmocka_unit_test(ranks_agree),
+        cmocka_unit_test(ranks_agree),  cmocka_unit_test(bad_windows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

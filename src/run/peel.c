@@ -4,6 +4,8 @@
    call of its own on operands that are cut out, and its results are pasted in. */
 #include "run/peel.h"
 
+#include <string.h>
+
 #include "op/schema.h"
 
 enum { PIECES = 1 + 2 * TSR_MAX_DIM };
@@ -214,6 +216,14 @@ static void add_pieces(tsr_peel *p, const tsr_schema *s, const tsr_windows *w,
     }
 }
 
+static void localise_again(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
+{
+    call->attrs = s->attrs;
+    memset(call->number, 0, sizeof call->number);
+    s->op->localise(s, in, out, coord, call);
+}
+
 static void set_own(tsr_peel *p, int k, const tsr_spec *spec, const int *coord)
 {
     tsr_layout layout = tsr__layout_of(spec);
@@ -249,6 +259,8 @@ tsr_status tsr__peel_make(tsr_mesh *mesh, const tsr_schema *s, const tsr_spec *i
     for (int k = 0; k < s->n_out; k++)
         p->cut_out[k] = tsr__schema_gives(s, k);
     add_pieces(p, s, w, call);
+    for (int i = 0; i < p->n && s->op->localise; i++) /* it may go by where operands begin */
+        localise_again(s, in, out, mesh->coord, &p->piece[i].call);
     for (int i = 0; i < p->n && s->op->prepare; i++)
         TSR_TRY(s->op->prepare(&p->piece[i].call, &ctx->error));
     if (p->n > 0)
