@@ -431,10 +431,10 @@ typedef enum tsr_overlap_mode {
 } tsr_overlap_mode;
 TSR_API void tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode);
 /* Ops that need more of an input than a rank's part, as convolution does, leave what they brought
-   with the tensor, up to this many bytes per rank in all, for the next op that needs the same: the
-   weight's gradient after the convolution. It goes with the tensor, or when an op overwrites that;
-   do not write into the parts of such tensors by hand. 0, the default: nothing is kept.
-   Collective. */
+   with the tensor, up to this many bytes per rank and mesh, for the next op that needs the same:
+   the weight's gradient after the convolution. It goes with the tensor, which all ranks have to let
+   go of between the same calls, or when an op overwrites that; do not write into the parts of such
+   tensors by hand. 0, the default: nothing more is kept. Collective over all ranks of the job. */
 TSR_API void tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes);
 
 /* ---- collectives on plain memory ------------------------------------------------------------- */

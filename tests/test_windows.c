@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -288,12 +289,350 @@ static void kept_windows(void **state)
     pass_on("4", keep, NULL);
 }
 
+/* ---- windows that are empty between others ---- */
+
+/* A stride wider than the kernel: some elements of the result see nothing, the next ones do. */
+static tsr_status gaps(tsr_mesh *mesh, void *arg)
+{
+    const tsr_conv_opts opts = {.stride = {3}, .output_padding = {2}, .transposed = true};
+    tsr_tensor *x = filled(mesh, "f64[1,2,4]@[S(2)]", 1), *w = filled(mesh, "f64[2,2,1]@[R]", 2);
+    tsr_tensor *bias = filled(mesh, "f64[2]@[R]", 3), *y[2];
+    tsr_cost cost;
+
+    (void)arg;
+    CHECK(tsr_cost_parse("latency=0,bandwidth=1e15", &cost, NULL) == TSR_OK);
+    tsr_cost_set(mesh, &cost);
+    for (int on = 0; on < 2; on++) {
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+        y[on] = tsr_conv(x, w, bias, &opts);
+    }
+    CHECK(equal(y[0], y[1]));
+    return tsr_mesh_status(mesh);
+}
+
+/* ---- two inputs: out[i] = a[i - 1] + b[i + 1], or with a dim for each ---- */
+
+static tsr_status pair_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < s->in[0].shape.ndim && st == TSR_OK; d++) {
+        const tsr_mark shard = tsr_mark_shard(d);
+        st = tsr_rule_add(out, &(tsr_rule){.in = {shard, shard}, .out = {shard}}, err);
+    }
+    return st;
+}
+
+static void apart_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    (void)s;
+    if (!spread)
+        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+                           .n = 2,
+                           .window = {{.operand = 0, .mul = 1, .lo = -1, .hi = 1},
+                                      {.operand = 1, .mul = 1, .hi = 2}}};
+}
+
+static size_t apart_scratch(const tsr_kernel_call *call)
+{
+    return (size_t)call->in[1].shape.size[0] * sizeof(double);
+}
+
+static double at(const tsr_operand *x, int64_t i)
+{
+    i -= x->first[0];
+    return i >= 0 && i < x->shape.size[0] ? ((const double *)x->data)[i] : 0;
+}
+
+static void apart_kernel(const tsr_kernel_call *call)
+{
+    const tsr_operand *y = &call->out[0];
+
+    memset(call->scratch, 0x55, apart_scratch(call)); /* memory that is no one else's */
+    for (int64_t i = y->first[0]; i < y->first[0] + y->shape.size[0]; i++)
+        ((double *)y->data)[i - y->first[0]] = at(&call->in[0], i - 1) + at(&call->in[1], i + 1);
+}
+
+static const tsr_op apart = {.name = "apart",
+                             .inputs = "a,b",
+                             .doc = "sums of the neighbours before and behind",
+                             .rule = pair_rule,
+                             .windows = apart_windows,
+                             .shape = reach_shape,
+                             .scratch = apart_scratch,
+                             .kernel = apart_kernel};
+
+/* The window that is kept of one input goes when that of the other is kept. */
+static tsr_status keep_both(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *whole = filled(mesh, "f64[4096]@[R]", 1), *x = filled(mesh, "f64[4096]@[S(0)]", 1);
+    tsr_tensor *y;
+    tsr_cost cost;
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &apart) == TSR_OK);
+    CHECK(tsr_cost_parse("latency=0,bandwidth=1e15", &cost, NULL) == TSR_OK);
+    tsr_cost_set(mesh, &cost);
+    y = tsr_op_run(mesh, "apart", (tsr_tensor *[]){whole, whole}, 2, NULL, 0);
+    tsr_keep_windows_set(mesh, 1 << 20);
+    for (int i = 0; i < 4; i++)
+        CHECK(equal(y, tsr_op_run(mesh, "apart", (tsr_tensor *[]){x, x}, 2, NULL, 0)));
+    return tsr_mesh_status(mesh);
+}
+
+static void cross_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    (void)s;
+    if (!spread)
+        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+                           .n = 2,
+                           .window = {{.operand = 0, .dim = 0, .mul = 1, .lo = -1, .hi = 1},
+                                      {.operand = 1, .dim = 1, .mul = 1, .lo = -1, .hi = 1}}};
+}
+
+/* a has the output's columns, b its rows. */
+static void cross_kernel(const tsr_kernel_call *call)
+{
+    const tsr_operand *a = &call->in[0], *b = &call->in[1], *y = &call->out[0];
+    const int64_t rows = y->shape.size[0], cols = y->shape.size[1];
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++) {
+            const int64_t up = i + y->first[0] - 1 - a->first[0],
+                          left = j + y->first[1] - 1 - b->first[1];
+            double sum = 0;
+            if (up >= 0)
+                sum += ((const double *)a->data)[up * a->shape.size[1] + j];
+            if (left >= 0)
+                sum += ((const double *)b->data)[i * b->shape.size[1] + left];
+            ((double *)y->data)[i * cols + j] = sum;
+        }
+}
+
+static const tsr_op cross = {.name = "cross",
+                             .inputs = "a,b",
+                             .doc = "what is above in a and to the left in b",
+                             .rule = pair_rule,
+                             .windows = cross_windows,
+                             .shape = reach_shape,
+                             .kernel = cross_kernel};
+
+/* Each input has windows along one dim, and the same part along the other. */
+static tsr_status cut_one_dim(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *a = filled(mesh, "f64[8,10]@[S(0),S(1)]", 1);
+    tsr_tensor *b = filled(mesh, "f64[8,10]@[S(0),S(1)]", 2), *y[2];
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &cross) == TSR_OK);
+    for (int on = 0; on < 2; on++) {
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+        y[on] = tsr_op_run(mesh, "cross", (tsr_tensor *[]){a, b}, 2, NULL, 0);
+    }
+    CHECK(equal(y[0], y[1]));
+    return tsr_mesh_status(mesh);
+}
+
+/* ---- what is overwritten ---- */
+
+static void before_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    (void)s;
+    if (!spread)
+        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+                           .n = 1,
+                           .window = {{.operand = 0, .mul = 1, .lo = -2, .hi = 1}}};
+}
+
+/* Backwards, as input and output may be the same memory. */
+static void before_kernel(const tsr_kernel_call *call)
+{
+    const tsr_operand *x = &call->in[0], *y = &call->out[0];
+
+    for (int64_t i = y->first[0] + y->shape.size[0] - 1; i >= y->first[0]; i--)
+        ((double *)y->data)[i - y->first[0]] = at(x, i) + at(x, i - 1) + at(x, i - 2);
+}
+
+static const tsr_op add_before = {.name = "add_before",
+                                  .inputs = "x",
+                                  .doc = "adds to each element the two before it",
+                                  .rule = reach_rule,
+                                  .windows = before_windows,
+                                  .shape = reach_shape,
+                                  .kernel = before_kernel,
+                                  .inplace = true};
+
+/* What a rank has computed must not travel to one that is late. */
+static tsr_status overwrite(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *y[2];
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &add_before) == TSR_OK);
+    for (int on = 0; on < 2; on++) {
+        y[on] = filled(mesh, "f64[4096]@[S(0)]", 1);
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+        CHECK(tsr_barrier(mesh) == TSR_OK);
+        if (tsr_mesh_rank(mesh) % 2)
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        tsr_op_run(mesh, "add_before", &y[on], 1, NULL, 0);
+    }
+    CHECK(equal(y[0], y[1]));
+    return tsr_mesh_status(mesh);
+}
+
+/* A row that tells its kernel by localise where the output begins. */
+static void begin_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
+{
+    (void)s, (void)in, (void)out, (void)coord;
+    call->number[0] = call->out[0].first[0];
+}
+
+static void begin_kernel(const tsr_kernel_call *call)
+{
+    tsr_kernel_call other = *call;
+
+    other.out[0].first[0] = call->number[0];
+    reach_kernel(&other);
+}
+
+static tsr_status localise(tsr_mesh *mesh, void *arg)
+{
+    const char *attrs[] = {"left=1", "right=1"};
+    tsr_tensor *x = filled(mesh, "f64[4096]@[S(0)]", 1), *y[2];
+
+    CHECK(tsr_op_register(mesh, arg) == TSR_OK);
+    for (int on = 0; on < 2; on++) {
+        tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER);
+        y[on] = tsr_op_run(mesh, "reach", &x, 1, attrs, 2);
+    }
+    CHECK(equal(y[0], y[1]));
+    return tsr_mesh_status(mesh);
+}
+
+static void overlap_needs_care(void **state)
+{
+    tsr_op row = reach;
+
+    (void)state;
+    row.localise = begin_localise;
+    row.kernel = begin_kernel;
+    pass_on("3", localise, &row);
+    pass_on("3", gaps, NULL);
+    pass_on("2x2", cut_one_dim, NULL);
+    pass_on("4", overwrite, NULL);
+}
+
+/* ---- ranks agree ---- */
+
+/* Some ranks keep windows of a smaller mesh too; of the larger one all keep the same. */
+static tsr_status keep_on_parts(tsr_mesh *mesh, void *arg)
+{
+    const tsr_conv_opts opts = {.padding = {1, 1}};
+    tsr_tensor *x, *w, *small_x, *small_w;
+    tsr_mesh *part;
+
+    (void)arg;
+    CHECK(tsr_mesh_part(mesh, "2", 0, &part) == TSR_OK);
+    x = filled(mesh, "f64[2,2,8,8]@[S(3)]", 1);
+    w = filled(mesh, "f64[2,2,3,3]@[R]", 2);
+    small_x = filled(part, "f64[2,2,8,8]@[S(3)]", 1);
+    small_w = filled(part, "f64[2,2,3,3]@[R]", 2);
+    tsr_keep_windows_set(mesh, 2 * 2 * 8 * 6 * 8); /* enough for one of them */
+    tsr_conv(small_x, small_w, NULL, &opts);
+    for (int i = 0; i < 3; i++) {
+        received(mesh);
+        tsr_conv(x, w, NULL, &opts);
+        CHECK(tsr_mesh_status(mesh) == TSR_OK);
+        CHECK((received(mesh) == 0) == (i > 0));
+    }
+    tsr_mesh_unref(part);
+    return tsr_mesh_status(mesh);
+}
+
+static tsr_status refuse_first(tsr_kernel_call *call, tsr_error *err)
+{
+    (void)err;
+    return call->out[0].first[0] == 0 ? TSR_ERR_UNAVAILABLE : TSR_OK;
+}
+
+/* What only one rank cannot do the others are told. */
+static tsr_status refuse(tsr_mesh *mesh, void *arg)
+{
+    const char *attrs[] = {"left=1"};
+    tsr_tensor *x = filled(mesh, "f64[4096]@[S(0)]", 1);
+
+    CHECK(tsr_op_register(mesh, arg) == TSR_OK);
+    tsr_op_run(mesh, "reach", &x, 1, attrs, 1);
+    tsr_barrier(mesh);
+    CHECK(tsr_mesh_status(mesh) == (tsr_mesh_rank(mesh) ? TSR_ERR_PEER : TSR_ERR_UNAVAILABLE));
+    return TSR_OK;
+}
+
+static void ranks_agree(void **state)
+{
+    tsr_op row = reach;
+
+    (void)state;
+    pass_on("2", keep_both, NULL);
+    pass_on("4", keep_on_parts, NULL);
+    row.prepare = refuse_first;
+    pass_on("3", refuse, &row);
+}
+
+/* ---- rows that contradict themselves ---- */
+
+static void bad_operand(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    (void)s, (void)spread;
+    *w = (tsr_windows){.n = 1, .window = {{.operand = TSR_OUTPUT(0), .mul = 1, .hi = 2}}};
+}
+
+static void bad_dim(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    reach_windows(s, spread, w);
+    w->window[0].dim = 2;
+}
+
+static void bad_order(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    reach_windows(s, spread, w);
+    w->window[0].mul = -1;
+}
+
+static void bad_twice(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    reach_windows(s, spread, w);
+    reach_windows(s, spread, w);
+}
+
+static tsr_status refuse_row(tsr_mesh *mesh, void *arg)
+{
+    CHECK(tsr_op_register(mesh, arg) == TSR_ERR_ARG);
+    CHECK(strstr(tsr_mesh_message(mesh), "window"));
+    return TSR_OK;
+}
+
+static void bad_windows(void **state)
+{
+    void (*const windows[])(const tsr_schema *, bool, tsr_windows *) = {bad_operand, bad_dim,
+                                                                        bad_order, bad_twice};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        tsr_op row = reach;
+        row.windows = windows[i];
+        pass_on("1", refuse_row, &row);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_own_op),
-        cmocka_unit_test(overlap_changes_nothing),
-        cmocka_unit_test(kept_windows),
+        cmocka_unit_test(an_own_op),    cmocka_unit_test(overlap_changes_nothing),
+        cmocka_unit_test(kept_windows), cmocka_unit_test(overlap_needs_care),
+        cmocka_unit_test(ranks_agree),  cmocka_unit_test(bad_windows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

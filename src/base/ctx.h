@@ -15,8 +15,7 @@ typedef struct tsr_ctx {
     tsr_cost cost;    /* equal on all ranks */
     int cost_version; /* counts how often other costs were set */
     size_t memory_limit;
-    size_t keep_limit; /* bytes of windows that may be kept; 0: none */
-    size_t kept;       /* those that are */
+    size_t keep_limit; /* bytes of windows that may be kept per mesh; 0: none */
     tsr_overlap_mode overlap;
     bool strict;     /* ops may not redistribute by themselves */
     bool validating; /* ops are validated when they are registered */

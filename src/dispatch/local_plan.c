@@ -16,6 +16,19 @@ void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
     tsr__free(&ctx->heap, p);
 }
 
+/* What one rank cannot prepare the others do not know, and would wait for it. */
+static tsr_status tell_others(tsr_ctx *ctx, const tsr_op *op, tsr_status st)
+{
+    tsr_error err = {0};
+
+    if (st == TSR_OK)
+        return TSR_OK;
+    tsr__fail(&err, st, "%s: it cannot be prepared: %s", op->name,
+              ctx->error.code == st ? ctx->error.text : tsr_status_text(st));
+    ctx->world->ops->poison(ctx->world, &err);
+    return tsr__fail(&ctx->error, st, "%s", err.text);
+}
+
 /* The plan on this rank; without data (sim, outside the mesh) its outputs are all there is. */
 static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *p)
 {
@@ -36,7 +49,7 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
         TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, &plan->cost, &p->halo));
     tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
     if (s->op->prepare && !p->travels)
-        TSR_TRY(s->op->prepare(&p->call, &ctx->error));
+        TSR_TRY(tell_others(ctx, s->op, s->op->prepare(&p->call, &ctx->error)));
     p->peel_pays =
         tsr__halo_travels(p->halo) &&
         tsr__peel_pays(&p->call, tsr__halo_windows(p->halo), way->comm.seconds, &plan->cost);
@@ -75,8 +88,10 @@ static tsr_status choose_pieces(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_
         !tsr__halo_travels(p->halo) || tsr__halo_spreads(p->halo))
         return TSR_OK;
     if (!p->peel_tried)
-        TSR_TRY(tsr__peel_make(mesh, &plan->schema, plan->strategy.in, plan->strategy.out,
-                               tsr__halo_windows(p->halo), &p->call, &p->peel));
+        TSR_TRY(
+            tell_others(mesh->ctx, p->op,
+                        tsr__peel_make(mesh, &plan->schema, plan->strategy.in, plan->strategy.out,
+                                       tsr__halo_windows(p->halo), &p->call, &p->peel)));
     p->peel_tried = true;
     *out = p->peel;
 done:

@@ -86,6 +86,37 @@ static tsr_status check_partials(const tsr_op *op, tsr_error *err)
     return st;
 }
 
+static int ndim_of(const tsr_schema *s, int operand)
+{
+    if (operand < 0)
+        return TSR_OUTPUT(operand) < s->n_out ? s->out_shape[TSR_OUTPUT(operand)].ndim : -1;
+    return operand < s->n_in ? s->in[operand].shape.ndim : -1;
+}
+
+/* Windows are of inputs, or of outputs if they are spread; one per dim, and they ascend. */
+static tsr_status check_windows(const tsr_schema *s, bool spread, tsr_error *err)
+{
+    tsr_windows w = {0};
+
+    s->op->windows(s, spread, &w);
+    for (int i = 0; i < w.n; i++) {
+        const tsr_window *x = &w.window[i];
+        const int ndim = ndim_of(s, x->operand);
+        bool again = false;
+
+        for (int k = 0; k < i; k++)
+            again = again || (w.window[k].operand == x->operand && w.window[k].dim == x->dim);
+        if ((x->operand < 0) != spread || again || x->mul < 0 || x->div < 0 || x->dim < 0 ||
+            x->dim >= ndim_of(s, w.guide) || (ndim >= 0 && x->dim >= ndim))
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "%s: window %d%s is not possible: windows are of inputs, or of "
+                             "outputs if they are spread, one per dim that the guide has too, and "
+                             "neither mul nor div is negative",
+                             s->op->name, i, spread ? ", spread," : "");
+    }
+    return TSR_OK;
+}
+
 static tsr_status check_case(const tsr_op *op, const char *text, tsr_error *err)
 {
     const tsr_mesh_shape mesh = {.ndim = 2, .size = {2, 2}, .stride = {2, 1}};
@@ -99,6 +130,8 @@ static tsr_status check_case(const tsr_op *op, const char *text, tsr_error *err)
         if (tsr__schema_has(&s, k) && s.in[k].shape.ndim > 0)
             s.in[k].place[0] = (tsr_placement){.kind = TSR_SHARD};
     TSR_TRY(tsr__rules_make(&s, &rules, err));
+    for (int spread = 0; spread < 2 && op->windows; spread++)
+        TSR_TRY(check_windows(&s, spread, err));
 done:
     tsr__rules_free(&rules);
     return st;

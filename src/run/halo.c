@@ -209,14 +209,16 @@ tsr_status tsr__halo_start(tsr_halo *h, tsr_mesh *mesh, tsr_tensor *const *in,
     for (int i = 0; i < h->n; i++) {
         part *p = &h->part[i];
         tsr_operand *x = operand_of(call, p->operand);
-        void *kept = NULL;
+        tsr_buffer *kept = NULL;
 
         if (p->direct)
             continue;
         if (p->travels && !h->spread)
             kept = tsr__kept_find(in[p->operand], &p->layout);
-        if (kept) {
-            x->data = kept;
+        if (kept) { /* to be had even if the tensor keeps another window meanwhile */
+            kept->refs++;
+            p->window = kept;
+            x->data = kept->data;
             continue;
         }
         TSR_TRY(tsr__buffer_make(ctx, p->bytes, &p->window));

@@ -4,6 +4,8 @@
    call of its own on operands that are cut out, and its results are pasted in. */
 #include "run/peel.h"
 
+#include <string.h>
+
 #include "op/schema.h"
 
 enum { PIECES = 1 + 2 * TSR_MAX_DIM };
@@ -55,21 +57,26 @@ static tsr_dim_window window_of(const tsr_window *w, int64_t n)
         .on = true, .n = n, .mul = w->mul, .lo = w->lo, .hi = w->hi, .div = w->div};
 }
 
-/* Leaves of [*begin, *end) what sees only [own_begin, own_end) of n indices. */
+/* Leaves of [*begin, *end) what sees only [own_begin, own_end) of n indices. What sees nothing may
+   lie between others that see something: it says nothing of them. */
 static void shrink(const tsr_dim_window *w, int64_t n, int64_t own_begin, int64_t own_end,
                    int64_t *begin, int64_t *end)
 {
     int64_t a, b;
 
-    for (; *begin < *end; ++*begin) {
-        tsr__window_see(w, n, *begin, *begin + 1, &a, &b);
-        if (a >= own_begin || a == b)
+    for (int64_t i = *begin; i < *end; i++) {
+        tsr__window_see(w, n, i, i + 1, &a, &b);
+        if (a < b && a >= own_begin)
             break;
+        if (a < b)
+            *begin = i + 1;
     }
-    for (; *begin < *end; --*end) {
-        tsr__window_see(w, n, *end - 1, *end, &a, &b);
-        if (b <= own_end || a == b)
+    for (int64_t i = *end; i > *begin; i--) {
+        tsr__window_see(w, n, i - 1, i, &a, &b);
+        if (a < b && b <= own_end)
             break;
+        if (a < b)
+            *end = i - 1;
     }
 }
 
@@ -129,21 +136,24 @@ static bool is_sharded_along(const tsr_spec *spec, unsigned mdims)
     return false;
 }
 
+/* Inputs that are overwritten cannot be, for they travel while the interior is computed; nor those
+   of which a part is needed where another has windows. */
 static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                        const tsr_windows *w, const tsr_kernel_call *call)
 {
-    unsigned mdims = 0;
-
-    if (w->guide >= 0)
+    if (w->guide >= 0 || s->op->inplace)
         return false;
     for (int i = 0; i < w->n; i++) {
+        const tsr_windows one = {.guide = w->guide, .n = 1, .window = {w->window[i]}};
+        const unsigned mdims = tsr__windows_mdims(&one, in, out, w->window[i].operand);
+
         if (w->window[i].operand < 0)
             return false;
-        mdims |= tsr__windows_mdims(w, in, out, w->window[i].operand);
+        for (int k = 0; k < s->n_in; k++)
+            if (tsr__schema_has(s, k) && !has_window(w, k, w->window[i].dim) &&
+                is_sharded_along(&in[k], mdims))
+                return false;
     }
-    for (int k = 0; k < s->n_in; k++)
-        if (tsr__schema_has(s, k) && !has_window(w, k, -1) && is_sharded_along(&in[k], mdims))
-            return false;
     for (int k = 0; k < s->n_out; k++)
         for (int i = 0; i < w->n && tsr__schema_gives(s, k); i++) {
             const int d = w->window[i].dim;
@@ -206,6 +216,14 @@ static void add_pieces(tsr_peel *p, const tsr_schema *s, const tsr_windows *w,
     }
 }
 
+static void localise_again(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
+{
+    call->attrs = s->attrs;
+    memset(call->number, 0, sizeof call->number);
+    s->op->localise(s, in, out, coord, call);
+}
+
 static void set_own(tsr_peel *p, int k, const tsr_spec *spec, const int *coord)
 {
     tsr_layout layout = tsr__layout_of(spec);
@@ -241,6 +259,8 @@ tsr_status tsr__peel_make(tsr_mesh *mesh, const tsr_schema *s, const tsr_spec *i
     for (int k = 0; k < s->n_out; k++)
         p->cut_out[k] = tsr__schema_gives(s, k);
     add_pieces(p, s, w, call);
+    for (int i = 0; i < p->n && s->op->localise; i++) /* it may go by where operands begin */
+        localise_again(s, in, out, mesh->coord, &p->piece[i].call);
     for (int i = 0; i < p->n && s->op->prepare; i++)
         TSR_TRY(s->op->prepare(&p->piece[i].call, &ctx->error));
     if (p->n > 0)

@@ -61,9 +61,9 @@ tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_ten
 tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before);
 void tsr__buffer_release(tsr_buffer *buffer);
 tsr_status tsr__buffer_make(tsr_ctx *ctx, size_t bytes, tsr_buffer **out);
-/* kept.c: what is kept of x in this layout, NULL if nothing; keeping a window, if the context's
-   limit allows it; and no longer. */
-void *tsr__kept_find(const tsr_tensor *x, const tsr_layout *layout);
+/* kept.c: what is kept of x in this layout, borrowed, NULL if nothing; keeping a window, if the
+   context's limit allows it; and no longer. */
+tsr_buffer *tsr__kept_find(const tsr_tensor *x, const tsr_layout *layout);
 tsr_status tsr__kept_add(tsr_tensor *x, const tsr_layout *layout, tsr_buffer *window);
 void tsr__kept_drop(tsr_tensor *x);
 

@@ -14,6 +14,7 @@ struct tsr_mesh {
     int index;                           /* own row-major index, -1 outside */
     int coord[TSR_MAX_MESH];             /* own coordinates, -1 outside */
     tsr_group *group[1 << TSR_MAX_MESH]; /* by mask of mesh dims; NULL: not opened yet */
+    size_t kept;                         /* bytes of windows that its tensors keep */
 };
 
 tsr_status tsr__mesh_open(tsr_ctx *ctx, const tsr_mesh_shape *shape, tsr_mesh **out);
