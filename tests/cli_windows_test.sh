@@ -112,7 +112,7 @@ json 'explain json of a composed op' 'o["composed"] and [r["calls"] for r in o["
 bad 'rules of a composed op' 'it has no rules of its own' explain "$backward" --rules
 bad 'placements for a composed op' 'which decide where its outputs are: leave out -> [R]' \
     verify "$backward -> [R]"
-bad 'a composed op that fails' 'different numbers of dims' \
+bad 'a composed op that fails' 'the output has shape [2,4,4,6], its gradient is f64[2,4,6]' \
     explain 'conv_backward f64[2,4,6]@[S(2)] f64[2,3,6,8] f64[4,3,3,3] mesh=2'
 npy "$dir/g.npy" '1, 2, 4' '[1, 2, 3, 4, 5, 6, 7, 8]'
 npy "$dir/x.npy" '1, 1, 4' '[1, 0, 2, 1]'

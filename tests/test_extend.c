@@ -607,6 +607,25 @@ static tsr_status own_moves_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* Of x, cut into rows along mesh dim 1, each of two ranks lacks one row of the other's. */
+static tsr_status window_moves_job(tsr_mesh *mesh, void *arg)
+{
+    const tsr_conv_opts opts = {.padding = {1, 1}};
+    tsr_tensor *x = tsr_zeros(mesh, "f32[1,1,64,1024]@[R,S(2)]");
+    tsr_tensor *weight = tsr_zeros(mesh, "f32[1,1,3,3]@[R,R]");
+    tsr_op_counters c;
+    tsr_counters all;
+    (void)arg;
+
+    tsr_counters_reset(mesh);
+    CHECK(tsr_tensor_ok(tsr_conv(x, weight, NULL, &opts)));
+    c = tsr_op_counters_get(mesh, "conv");
+    all = tsr_counters_get(mesh);
+    CHECK(c.calls == 1 && c.along[1] == 1024 * (int64_t)sizeof(float));
+    CHECK(c.along[1] == all.bytes_in && all.along[1] == all.bytes_in);
+    return TSR_OK;
+}
+
 static void modes(void **state)
 {
     (void)state;
@@ -614,6 +633,7 @@ static void modes(void **state)
     pass_on("2", budget_job, NULL);
     pass_on("2x2", counters_job, NULL);
     pass_on("2x2", own_moves_job, NULL);
+    pass_on("2x2", window_moves_job, NULL);
 }
 
 /* The first input keeps its placements whatever they are, and what others hold is not touched. */

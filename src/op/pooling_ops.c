@@ -183,6 +183,7 @@ static const char *const avg_pool_cases[] = {
 /* An index is in the window of its output: here all windows see all there is. */
 static const char *const max_pool_backward_cases[] = {
     "f64[4,2,4] i64[4,2,4]<8 kernel=16 stride=1 padding=7,4 input=8",
+    "f64[3,5,4] i64[3,5,4]<8 kernel=16 stride=1 padding=7,4 input=8",
     "f64[3,5,3] i64[3,5,3]<7 kernel=16 stride=1 padding=7,4 input=7",
     "f64[2,2,3,2] i64[2,2,3,2]<16 kernel=8 stride=1 padding=3,3,3,2 input=4,4",
     "f64[3,3,3,3] i64[3,3,3,3]<15 kernel=8 stride=1 padding=3,4,2,3 input=5,3",
@@ -190,6 +191,7 @@ static const char *const max_pool_backward_cases[] = {
 };
 static const char *const avg_pool_backward_cases[] = {
     "f64[4,2,6] kernel=3 stride=1 input=8",
+    "f64[3,5,6] kernel=3 stride=1 input=8",
     "f64[3,5,5] kernel=3 stride=1 input=7",
     "f64[2,2,3,4] kernel=3 stride=2 padding=1 input=6,8",
     "f64[3,3,4,3] kernel=3 stride=2 padding=1 input=7,5",
