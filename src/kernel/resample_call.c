@@ -2,11 +2,30 @@
 /* resample_call.c - from the call of a resampling op to what it is on this rank. */
 #include "kernel/resample_call.h"
 
+/* All that the results along dim d need must be here. */
+static bool sees_all(const tsr_kernel_call *call, int d)
+{
+    const tsr_operand *in = &call->in[0], *out = &call->out[0];
+    const bool back = call->number[TSR_RESAMPLE_BACK];
+    const int64_t n = call->number[TSR_RESAMPLE_IN + d], o = call->number[TSR_RESAMPLE_OUT + d];
+    const tsr_window_law law =
+        tsr__resample_law((tsr_resample_kind)call->number[TSR_RESAMPLE_KIND], back, n, o);
+    const int64_t first = out->first[2 + d], count = out->shape.size[2 + d];
+    int64_t begin, end;
+
+    tsr__window_of(&law, first, first + count, back ? o : n, &begin, &end);
+    return begin >= end ||
+           (in->first[2 + d] <= begin && end <= in->first[2 + d] + in->shape.size[2 + d]);
+}
+
 tsr_status tsr__prepare_resample(tsr_kernel_call *call, tsr_error *err)
 {
     const tsr_shape *a = &call->in[0].shape, *b = &call->out[0].shape;
+    bool fits = a->size[0] == b->size[0] && a->size[1] == b->size[1];
 
-    if (a->size[0] != b->size[0] || a->size[1] != b->size[1])
+    for (int d = 0; d < a->ndim - 2 && fits; d++)
+        fits = sees_all(call, d);
+    if (!fits)
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "resampling: parts of the operands do not fit together");
     return TSR_OK;

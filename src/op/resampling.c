@@ -66,9 +66,6 @@ static tsr_status resample_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
         const tsr_mark mark = d < 2 ? tsr_mark_shard(d) : tsr__plain_shard(d);
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
-        if (d >= 2) /* what each part gives of all results: best where they are few */
-            TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {tsr_mark_partial(TSR_SUM)}},
-                                 err));
     }
 done:
     return st;
