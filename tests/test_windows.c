@@ -627,12 +627,76 @@ static void bad_windows(void **state)
     }
 }
 
+/* ---- gradients are adjoints ---- */
+
+static double dot(tsr_tensor *a, tsr_tensor *b)
+{
+    double sum = 0;
+    tsr_status st = tsr_to_host(tsr_sum(tsr_mul(a, b), NULL, 0, false), &sum, sizeof sum);
+
+    return st == TSR_OK ? sum : 1e300;
+}
+
+/* <conv(x, w), g> = <x, grad_input(g, w)> = <w, grad_weight(x, g)>, in whole numbers: exactly; and
+   the same for pools and resampling, which are linear in x. */
+static tsr_status adjoints(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        const char *x, *w, *g;
+        tsr_conv_opts opts;
+    } convs[] = {
+        {"f64[2,4,9,8]@[S(2),S(3)]",
+         "f64[6,4,3,3]@[R,R]",
+         "f64[2,6,5,8]@[S(3),S(2)]",
+         {.padding = {1, 1}, .stride = {2, 1}}},
+        {"f64[2,4,6,7]@[S(3),S(3)]",
+         "f64[4,2,3,3]@[S(0),R]",
+         "f64[2,4,6,7]@[R,S(3)]",
+         {.padding = {2, 2}, .dilation = {2, 2}, .groups = 2}},
+        {"f64[2,4,5,4]@[S(2),S(0)]",
+         "f64[4,3,4,4]@[R,R]",
+         "f64[2,3,10,8]@[S(2),S(2)]",
+         {.padding = {1, 1}, .stride = {2, 2}, .transposed = true}},
+    };
+    const tsr_pool_opts pool = {.kernel = {2, 2}};
+    const int64_t half[] = {4, 4}, whole[] = {8, 8};
+    tsr_tensor *p = filled(mesh, "f64[2,2,8,8]@[S(2),S(3)]", 4);
+    tsr_tensor *q = filled(mesh, "f64[2,2,4,4]@[S(3),S(2)]", 5);
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof convs / sizeof convs[0]; i++) {
+        tsr_tensor *x = filled(mesh, convs[i].x, 1), *w = filled(mesh, convs[i].w, 2);
+        tsr_tensor *g = filled(mesh, convs[i].g, 3), *grad[3];
+        double all = dot(tsr_conv(x, w, NULL, &convs[i].opts), g);
+
+        CHECK(tsr_conv_backward(g, x, w, &convs[i].opts, NULL, grad) == TSR_OK);
+        CHECK(all != 0 && all == dot(x, grad[0]) && all == dot(w, grad[1]));
+    }
+    CHECK(dot(tsr_avg_pool(p, &pool), q) == dot(p, tsr_avg_pool_backward(q, whole, &pool)));
+    CHECK(dot(tsr_adaptive_avg_pool(p, half), q) ==
+          dot(p, tsr_adaptive_avg_pool_backward(q, whole)));
+    CHECK(dot(tsr_upsample(q, whole, TSR_UPSAMPLE_NEAREST), p) ==
+          dot(q, tsr_upsample_backward(p, half, TSR_UPSAMPLE_NEAREST)));
+    CHECK(dot(tsr_upsample(q, whole, TSR_UPSAMPLE_LINEAR), p) ==
+          dot(q, tsr_upsample_backward(p, half, TSR_UPSAMPLE_LINEAR)));
+    return tsr_mesh_status(mesh);
+}
+
+static void gradients_are_adjoints(void **state)
+{
+    (void)state;
+    pass_on("1x1", adjoints, NULL);
+    pass_on("2x2", adjoints, NULL);
+    pass_on("3x2", adjoints, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_own_op),    cmocka_unit_test(overlap_changes_nothing),
-        cmocka_unit_test(kept_windows), cmocka_unit_test(overlap_needs_care),
-        cmocka_unit_test(ranks_agree),  cmocka_unit_test(bad_windows),
+        cmocka_unit_test(an_own_op),          cmocka_unit_test(overlap_changes_nothing),
+        cmocka_unit_test(kept_windows),       cmocka_unit_test(gradients_are_adjoints),
+        cmocka_unit_test(overlap_needs_care), cmocka_unit_test(ranks_agree),
+        cmocka_unit_test(bad_windows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
