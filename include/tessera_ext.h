@@ -214,7 +214,7 @@ struct tsr_op {
     /* What computes it. kernel: on local parts; localise tells it what it must know of the whole,
        numbers and attributes, for the rank at coord; scratch how much memory it needs besides.
        prepare makes what is kept for further calls of the same kind (shapes, attributes, numbers;
-       data is not there yet), release frees it. run: on tensors, moving data itself; beside a
+       data is not there yet), as call->state; release frees that. run: on tensors, moving data itself; beside a
        kernel, for strategies in which comm says that the op moves something. compose: by other ops,
        and by them alone. */
     tsr_kernel kernel;

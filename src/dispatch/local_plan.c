@@ -9,7 +9,7 @@ void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
 {
     if (!p)
         return;
-    if (p->op->release)
+    if (p->op->release && p->call.state)
         p->op->release(&p->call);
     tsr__halo_free(ctx, p->halo);
     tsr__peel_free(ctx, p->peel);

@@ -62,7 +62,7 @@ tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *c
     if (trouble.code != TSR_OK)
         st = tsr__fail(err, trouble.code, "%s: %s", op->name, trouble.text);
 done:
-    if (op->release)
+    if (op->release && call->state)
         op->release(call);
     tsr__free(heap, call->scratch);
     call->scratch = NULL;

@@ -222,7 +222,9 @@ static shares shares_along(const tsr_layout *own, const tsr_layout *window, int 
         share x = {w.end - w.begin, meet(part, w)};
         int peers = 0;
 
-        if (spread)
+        if (spread && part.begin == part.end)
+            x.needs = 0; /* others need not be looked at */
+        else if (spread)
             x.needs = x.has + meet_others(window, dim, mdims, n, r, part, &peers);
         else if (x.needs > x.has)
             meet_others(own, dim, mdims, n, r, w, &peers);

@@ -273,7 +273,8 @@ done:
 void tsr__peel_free(tsr_ctx *ctx, tsr_peel *p)
 {
     for (int i = 0; p && p->op->release && i < p->n; i++)
-        p->op->release(&p->piece[i].call);
+        if (p->piece[i].call.state)
+            p->op->release(&p->piece[i].call);
     tsr__free(&ctx->heap, p);
 }
 
