@@ -214,9 +214,9 @@ struct tsr_op {
     /* What computes it. kernel: on local parts; localise tells it what it must know of the whole,
        numbers and attributes, for the rank at coord; scratch how much memory it needs besides.
        prepare makes what is kept for further calls of the same kind (shapes, attributes, numbers;
-       data is not there yet), as call->state; release frees that. run: on tensors, moving data itself; beside a
-       kernel, for strategies in which comm says that the op moves something. compose: by other ops,
-       and by them alone. */
+       data is not there yet), as call->state; release frees that. run: on tensors, moving data
+       itself; beside a kernel, for strategies in which comm says that the op moves something.
+       compose: by other ops, and by them alone. */
     tsr_kernel kernel;
     size_t (*scratch)(const tsr_kernel_call *call); /* Pure; shapes and attributes, no data */
     void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
