@@ -32,7 +32,7 @@ mpi_checks() {
 # ---- ops and help ----
 
 run 0 ops
-has 'ops' 'matmul                a,b,bias?' '...mk,...kn,n->...mn' 'by function' 'embedding_backward'
+has 'ops' 'matmul                      a,b,bias?' '...mk,...kn,n->...mn' 'by function' 'embedding_backward'
 run 0 ops sum matmul
 has 'ops, some' 'attributes  dims:ints, keepdim:bool=false' 'a*b+bias; max and min' \
     'tessera verify "matmul f64[4,6] f64[6,2] mesh=2x2"'

@@ -108,47 +108,47 @@ static void resample_localise(const tsr_schema *s, const tsr_spec *in, const tsr
 static const char *const average_cases[] = {
     "f64[4,2,8] size=3",
     "f64[3,5,7] size=3",
-    "f64[2,2,6,8] size=4,5",
+    "f64[2,2,6,8] size=4,3",
     "f64[3,3,7,5] size=4,3",
     NULL,
 };
 static const char *const average_backward_cases[] = {
     "f64[4,2,3] input=8",
-    "f64[3,5,3] input=7",
-    "f64[2,2,4,5] input=6,8",
-    "f64[3,3,4,3] input=7,5",
+    "f64[3,5,5] input=8",
+    "f64[2,2,4,5] input=7,8",
+    "f64[3,3,3,3] input=7,8",
     NULL,
 };
 static const char *const nearest_cases[] = {
     "f64[4,2,4] size=8",
-    "f64[3,5,5] size=7",
+    "f64[3,5,5] size=8",
     "f64[2,2,4,3] size=6,4",
-    "f64[3,3,3,5] size=7,4",
+    "f64[3,3,3,5] size=6,4",
     NULL,
 };
 static const char *const nearest_backward_cases[] = {
     "f64[4,2,8] input=4",
     "f64[3,5,9] input=4",
     "f64[2,2,6,8] input=4,3",
-    "f64[3,3,7,5] input=3,3",
+    "f64[3,3,7,5] input=4,3",
     NULL,
 };
 static const char *const linear_cases[] = {
     "f64[4,2,4] size=8",
-    "f64[3,5,5] size=7",
+    "f64[3,5,5] size=8",
     "f64[2,2,4,3] size=6,4",
-    "f64[3,3,3,5] size=7,4",
+    "f64[3,3,3,5] size=6,4",
     "f64[2,2,4,4] size=6,7 align_corners=true",
-    "f64[3,3,5,3] size=7,4 align_corners=true",
+    "f64[3,3,5,3] size=6,7 align_corners=true",
     NULL,
 };
 static const char *const linear_backward_cases[] = {
     "f64[4,2,8] input=4",
-    "f64[3,5,7] input=5",
+    "f64[3,5,7] input=4",
     "f64[2,2,6,4] input=4,3",
-    "f64[3,3,7,4] input=3,5",
+    "f64[3,3,7,5] input=4,3",
     "f64[2,2,6,7] input=4,4 align_corners=true",
-    "f64[3,3,7,4] input=5,3 align_corners=true",
+    "f64[3,3,7,5] input=4,4 align_corners=true",
     NULL,
 };
 
