@@ -364,7 +364,21 @@ typedef uint16_t tsr_softmax_kind;
 enum { TSR_SOFTMAX = 0 };
 
 typedef uint16_t tsr_move_kind;
-enum { TSR_MOVE_CAT = 0, TSR_MOVE_TRANSPOSE = 1, TSR_MOVE_SLICE = 2, TSR_MOVE_RESHAPE = 3 };
+enum {
+    TSR_MOVE_CAT = 0,
+    TSR_MOVE_TRANSPOSE = 1,
+    TSR_MOVE_SLICE = 2,
+    TSR_MOVE_RESHAPE = 3,
+    TSR_MOVE_EXPAND = 4,
+    TSR_MOVE_PERMUTE = 5,
+    TSR_MOVE_STACK = 6,
+    TSR_MOVE_TILE = 7,
+    TSR_MOVE_SELECT = 8,
+    TSR_MOVE_UNFOLD = 9,
+    TSR_MOVE_DIAGONAL = 10,
+    TSR_MOVE_FLIP = 11,
+    TSR_MOVE_ROLL = 12
+};
 
 typedef uint16_t tsr_convolution_kind;
 enum {

@@ -35,12 +35,47 @@ TSR_API tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool kee
 
 TSR_API tsr_tensor *tsr_softmax(tsr_tensor *x, int dim);
 
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* Negative dims count from the end. Sizes and lists of dims are of at most TSR_MAX_DIM numbers. */
+
+/* Joined along dim; along a new one, of which each x is an index. n is at least 1. */
 TSR_API tsr_tensor *tsr_cat(tsr_tensor *const *x, int n, int dim);
+TSR_API tsr_tensor *tsr_stack(tsr_tensor *const *x, int n, int dim);
+
+/* Two dims change places; all dims in the order given. */
 TSR_API tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1);
+TSR_API tsr_tensor *tsr_permute(tsr_tensor *x, const int *dims, int n_dims);
 /* The same elements, row-major; one size may be -1. */
 TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim);
+/* Without those of the given dims that have size 1; no dims: all of size 1. */
+TSR_API tsr_tensor *tsr_squeeze(tsr_tensor *x, const int *dims, int n_dims);
+/* With new dims of size 1, at these places of the result. */
+TSR_API tsr_tensor *tsr_unsqueeze(tsr_tensor *x, const int *dims, int n_dims);
+/* Dims start to end, that included, become one. */
+TSR_API tsr_tensor *tsr_flatten(tsr_tensor *x, int start, int end);
+
+/* Dims of size 1 in other sizes, by repeating; more sizes than dims add dims in front; -1 keeps. */
+TSR_API tsr_tensor *tsr_expand(tsr_tensor *x, const int64_t *sizes, int ndim);
+/* x so many times along each of its last dims; more counts than dims add dims in front. */
+TSR_API tsr_tensor *tsr_tile(tsr_tensor *x, const int64_t *counts, int n);
+
 /* x[start:stop:step] along dim; negative numbers count from the end. */
 TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
+/* length elements from start on; a negative start counts from the end. */
+TSR_API tsr_tensor *tsr_narrow(tsr_tensor *x, int dim, int64_t start, int64_t length);
+/* x at one index of dim, which goes. */
+TSR_API tsr_tensor *tsr_select(tsr_tensor *x, int dim, int64_t index);
+/* Runs of size elements along dim that begin step apart, each as a new last dim. */
+TSR_API tsr_tensor *tsr_unfold(tsr_tensor *x, int dim, int64_t size, int64_t step);
+/* x[i, i + offset] of two dims, as a last dim instead of these. */
+TSR_API tsr_tensor *tsr_diagonal(tsr_tensor *x, int64_t offset, int dim1, int dim2);
+
+/* The last element first along the given dims, or along all if there are none. */
+TSR_API tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims);
+/* shifts[i] towards the end along dims[i], around the ends; no dims: shifts[0] along all elements
+   as one dim. */
+TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims);
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 

@@ -46,6 +46,15 @@ static void test_pinned(void **state)
         {5, 1, "move.transpose.f32.reference"},
         {5, 2, "move.slice.f32.reference"},
         {5, 3, "move.reshape.f32.reference"},
+        {5, 4, "move.expand.f32.reference"},
+        {5, 5, "move.permute.f32.reference"},
+        {5, 6, "move.stack.f32.reference"},
+        {5, 7, "move.tile.f32.reference"},
+        {5, 8, "move.select.f32.reference"},
+        {5, 9, "move.unfold.f32.reference"},
+        {5, 10, "move.diagonal.f32.reference"},
+        {5, 11, "move.flip.f32.reference"},
+        {5, 12, "move.roll.f32.reference"},
         {6, 0, "convolution.output.f32.reference"},
         {6, 1, "convolution.grad_input.f32.reference"},
         {6, 2, "convolution.grad_weight.f32.reference"},
@@ -123,7 +132,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_LINALG], 4 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 + 4 + 8) * 3);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 3 * 3 + 2);
-    assert_int_equal(by_category[TSR_CATEGORY_MOVE], 4 * 8 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_MOVE], 13 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CONVOLUTION], 3 * (4 * 2 + 4));
     assert_int_equal(by_category[TSR_CATEGORY_POOLING], 2 * (7 * 3 + 1) + 2 * (4 * 3 + 4));
 }

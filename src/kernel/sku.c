@@ -59,6 +59,15 @@ static const op_facts MOVE[] = {
     [TSR_MOVE_TRANSPOSE] = {"transpose", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_SLICE] = {"slice", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_RESHAPE] = {"reshape", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_EXPAND] = {"expand", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PERMUTE] = {"permute", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_STACK] = {"stack", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TILE] = {"tile", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_SELECT] = {"select", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_UNFOLD] = {"unfold", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_DIAGONAL] = {"diagonal", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_FLIP] = {"flip", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_ROLL] = {"roll", {P, P, P, P, P, P, P, P, P}},
 };
 static const op_facts CONVOLUTION[] = {
     [TSR_CONVOLUTION_OUTPUT] = {"output", {L, L, L, L, R, R, R, R, R}},

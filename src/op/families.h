@@ -27,6 +27,8 @@ extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];
 extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
+extern const tsr_op tsr__ops_repeats[];
+extern const tsr_op tsr__ops_cuts[];
 extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
 extern const tsr_op tsr__ops_convolution[];
