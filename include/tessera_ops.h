@@ -77,6 +77,34 @@ TSR_API tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims);
    as one dim. */
 TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims);
 
+/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or with
+   what mirroring at the ends gives, with the first and last elements, or from the other end. */
+TSR_API tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after,
+                            double value);
+TSR_API tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, const int64_t *after);
+TSR_API tsr_tensor *tsr_pad_replicate(tsr_tensor *x, const int64_t *before, const int64_t *after);
+TSR_API tsr_tensor *tsr_pad_circular(tsr_tensor *x, const int64_t *before, const int64_t *after);
+
+/* x[..., i, j] where j - i is at most, or at least, diagonal; else 0. */
+TSR_API tsr_tensor *tsr_tril(tsr_tensor *x, int64_t diagonal);
+TSR_API tsr_tensor *tsr_triu(tsr_tensor *x, int64_t diagonal);
+
+/* n parts along dim, into out: of these sizes, which add up to dim's; or of equal size, the last
+   one smaller, and NULL where not so many are needed. */
+TSR_API tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out);
+TSR_API tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out);
+
+/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c], with
+   crd [c, block, block] as in PyTorch's pixel_shuffle. */
+TSR_API tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd);
+TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
+
+/* Gradients of inputs whose dim has this length. */
+TSR_API tsr_tensor *tsr_slice_backward(tsr_tensor *grad, int dim, int64_t start, int64_t step,
+                                       int64_t length);
+TSR_API tsr_tensor *tsr_unfold_backward(tsr_tensor *grad, int dim, int64_t size, int64_t step,
+                                        int64_t length);
+
 /* ---- convolution ----------------------------------------------------------------------------- */
 
 enum { TSR_SPACE = 3 }; /* spatial dims, at most */

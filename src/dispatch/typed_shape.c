@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_shape.c - ops on shapes of tessera_ops.h: arguments become attributes, in the order of the
-   rows (op/views.c, op/reshape.c, op/repeats.c, op/cuts.c). */
+   rows (op/views.c, op/reshape.c, op/repeats.c, op/cuts.c, op/padding.c). */
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
@@ -139,4 +139,62 @@ tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int 
 
     along.n = along.n > 0 ? along.n : -1;
     return run("roll", x, (const tsr_attr[]){sizes_of(shifts, along.n > 0 ? along.n : 1), along});
+}
+
+/* ---- more around it ---- */
+
+static tsr_tensor *padded(const char *name, tsr_tensor *x, const int64_t *before,
+                          const int64_t *after, double value)
+{
+    const int ndim = x && !x->failed ? x->form->spec.shape.ndim : 0;
+
+    return run(
+        name, x,
+        (const tsr_attr[]){sizes_of(before, ndim), sizes_of(after, ndim), {.n = 1, .f = value}});
+}
+
+tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after, double value)
+{
+    return padded("pad", x, before, after, value);
+}
+
+tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, const int64_t *after)
+{
+    return padded("pad_reflect", x, before, after, 0);
+}
+
+tsr_tensor *tsr_pad_replicate(tsr_tensor *x, const int64_t *before, const int64_t *after)
+{
+    return padded("pad_replicate", x, before, after, 0);
+}
+
+tsr_tensor *tsr_pad_circular(tsr_tensor *x, const int64_t *before, const int64_t *after)
+{
+    return padded("pad_circular", x, before, after, 0);
+}
+
+tsr_tensor *tsr_slice_backward(tsr_tensor *grad, int dim, int64_t start, int64_t step,
+                               int64_t length)
+{
+    return run("slice_backward", grad,
+               (const tsr_attr[]){integer(dim), integer(start), integer(step), integer(length)});
+}
+
+tsr_tensor *tsr_unfold_backward(tsr_tensor *grad, int dim, int64_t size, int64_t step,
+                                int64_t length)
+{
+    return run("unfold_backward", grad,
+               (const tsr_attr[]){integer(dim), integer(size), integer(step), integer(length)});
+}
+
+/* ---- triangles ---- */
+
+tsr_tensor *tsr_tril(tsr_tensor *x, int64_t diagonal)
+{
+    return run("tril", x, (const tsr_attr[]){integer(diagonal)});
+}
+
+tsr_tensor *tsr_triu(tsr_tensor *x, int64_t diagonal)
+{
+    return run("triu", x, (const tsr_attr[]){integer(diagonal)});
 }

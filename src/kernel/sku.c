@@ -68,6 +68,14 @@ static const op_facts MOVE[] = {
     [TSR_MOVE_DIAGONAL] = {"diagonal", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_FLIP] = {"flip", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_ROLL] = {"roll", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD] = {"pad", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_REFLECT] = {"pad_reflect", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_REPLICATE] = {"pad_replicate", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_CIRCULAR] = {"pad_circular", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TRIL] = {"tril", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TRIU] = {"triu", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_SLICE_BACKWARD] = {"slice_backward", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_UNFOLD_BACKWARD] = {"unfold_backward", {P, P, P, P, P, P, P, P, P}},
 };
 static const op_facts CONVOLUTION[] = {
     [TSR_CONVOLUTION_OUTPUT] = {"output", {L, L, L, L, R, R, R, R, R}},

@@ -137,6 +137,7 @@ const tsr_op tsr__ops_repeats[] = {
      .kernel = tsr__kernel_expand,
      .localise = expand_localise,
      .in_field = true,
+     .grad = tsr__grad_expand,
      .cases = expand_cases},
     {.name = "tile",
      .inputs = "x",
@@ -147,6 +148,7 @@ const tsr_op tsr__ops_repeats[] = {
      .shape = tile_shape,
      .kernel = tsr__kernel_tile,
      .in_field = true,
+     .grad = tsr__grad_tile,
      .cases = tile_cases},
     {0},
 };
