@@ -41,14 +41,29 @@ static tsr_attr dims_of(const int *value, int n)
 
 /* ---- joined ---- */
 
+/* Lists that are longer than a row's are joined in groups, and these in turn. */
+static tsr_tensor *join(const char *name, tsr_tensor *const *x, int n, int dim)
+{
+    tsr_tensor *group[TSR_MAX_IN];
+    int each = 1, groups = 0;
+
+    if (n <= TSR_MAX_IN)
+        return tsr__dispatch_typed(name, x, n, (const tsr_attr[]){integer(dim)}, NULL);
+    while (each * TSR_MAX_IN < n)
+        each *= TSR_MAX_IN;
+    for (int k = 0; k < n; k += each)
+        group[groups++] = join(name, x + k, each < n - k ? each : n - k, dim);
+    return join("cat", group, groups, dim);
+}
+
 tsr_tensor *tsr_cat(tsr_tensor *const *x, int n, int dim)
 {
-    return tsr__dispatch_typed("cat", x, n, (const tsr_attr[]){integer(dim)}, NULL);
+    return join("cat", x, n, dim);
 }
 
 tsr_tensor *tsr_stack(tsr_tensor *const *x, int n, int dim)
 {
-    return tsr__dispatch_typed("stack", x, n, (const tsr_attr[]){integer(dim)}, NULL);
+    return join("stack", x, n, dim);
 }
 
 /* ---- dims ---- */
