@@ -2,7 +2,9 @@
 /* unfold_back.c - gradients of unfold and slice: every output is the sum of the runs that hold it,
    or 0 where there is none. */
 #include <math.h>
+#include <string.h>
 
+#include "base/piece.h"
 #include "kernel/index.h"
 #include "kernel/padding.h"
 #include "kernel/sku.h"
@@ -50,9 +52,33 @@ static void unfold_back(const tsr_kernel_call *call, tsr_move_kind kind)
     (reference ? naive : fast)[out->dtype](&u, x->data, out->data);
 }
 
+/* Zeros, and the input between them. */
 void tsr__kernel_slice_backward(const tsr_kernel_call *call)
 {
-    unfold_back(call, TSR_MOVE_SLICE_BACKWARD);
+    const tsr_operand *x = &call->in[0], *out = &call->out[0];
+    const int dim = tsr__operand_dim(out, call->attrs.value[0].i[0]);
+    const int64_t step = call->number[0], size = (int64_t)tsr_dtype_size(out->dtype);
+    const int64_t begin = call->number[1] + x->first[dim] * step - out->first[dim];
+    tsr_piece from = {.n = out->shape.ndim}, to = from;
+    int64_t in_stride = size, out_stride = size;
+
+    if (tsr__variant_of(call, TSR_CATEGORY_MOVE, TSR_MOVE_SLICE_BACKWARD) ==
+        TSR_VARIANT_REFERENCE) {
+        unfold_back(call, TSR_MOVE_SLICE_BACKWARD);
+        return;
+    }
+    for (int d = to.n - 1; d >= 0; d--) {
+        from.count[d] = to.count[d] = x->shape.size[d];
+        from.stride[d] = in_stride;
+        to.stride[d] = out_stride;
+        in_stride *= x->shape.size[d];
+        out_stride *= out->shape.size[d];
+    }
+    to.offset = begin * to.stride[dim];
+    to.stride[dim] *= step;
+    if (out_stride > 0)
+        memset(out->data, 0, (size_t)out_stride);
+    tsr__piece_copy((size_t)size, out->data, &to, x->data, &from);
 }
 
 void tsr__kernel_unfold_backward(const tsr_kernel_call *call)

@@ -23,26 +23,32 @@ static void FN(naive)(const unfolding *u, const void *in, void *out)
 /* Those that meet output i are k = (i - start) mod step, and every step-th from there on. */
 static void FN(fast)(const unfolding *u, const void *in, void *out)
 {
-    const int64_t run = u->inner * u->size;
+    const int64_t run = u->inner * u->size, at = u->first - u->start;
+    const int64_t next = run - u->step; /* from a run's element to the one of the run before */
 
-    for (int64_t o = 0; o < u->outer; o++)
-        for (int64_t i = 0; i < u->n; i++) {
-            const int64_t at = u->first + i - u->start;
-            const int64_t least = tsr__modulo(at, u->step), most = (at - least) / u->step;
-            /* run most - c is at its element least + c step */
-            const int64_t begin = most - u->first_run - (u->runs - 1), end = most - u->first_run;
-            int64_t c0 = begin > 0 ? begin : 0, c1 = (u->size - least + u->step - 1) / u->step - 1;
-            const T *x = (const T *)in + o * u->runs * run;
-            T *y = (T *)out + (o * u->n + i) * u->inner;
+    for (int64_t o = 0; o < u->outer; o++) {
+        const T *x = (const T *)in + o * u->runs * run;
+        T *y = (T *)out + o * u->n * u->inner;
+        int64_t least = tsr__modulo(at, u->step), end = (at - least) / u->step - u->first_run;
 
-            c1 = c1 < end ? c1 : end;
+        for (int64_t i = 0; i < u->n; i++, y += u->inner) {
+            /* run end - c is here with its element least + c step */
+            const int64_t c0 = end < u->runs ? 0 : end - u->runs + 1;
+            const T *from = x + (end - c0) * run + least + c0 * u->step;
+            int64_t n = end + 1 - c0, left = u->size - least - c0 * u->step;
+
             for (int64_t j = 0; j < u->inner; j++) {
                 ACC sum = 0;
-                for (int64_t c = c0; c <= c1; c++)
-                    sum = ADD(sum, LD(x[(end - c) * run + j * u->size + least + c * u->step]));
+                for (int64_t c = 0, k = left; c < n && k > 0; c++, k -= u->step)
+                    sum = ADD(sum, LD(from[j * u->size - c * next]));
                 y[j] = ST(sum);
             }
+            if (++least == u->step) {
+                least = 0;
+                end++;
+            }
         }
+    }
 }
 
 #undef T
