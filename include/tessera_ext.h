@@ -236,7 +236,10 @@ struct tsr_op {
     tsr_status (*grad)(const tsr_grad_call *call);
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
     bool inplace;   /* the output is the first input, and stays where that is */
-    bool in_field;  /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
+    /* in every part the output has the elements of the one input in their order: it shares its
+       memory, and the kernel runs in checks only */
+    bool view;
+    bool in_field; /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
 
     /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
        that differ in sizes only are judged together: some should divide by the mesh, some not.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_shapes.c - ops on shapes: values that PyTorch gives for small cases, in every simple layout;
-   split and chunk, which give lists; lists too long, empty or of the wrong tensors, and calls that
+   split and chunk, which give lists; views, which share memory; lists too long, empty or of the wrong tensors, and calls that
    cannot be: one sentence with values. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -195,6 +195,37 @@ static tsr_status lists(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
+/* What only changes the shape shares memory until one of the two is overwritten. */
+static tsr_status views(tsr_mesh *mesh, void *arg)
+{
+    const int64_t sizes[] = {3, 2, 2};
+    const int dims[] = {1, 0};
+    tsr_tensor *x = tsr_full(mesh, "f64[12]@[S(0)]", 1), *y = tsr_reshape(x, sizes, 3), *z;
+    double host[12];
+    tsr_local a, b;
+
+    (void)arg;
+    CHECK(tsr_local_view(x, &a) == TSR_OK && tsr_local_view(y, &b) == TSR_OK);
+    CHECK(a.data == b.data);
+    z = tsr_flatten(tsr_unsqueeze(y, dims, 2), 0, -1);
+    CHECK(tsr_local_view(z, &b) == TSR_OK && a.data == b.data);
+    tsr_add_inplace(y, y);
+    CHECK(tsr_to_host(y, host, sizeof host) == TSR_OK && host[0] == 2 && host[11] == 2);
+    CHECK(tsr_to_host(x, host, sizeof host) == TSR_OK && host[0] == 1 && host[11] == 1);
+    tsr_add_inplace(x, tsr_flatten(y, 0, -1));
+    CHECK(tsr_to_host(x, host, sizeof host) == TSR_OK && host[0] == 3 && host[11] == 3);
+    CHECK(tsr_to_host(y, host, sizeof host) == TSR_OK && host[0] == 2 && host[11] == 2);
+    CHECK(tsr_to_host(z, host, sizeof host) == TSR_OK && host[0] == 1 && host[11] == 1);
+    return tsr_mesh_status(mesh);
+}
+
+static void views_share_memory(void **state)
+{
+    (void)state;
+    pass_on("1", views, NULL);
+    pass_on("3", views, NULL);
+}
+
 static void lists_of_any_length(void **state)
 {
     (void)state;
@@ -355,9 +386,8 @@ static void empty_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_pytorchs),
-        cmocka_unit_test(lists_of_any_length),
-        cmocka_unit_test(bad_calls),
+        cmocka_unit_test(values_are_pytorchs), cmocka_unit_test(lists_of_any_length),
+        cmocka_unit_test(views_share_memory),  cmocka_unit_test(bad_calls),
         cmocka_unit_test(empty_lists),
     };
 

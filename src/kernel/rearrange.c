@@ -124,7 +124,7 @@ void tsr__kernel_reshape(const tsr_kernel_call *call)
 
     if (by_reference(call, TSR_MOVE_RESHAPE))
         tsr__reference_reshape(call);
-    else
+    else if (call->out[0].data != call->in[0].data)
         copy(&call->out[0], &all, &call->in[0], &all);
 }
 
