@@ -361,7 +361,12 @@ typedef uint16_t tsr_reduction_kind;
 enum { TSR_REDUCTION_SUM = 0, TSR_REDUCTION_MEAN = 1, TSR_REDUCTION_MAX = 2 };
 
 typedef uint16_t tsr_softmax_kind;
-enum { TSR_SOFTMAX = 0 };
+enum {
+    TSR_SOFTMAX = 0,
+    TSR_LOG_SOFTMAX = 1,
+    TSR_SOFTMAX_BACKWARD = 2,
+    TSR_LOG_SOFTMAX_BACKWARD = 3
+};
 
 typedef uint16_t tsr_move_kind;
 enum { TSR_MOVE_CAT = 0, TSR_MOVE_TRANSPOSE = 1, TSR_MOVE_SLICE = 2, TSR_MOVE_RESHAPE = 3 };

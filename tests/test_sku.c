@@ -42,6 +42,9 @@ static void test_pinned(void **state)
         {3, 1, "reduction.mean.f32.reference"},
         {3, 2, "reduction.max.f32.reference"},
         {4, 0, "softmax.softmax.f32.reference"},
+        {4, 1, "softmax.log_softmax.f32.reference"},
+        {4, 2, "softmax.softmax_backward.f32.reference"},
+        {4, 3, "softmax.log_softmax_backward.f32.reference"},
         {5, 0, "move.cat.f32.reference"},
         {5, 1, "move.transpose.f32.reference"},
         {5, 2, "move.slice.f32.reference"},
@@ -122,7 +125,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE], 4 * (7 * 3 + 1) - 2 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_LINALG], 4 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 + 4 + 8) * 3);
-    assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 3 * 3 + 2);
+    assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_MOVE], 4 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CONVOLUTION], 3 * (4 * 2 + 4));
     assert_int_equal(by_category[TSR_CATEGORY_POOLING], 2 * (7 * 3 + 1) + 2 * (4 * 3 + 4));

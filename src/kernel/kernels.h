@@ -24,6 +24,10 @@ void tsr__kernel_max(const tsr_kernel_call *call);
 
 /* out = exp(x - max) / sum of that, along the dim of attribute 0 (negative: from the end) */
 void tsr__kernel_softmax(const tsr_kernel_call *call);
+void tsr__kernel_log_softmax(const tsr_kernel_call *call);
+/* From the gradient of such an output (input 0) and the output itself (input 1) that of x. */
+void tsr__kernel_softmax_backward(const tsr_kernel_call *call);
+void tsr__kernel_log_softmax_backward(const tsr_kernel_call *call);
 
 /* Moving elements. cat: along attribute 0; transpose: dims of attributes 0 and 1 change places;
    reshape: a copy; slice: out is in[start:stop:step] along attribute 0, with 1 and 2 and 3

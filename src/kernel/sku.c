@@ -52,7 +52,10 @@ static const op_facts REDUCTION[] = {
     [TSR_REDUCTION_MAX] = {"max", {V, V, V, V, V, V, V, V, V}},
 };
 static const op_facts SOFTMAX[] = {
-    [TSR_SOFTMAX] = {"softmax", {V, P, V, V, 0, 0, 0, 0, 0}},
+    [TSR_SOFTMAX] = {"softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOG_SOFTMAX] = {"log_softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_SOFTMAX_BACKWARD] = {"softmax_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOG_SOFTMAX_BACKWARD] = {"log_softmax_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
 };
 static const op_facts MOVE[] = {
     [TSR_MOVE_CAT] = {"cat", {P, P, P, P, P, P, P, P, P}},

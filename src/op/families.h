@@ -22,6 +22,10 @@ tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
 /* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
 
+/* Those of softmax and its kin, src/run/moments.c, and the mesh dims that cut their rows. */
+tsr_status tsr__run_softmax(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in);
+
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];
