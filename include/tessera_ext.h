@@ -346,7 +346,9 @@ enum {
     TSR_CATEGORY_SOFTMAX = 4,
     TSR_CATEGORY_MOVE = 5,
     TSR_CATEGORY_CONVOLUTION = 6,
-    TSR_CATEGORY_POOLING = 7
+    TSR_CATEGORY_POOLING = 7,
+    TSR_CATEGORY_LOSS = 8,
+    TSR_CATEGORY_LAYER_NORM = 9
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -401,6 +403,28 @@ enum {
     TSR_POOLING_AVERAGE = 1,
     TSR_POOLING_MAX_GRAD = 2,
     TSR_POOLING_AVERAGE_GRAD = 3
+};
+
+typedef uint16_t tsr_loss_kind;
+enum {
+    TSR_LOSS_CROSS_ENTROPY = 0,
+    TSR_LOSS_CROSS_ENTROPY_BACKWARD = 1,
+    TSR_LOSS_NLL = 2,
+    TSR_LOSS_NLL_BACKWARD = 3,
+    TSR_LOSS_MSE = 4,
+    TSR_LOSS_MSE_BACKWARD = 5,
+    TSR_LOSS_L1 = 6,
+    TSR_LOSS_L1_BACKWARD = 7,
+    TSR_LOSS_BCE = 8,
+    TSR_LOSS_BCE_BACKWARD = 9
+};
+
+typedef uint16_t tsr_layer_norm_kind;
+enum {
+    TSR_LAYER_NORM = 0,
+    TSR_LAYER_NORM_BACKWARD = 1,
+    TSR_RMS_NORM = 2,
+    TSR_RMS_NORM_BACKWARD = 3
 };
 
 /* How a kernel is known. A plain value, the same on all ranks. */

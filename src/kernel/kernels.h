@@ -67,6 +67,14 @@ size_t tsr__scratch_bag_weights_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call);
 
+/* Losses of rows x[..., classes] and targets, inputs and attributes as in class_loss.h. A target
+   that is no class is an error that names it. */
+void tsr__kernel_cross_entropy(const tsr_kernel_call *call);
+void tsr__kernel_cross_entropy_backward(const tsr_kernel_call *call);
+void tsr__kernel_nll_loss(const tsr_kernel_call *call);
+void tsr__kernel_nll_loss_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_class_loss(const tsr_kernel_call *call);
+
 /* Normalisation of x [samples, channels, space...], inputs and attributes as in norm.h: y, and the
    mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched
    off have ndim -1; number 0 is how many values a statistic is of. */
@@ -78,6 +86,13 @@ size_t tsr__scratch_batch_norm(const tsr_kernel_call *call);
 size_t tsr__scratch_group_norm(const tsr_kernel_call *call);
 size_t tsr__scratch_batch_norm_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_group_norm_backward(const tsr_kernel_call *call);
+/* The same for the last dims of x, inputs and attributes as in layer_norm.h. */
+void tsr__kernel_layer_norm(const tsr_kernel_call *call);
+void tsr__kernel_layer_norm_backward(const tsr_kernel_call *call);
+void tsr__kernel_rms_norm(const tsr_kernel_call *call);
+void tsr__kernel_rms_norm_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_layer_norm(const tsr_kernel_call *call);
+size_t tsr__scratch_layer_norm_backward(const tsr_kernel_call *call);
 /* out = (1 - momentum) in0 + momentum in1, momentum attribute 0; the dtypes may differ */
 void tsr__kernel_running_update(const tsr_kernel_call *call);
 

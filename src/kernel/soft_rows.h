@@ -18,6 +18,8 @@ typedef struct tsr_soft_parts {
     void (*row_shift)(const void *x, int64_t n, double high, double low, void *y);
     double (*row_dot)(const void *grad, const void *y, int64_t n);
     void (*row_grad)(bool log, const void *grad, const void *y, int64_t n, double s, void *out);
+    void (*row_add)(const void *x, int64_t n, double by, void *y);
+    void (*row_add_at)(void *y, int64_t i, double value);
     void (*columns_start)(int64_t n, void *max, double *sum);
     void (*columns_add)(const void *x, int64_t rows, int64_t step, int64_t n, void *max,
                         double *sum);

@@ -150,6 +150,22 @@ SET static void FN(row_grad)(bool log, const void *grad, const void *data, int64
     }
 }
 
+/* y += x * by */
+SET static void FN(row_add)(const void *data, int64_t n, double factor, void *result)
+{
+    const T *x = data, by = (T)factor;
+    T *y = result;
+
+    TSR__INDEPENDENT
+    for (int64_t i = 0; i < n; i++)
+        y[i] += x[i] * by;
+}
+
+static void FN(row_add_at)(void *result, int64_t i, double value)
+{
+    ((T *)result)[i] += (T)value;
+}
+
 /* ---- rows across memory: n of them side by side ---- */
 
 /* `rows` more elements of each: their maxima so far, and the sums of exp(x - maximum), which change
@@ -242,9 +258,10 @@ SET static void FN(columns_grad)(bool log, const void *grad, const void *data, i
 }
 
 static const tsr_soft_parts FN(parts) = {
-    FN(row_max),     FN(row_exp),       FN(row_scale),     FN(row_apply),   FN(row_shift),
-    FN(row_dot),     FN(row_grad),      FN(columns_start), FN(columns_add), FN(columns_apply),
-    FN(columns_dot), FN(columns_grad),
+    FN(row_max),       FN(row_exp),     FN(row_scale),  FN(row_apply),
+    FN(row_shift),     FN(row_dot),     FN(row_grad),   FN(row_add),
+    FN(row_add_at),    FN(columns_start), FN(columns_add), FN(columns_apply),
+    FN(columns_dot),   FN(columns_grad),
 };
 
 #undef T

@@ -2,11 +2,9 @@
 /* softmax_rows.c - softmax and its log along a dim, and their gradients: rows along memory that fit
    a buffer are read once; rows across memory in tiles of columns. f16 and bf16 are computed in f32.
    Called through the ops' rows, and in steps by run/moments.c. */
-#include "base/half.h"
-#include "base/stream.h"
-#include "kernel/index.h"
 #include "kernel/kernels.h"
 #include "kernel/reference.h"
+#include "kernel/row_io.h"
 #include "kernel/sku.h"
 #include "kernel/soft_rows.h"
 
@@ -14,7 +12,7 @@
 #include <string.h>
 
 enum {
-    ROW = 8192,   /* elements in the buffer */
+    ROW = TSR_ROW_PIECE,
     WIDTH = 1024, /* columns treated together, as in soft_rows.c, */
     HEIGHT = 8    /* so many rows at a time */
 };
@@ -22,9 +20,8 @@ enum {
 /* What a call is: x[outer][n][step], rows along n. */
 typedef struct walk {
     const tsr_soft_parts *parts;
-    tsr_dtype dtype;
-    size_t size;
-    bool half, stream, log;
+    tsr_row_io io;
+    bool log;
     int64_t outer, n, step;
 } walk;
 
@@ -39,49 +36,14 @@ static walk walk_of(const tsr_kernel_call *call, tsr_softmax_kind kind)
     const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
     walk w = {
         .parts = tsr__soft_parts(x->dtype, tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, kind)),
-        .dtype = x->dtype,
-        .size = tsr_dtype_size(x->dtype),
-        .half = x->dtype == TSR_F16 || x->dtype == TSR_BF16,
         .log = kind == TSR_LOG_SOFTMAX || kind == TSR_LOG_SOFTMAX_BACKWARD,
         .outer = tsr__product(dim, x->shape.size),
         .n = x->shape.size[dim],
         .step = tsr__product(x->shape.ndim - dim - 1, x->shape.size + dim + 1),
     };
 
-    w.stream = tsr__stream_pays((size_t)tsr__operand_count(x) * w.size,
-                                (size_t)(w.step == 1 ? w.n : least(w.step, WIDTH)) * w.size,
-                                (uintptr_t)call->out[0].data);
+    w.io = tsr__row_io(x, w.step == 1 ? w.n : least(w.step, WIDTH), call->out[0].data);
     return w;
-}
-
-/* Where to read n elements: at x itself, or widened in the buffer. */
-static const void *load(const walk *w, const char *x, int64_t n, void *buffer)
-{
-    if (!w->half)
-        return x;
-    tsr__half_widen(w->dtype, x, n, buffer);
-    return buffer;
-}
-
-static void store(const walk *w, const void *result, int64_t n, char *y)
-{
-    uint16_t narrow[ROW];
-
-    if (w->half && w->stream) {
-        tsr__half_narrow(w->dtype, result, n, narrow);
-        tsr__stream_copy(y, narrow, (size_t)n * w->size);
-    } else if (w->half)
-        tsr__half_narrow(w->dtype, result, n, y);
-    else if (w->stream)
-        tsr__stream_copy(y, result, (size_t)n * w->size);
-    else if (result != y)
-        memcpy(y, result, (size_t)n * w->size);
-}
-
-/* Where to compute what store() puts to y. */
-static void *room(const walk *w, char *y, void *buffer)
-{
-    return w->half || w->stream ? buffer : y;
 }
 
 /* ---- rows along memory ---- */
@@ -89,7 +51,7 @@ static void *room(const walk *w, char *y, void *buffer)
 /* Of no elements: -infinity and 0. */
 static void row_numbers(const walk *w, const char *x, double *max, double *sum)
 {
-    const int64_t size = (int64_t)w->size;
+    const int64_t size = w->io.size;
     double buffer[ROW]; /* of f32 or f64 */
     double top;
 
@@ -97,29 +59,29 @@ static void row_numbers(const walk *w, const char *x, double *max, double *sum)
     *sum = 0;
     for (int64_t i = 0; i < w->n; i += ROW) {
         const int64_t m = least(ROW, w->n - i);
-        const void *from = load(w, x + i * size, m, buffer);
+        const void *from = tsr__row_load(&w->io, x + i * size, m, buffer);
         const double here = w->parts->row_max(from, m);
 
         top = here > -INFINITY ? here : 0;
-        tsr__soft_merge(max, sum, here, w->parts->row_exp(from, m, top, w->half, buffer, NULL));
+        tsr__soft_merge(max, sum, here, w->parts->row_exp(from, m, top, w->io.half, buffer, NULL));
     }
 }
 
 static void row_finish(const walk *w, const char *x, double max, double sum, char *y)
 {
-    const int64_t size = (int64_t)w->size;
+    const int64_t size = w->io.size;
     double buffer[ROW];
 
     for (int64_t i = 0; i < w->n; i += ROW) {
         const int64_t m = least(ROW, w->n - i);
-        const void *from = load(w, x + i * size, m, buffer);
-        void *to = room(w, y + i * size, buffer);
+        const void *from = tsr__row_load(&w->io, x + i * size, m, buffer);
+        void *to = tsr__row_room(&w->io, y + i * size, buffer);
 
         if (w->log)
             w->parts->row_shift(from, m, max, log(sum), to);
         else
             w->parts->row_apply(from, m, max, 0, 1 / sum, 0, to);
-        store(w, to, m, y + i * size);
+        tsr__row_store(&w->io, to, m, y + i * size);
     }
 }
 
@@ -127,10 +89,10 @@ static void row_finish(const walk *w, const char *x, double max, double sum, cha
 static void row(const walk *w, const char *x, char *y)
 {
     double buffer[ROW], wide[TSR_SOFT_BLOCK];
-    const void *from = load(w, x, w->n, buffer);
-    const void *ahead = w->half ? NULL : x + w->n * (int64_t)w->size;
+    const void *from = tsr__row_load(&w->io, x, w->n, buffer);
+    const void *ahead = w->io.half ? NULL : x + w->n * w->io.size;
     const double max = w->parts->row_max(from, w->n);
-    void *to = room(w, y, buffer);
+    void *to = tsr__row_room(&w->io, y, buffer);
 
     if (w->log) {
         const double sum = w->parts->row_exp(from, w->n, max, false, wide, ahead);
@@ -141,41 +103,41 @@ static void row(const walk *w, const char *x, char *y)
 
         w->parts->row_scale(buffer, w->n, 1 / sum, to);
     }
-    store(w, to, w->n, y);
+    tsr__row_store(&w->io, to, w->n, y);
 }
 
 /* ---- rows across memory ---- */
 
 static void tile_numbers(const walk *w, const char *x, int64_t width, void *max, double *sum)
 {
-    const int64_t skip = w->step * (int64_t)w->size;
+    const int64_t skip = w->step * w->io.size;
     float wide[HEIGHT * WIDTH];
 
     w->parts->columns_start(width, max, sum);
     for (int64_t i = 0; i < w->n; i += HEIGHT) {
         const int64_t rows = least(HEIGHT, w->n - i);
 
-        for (int64_t k = 0; k < rows && w->half; k++)
-            tsr__half_widen(w->dtype, x + (i + k) * skip, width, wide + k * WIDTH);
-        w->parts->columns_add(w->half ? (const void *)wide : x + i * skip, rows,
-                              w->half ? WIDTH : w->step, width, max, sum);
+        for (int64_t k = 0; k < rows && w->io.half; k++)
+            tsr__half_widen(w->io.dtype, x + (i + k) * skip, width, wide + k * WIDTH);
+        w->parts->columns_add(w->io.half ? (const void *)wide : x + i * skip, rows,
+                              w->io.half ? WIDTH : w->step, width, max, sum);
     }
 }
 
 static void tile_finish(const walk *w, const char *x, int64_t width, const void *max,
                         const double *sum, char *y)
 {
-    const int64_t skip = w->step * (int64_t)w->size;
+    const int64_t skip = w->step * w->io.size;
     double buffer[WIDTH], number[WIDTH];
 
     for (int64_t k = 0; k < width; k++)
         number[k] = w->log ? log(sum[k]) : 1 / sum[k];
     for (int64_t i = 0; i < w->n; i++) {
-        void *to = room(w, y + i * skip, buffer);
+        void *to = tsr__row_room(&w->io, y + i * skip, buffer);
 
-        w->parts->columns_apply(w->log, load(w, x + i * skip, width, buffer), width, max, number,
+        w->parts->columns_apply(w->log, tsr__row_load(&w->io, x + i * skip, width, buffer), width, max, number,
                                 to);
-        store(w, to, width, y + i * skip);
+        tsr__row_store(&w->io, to, width, y + i * skip);
     }
 }
 
@@ -205,7 +167,7 @@ static void merge_soft(int64_t count, double *numbers, const double *more)
 
 static void local_soft(const walk *w, const char *x, double *max, double *sum)
 {
-    const int64_t slab = w->n * w->step * (int64_t)w->size;
+    const int64_t slab = w->n * w->step * w->io.size;
     double top[WIDTH]; /* of f32 or f64 */
 
     for (int64_t i = 0; i < w->outer; i++, x += slab)
@@ -216,30 +178,29 @@ static void local_soft(const walk *w, const char *x, double *max, double *sum)
                 row_numbers(w, x, max + i, sum + i);
                 continue;
             }
-            tile_numbers(w, x + k * (int64_t)w->size, width, top, sum + at);
-            tsr__convert(TSR_F64, max + at, w->dtype == TSR_F64 ? TSR_F64 : TSR_F32, top, width);
+            tile_numbers(w, x + k * w->io.size, width, top, sum + at);
+            tsr__convert(TSR_F64, max + at, w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32, top, width);
         }
 }
 
 static void finish_soft(const walk *w, const char *x, const double *max, const double *sum, char *y)
 {
-    const int64_t slab = w->n * w->step * (int64_t)w->size;
+    const int64_t slab = w->n * w->step * w->io.size;
     double top[WIDTH];
 
     for (int64_t i = 0; i < w->outer && w->n > 0; i++, x += slab, y += slab)
         for (int64_t k = 0; k < w->step; k += WIDTH) {
             const int64_t width = least(WIDTH, w->step - k), at = i * w->step + k;
-            const int64_t skip = k * (int64_t)w->size;
+            const int64_t skip = k * w->io.size;
 
             if (w->step == 1) {
                 row_finish(w, x, max[i], sum[i], y);
                 continue;
             }
-            tsr__convert(w->dtype == TSR_F64 ? TSR_F64 : TSR_F32, top, TSR_F64, max + at, width);
+            tsr__convert(w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32, top, TSR_F64, max + at, width);
             tile_finish(w, x + skip, width, top, sum + at, y + skip);
         }
-    if (w->stream)
-        tsr__stream_fence();
+    tsr__row_end(&w->io);
 }
 
 static int64_t softmax_count(const tsr_kernel_call *call)
@@ -274,59 +235,59 @@ static void log_softmax_finish(const tsr_kernel_call *call, const double *number
 
 static double row_sum(const walk *w, const char *grad, const char *y)
 {
-    const int64_t size = (int64_t)w->size;
+    const int64_t size = w->io.size;
     float wide_grad[ROW], wide_y[ROW];
     double sum = 0;
 
     for (int64_t i = 0; i < w->n; i += ROW) {
         const int64_t m = least(ROW, w->n - i);
 
-        sum += w->parts->row_dot(load(w, grad + i * size, m, wide_grad),
-                                 w->log ? NULL : load(w, y + i * size, m, wide_y), m);
+        sum += w->parts->row_dot(tsr__row_load(&w->io, grad + i * size, m, wide_grad),
+                                 w->log ? NULL : tsr__row_load(&w->io, y + i * size, m, wide_y), m);
     }
     return sum;
 }
 
 static void row_grad(const walk *w, const char *grad, const char *y, double sum, char *out)
 {
-    const int64_t size = (int64_t)w->size;
+    const int64_t size = w->io.size;
     float wide_grad[ROW];
     double buffer[ROW];
 
     for (int64_t i = 0; i < w->n; i += ROW) {
         const int64_t m = least(ROW, w->n - i);
-        void *to = room(w, out + i * size, buffer);
+        void *to = tsr__row_room(&w->io, out + i * size, buffer);
 
-        w->parts->row_grad(w->log, load(w, grad + i * size, m, wide_grad),
-                           load(w, y + i * size, m, buffer), m, sum, to);
-        store(w, to, m, out + i * size);
+        w->parts->row_grad(w->log, tsr__row_load(&w->io, grad + i * size, m, wide_grad),
+                           tsr__row_load(&w->io, y + i * size, m, buffer), m, sum, to);
+        tsr__row_store(&w->io, to, m, out + i * size);
     }
 }
 
 static void tile_sums(const walk *w, const char *grad, const char *y, int64_t width, double *sum)
 {
-    const int64_t skip = w->step * (int64_t)w->size;
+    const int64_t skip = w->step * w->io.size;
     float wide_grad[WIDTH], wide_y[WIDTH];
 
     memset(sum, 0, (size_t)width * sizeof *sum);
     for (int64_t i = 0; i < w->n; i++)
-        w->parts->columns_dot(load(w, grad + i * skip, width, wide_grad),
-                              w->log ? NULL : load(w, y + i * skip, width, wide_y), width, sum);
+        w->parts->columns_dot(tsr__row_load(&w->io, grad + i * skip, width, wide_grad),
+                              w->log ? NULL : tsr__row_load(&w->io, y + i * skip, width, wide_y), width, sum);
 }
 
 static void tile_grad(const walk *w, const char *grad, const char *y, int64_t width,
                       const double *sum, char *out)
 {
-    const int64_t skip = w->step * (int64_t)w->size;
+    const int64_t skip = w->step * w->io.size;
     float wide_grad[WIDTH];
     double buffer[WIDTH];
 
     for (int64_t i = 0; i < w->n; i++) {
-        void *to = room(w, out + i * skip, buffer);
+        void *to = tsr__row_room(&w->io, out + i * skip, buffer);
 
-        w->parts->columns_grad(w->log, load(w, grad + i * skip, width, wide_grad),
-                               load(w, y + i * skip, width, buffer), width, sum, to);
-        store(w, to, width, out + i * skip);
+        w->parts->columns_grad(w->log, tsr__row_load(&w->io, grad + i * skip, width, wide_grad),
+                               tsr__row_load(&w->io, y + i * skip, width, buffer), width, sum, to);
+        tsr__row_store(&w->io, to, width, out + i * skip);
     }
 }
 
@@ -335,7 +296,7 @@ enum { LOCAL = 1, FINISH = 2 };
 
 static void backward(const tsr_kernel_call *call, const walk *w, int steps, double *numbers)
 {
-    const int64_t slab = w->n * w->step * (int64_t)w->size;
+    const int64_t slab = w->n * w->step * w->io.size;
     const char *grad = call->in[0].data, *y = call->in[1].data;
     char *out = call->out[0].data;
     double own[WIDTH];
@@ -343,7 +304,7 @@ static void backward(const tsr_kernel_call *call, const walk *w, int steps, doub
     for (int64_t i = 0; i < w->outer; i++)
         for (int64_t k = 0; k < w->step; k += WIDTH) {
             const int64_t width = least(WIDTH, w->step - k);
-            const int64_t at = i * slab + k * (int64_t)w->size;
+            const int64_t at = i * slab + k * w->io.size;
             double *sum = numbers ? numbers + i * w->step + k : own;
 
             if (w->step == 1 && steps & LOCAL)
@@ -355,8 +316,8 @@ static void backward(const tsr_kernel_call *call, const walk *w, int steps, doub
             if (w->step != 1 && steps & FINISH)
                 tile_grad(w, grad + at, y + at, width, sum, out + at);
         }
-    if (w->stream && steps & FINISH)
-        tsr__stream_fence();
+    if (steps & FINISH)
+        tsr__row_end(&w->io);
 }
 
 static int64_t backward_count(const tsr_kernel_call *call)
@@ -420,7 +381,7 @@ const tsr_merge_steps *tsr__soft_steps(tsr_kernel kernel)
 static void forward(const tsr_kernel_call *call, tsr_softmax_kind kind)
 {
     const walk w = walk_of(call, kind);
-    const int64_t slab = w.n * w.step * (int64_t)w.size;
+    const int64_t slab = w.n * w.step * w.io.size;
     const char *x = call->in[0].data;
     char *y = call->out[0].data;
     double top[WIDTH], sum[WIDTH];
@@ -428,7 +389,7 @@ static void forward(const tsr_kernel_call *call, tsr_softmax_kind kind)
     for (int64_t i = 0; i < w.outer && w.n > 0; i++)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
             const int64_t width = least(WIDTH, w.step - k);
-            const int64_t at = i * slab + k * (int64_t)w.size;
+            const int64_t at = i * slab + k * w.io.size;
 
             if (w.step == 1 && w.n <= ROW)
                 row(&w, x + at, y + at);
@@ -440,8 +401,7 @@ static void forward(const tsr_kernel_call *call, tsr_softmax_kind kind)
                 tile_finish(&w, x + at, width, top, sum, y + at);
             }
         }
-    if (w.stream)
-        tsr__stream_fence();
+    tsr__row_end(&w.io);
 }
 
 void tsr__kernel_softmax(const tsr_kernel_call *call)

@@ -6,14 +6,6 @@
 #include "layout/cost.h"
 #include "layout/spec.h"
 
-bool tsr__shapes_same(const tsr_shape *a, const tsr_shape *b)
-{
-    for (int d = 0; d < a->ndim && d < b->ndim; d++)
-        if (a->size[d] != b->size[d])
-            return false;
-    return a->ndim == b->ndim;
-}
-
 unsigned tsr__sharded_mdims(const tsr_spec *x, unsigned dims)
 {
     unsigned mdims = 0;

@@ -6,7 +6,6 @@
 
 #include "op/op.h"
 
-bool tsr__shapes_same(const tsr_shape *a, const tsr_shape *b);
 /* The mesh dims that shard one of these dims of x, a mask, into more than one part. */
 unsigned tsr__sharded_mdims(const tsr_spec *x, unsigned dims);
 /* Every rank gets so many f64 numbers of all others along these mesh dims of x. */

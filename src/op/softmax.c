@@ -4,6 +4,7 @@
    which costs what comm says. */
 #include "layout/layout.h"
 #include "op/families.h"
+#include "op/gradients.h"
 #include "op/infer.h"
 #include "op/row_parts.h"
 #include "op/schema.h"
@@ -31,7 +32,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(tsr__same_dtype(s, err));
-    if (!tsr__shapes_same(&s->in[0].shape, &s->in[1].shape))
+    if (!tsr_shape_equal(&s->in[0].shape, &s->in[1].shape))
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad is not of the shape of y, %s", s->op->name,
                           tsr_schema_text(s, text, sizeof text)));
     TSR_TRY(softmax_shape(s, err));
@@ -107,6 +108,7 @@ const tsr_op tsr__ops_softmax[] = {
      .shape = softmax_shape,
      .kernel = tsr__kernel_softmax,
      .run = tsr__run_softmax,
+     .grad = tsr__grad_softmax,
      .cases = softmax_cases},
     {.name = "log_softmax",
      .inputs = "x",
@@ -117,6 +119,7 @@ const tsr_op tsr__ops_softmax[] = {
      .shape = softmax_shape,
      .kernel = tsr__kernel_log_softmax,
      .run = tsr__run_softmax,
+     .grad = tsr__grad_log_softmax,
      .cases = softmax_cases},
     {.name = "softmax_backward",
      .inputs = "grad,y",

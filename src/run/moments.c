@@ -2,6 +2,7 @@
 /* moments.c - normalisations and softmax where several ranks hold parts of one statistic or row:
    which numbers are merged (kernel/merge.h), among which ranks. The runs of all rows of op/norms.c,
    op/layer_norms.c and op/softmax.c. */
+#include "kernel/layer_norm.h"
 #include "kernel/norm.h"
 #include "kernel/soft_rows.h"
 #include "op/families.h"
@@ -26,4 +27,14 @@ tsr_status tsr__run_softmax(const tsr_run_call *run, tsr_error *err)
     tsr__run_specs(run, in, out);
     return tsr__run_merged(run, tsr__soft_steps(run->schema->op->kernel),
                            tsr__softmax_mdims(run->schema, in));
+}
+
+tsr_status tsr__run_layer_norm(const tsr_run_call *run, tsr_error *err)
+{
+    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
+
+    (void)err;
+    tsr__run_specs(run, in, out);
+    return tsr__run_merged(run, tsr__layer_norm_steps(run->schema->op->kernel),
+                           tsr__layer_norm_mdims(run->schema, in));
 }
