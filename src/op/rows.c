@@ -22,6 +22,8 @@ const tsr_op *const *tsr__op_families(void)
                                              tsr__ops_pooling,
                                              tsr__ops_resampling,
                                              tsr__ops_norm,
+                                             tsr__ops_layer_norm,
+                                             tsr__ops_class_loss,
                                              NULL};
     return families;
 }
