@@ -25,9 +25,6 @@ TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *a, tsr_tensor *const *b, int n,
                                tsr_tensor **out);
 
-/* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
-TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);
-
 /* Over n_dims dims (negative: from the end), or over all if there are none. */
 TSR_API tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 TSR_API tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
@@ -41,6 +38,23 @@ TSR_API tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1);
 TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim);
 /* x[start:stop:step] along dim; negative numbers count from the end. */
 TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
+
+/* ---- linear algebra -------------------------------------------------------------------------- */
+
+/* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
+TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);
+/* c[batch,m,n] = sum over k of a[batch,m,k] b[batch,k,n]. */
+TSR_API tsr_tensor *tsr_bmm(tsr_tensor *a, tsr_tensor *b);
+/* y[...,n] = sum over k of x[...,k] weight[n,k], plus bias[n] unless bias is NULL. */
+TSR_API tsr_tensor *tsr_linear(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias);
+/* Of vectors: the sum of a[i] b[i], and c[m,n] = a[m] b[n]. */
+TSR_API tsr_tensor *tsr_dot(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_outer(tsr_tensor *a, tsr_tensor *b);
+/* The product of 1 to 4 tensors, a letter for each of their axes: "bij,bjk->bik". Axes that the
+   output lacks are summed; a letter twice in one operand is its diagonal; ... stands for dims without
+   a letter, which broadcast. Without -> the output has the dims of ... and then the letters that
+   occur once, in the order of the alphabet. At most 63 characters. */
+TSR_API tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n);
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 

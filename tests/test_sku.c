@@ -38,6 +38,8 @@ static void test_pinned(void **state)
         {1, 2, "pointwise.neg.f32.reference"},
         {1, 3, "pointwise.relu.f32.reference"},
         {2, 0, "linalg.matmul.f32.reference"},
+        {2, 1, "linalg.linear.f32.reference"},
+        {2, 2, "linalg.einsum.f32.reference"},
         {3, 0, "reduction.sum.f32.reference"},
         {3, 1, "reduction.mean.f32.reference"},
         {3, 2, "reduction.max.f32.reference"},
@@ -120,7 +122,7 @@ static void test_list(void **state)
     free(hash);
     assert_int_equal(by_category[TSR_CATEGORY_EMBEDDING], 9 * 4 * 2 * 4 + 4 * 2 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE], 4 * (7 * 3 + 1) - 2 * 2);
-    assert_int_equal(by_category[TSR_CATEGORY_LINALG], 4 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 + 4 + 8) * 3);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 3 * 3 + 2);
     assert_int_equal(by_category[TSR_CATEGORY_MOVE], 4 * 8 * 2);

@@ -29,7 +29,7 @@ static int64_t element_at(const tsr_shape *s, const tsr_shape *keep, int64_t i,
 typedef struct bodies {
     void (*binary)(const tsr_kernel_call *call, bool product);
     void (*unary)(const tsr_kernel_call *call, bool relu);
-    void (*matmul)(const tsr_kernel_call *call);
+    void (*matmul)(const tsr_kernel_call *call, bool turned);
     void (*reduce)(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor);
 } bodies;
 
@@ -67,7 +67,12 @@ void tsr__reference_relu(const tsr_kernel_call *call)
 
 void tsr__reference_matmul(const tsr_kernel_call *call)
 {
-    of[call->out[0].dtype].matmul(call);
+    of[call->out[0].dtype].matmul(call, false);
+}
+
+void tsr__reference_linear(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].matmul(call, true);
 }
 
 void tsr__reference_sum(const tsr_kernel_call *call)

@@ -11,6 +11,7 @@ void tsr__reference_mul(const tsr_kernel_call *call);
 void tsr__reference_neg(const tsr_kernel_call *call);
 void tsr__reference_relu(const tsr_kernel_call *call);
 void tsr__reference_matmul(const tsr_kernel_call *call);
+void tsr__reference_linear(const tsr_kernel_call *call);
 void tsr__reference_sum(const tsr_kernel_call *call);
 void tsr__reference_mean(const tsr_kernel_call *call);
 void tsr__reference_max(const tsr_kernel_call *call);
