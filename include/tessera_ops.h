@@ -56,6 +56,29 @@ TSR_API tsr_tensor *tsr_outer(tsr_tensor *a, tsr_tensor *b);
    occur once, in the order of the alphabet. At most 63 characters. */
 TSR_API tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n);
 
+/* Zero is the usual; NULL options: all usual. */
+typedef struct tsr_attention_opts {
+    bool causal;   /* row i sees keys 0 to i only */
+    double scale;  /* of the scores; 0: 1 / sqrt(dim) */
+    int64_t group; /* head h of queries reads head h / group of keys; 0: as they divide */
+} tsr_attention_opts;
+
+/* softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], k [batch, key heads, keys, dim] and
+   v [batch, key heads, keys, width]: [batch, heads, rows, width]. mask (may be NULL) broadcasts to
+   [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A row
+   that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum, [batch,
+   heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never stored as a
+   whole. */
+TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
+                                  const tsr_attention_opts *opts, tsr_tensor **lse);
+/* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of
+   the outputs; grad_lse may be NULL: nothing depends on lse. */
+TSR_API tsr_status tsr_attention_backward(tsr_tensor *grad, tsr_tensor *q, tsr_tensor *k,
+                                          tsr_tensor *v, tsr_tensor *y, tsr_tensor *lse,
+                                          tsr_tensor *grad_lse, tsr_tensor *mask,
+                                          const tsr_attention_opts *opts, tsr_tensor *out[3],
+                                          tsr_tensor **grad_mask);
+
 /* ---- convolution ----------------------------------------------------------------------------- */
 
 enum { TSR_SPACE = 3 }; /* spatial dims, at most */

@@ -102,7 +102,7 @@ static tsr_status matmul_and(const tsr_schema *s, tsr_rules *out, const tsr_rule
     tsr_status st;
 
     real.op = tsr__op_find("matmul");
-    TSR_TRY(tsr__axes_rules(&real, out, err));
+    TSR_TRY(tsr__axes_rules(&real, real.op->axes, out, err));
     TSR_TRY(tsr_rule_add(out, more, err));
 done:
     return st;

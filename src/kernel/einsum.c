@@ -32,7 +32,7 @@ typedef struct view {
 
 /* The whole, once to count how much scratch it needs, once to compute. */
 typedef struct walk {
-    const tsr_einsum *e;
+    const tsr_einsum_axes *e;
     tsr_dtype dtype; /* computed in: f32 or f64 */
     size_t size;
     char *scratch;
@@ -57,7 +57,7 @@ static void *take(walk *w, int64_t count, size_t size)
     return p;
 }
 
-static view view_of(const tsr_einsum *e, int tensor, const tsr_shape *shape, void *data)
+static view view_of(const tsr_einsum_axes *e, int tensor, const tsr_shape *shape, void *data)
 {
     view v = {.data = data};
     int64_t stride = 1;
@@ -420,7 +420,7 @@ static void widen(walk *w, const tsr_operand *x, view *v)
 }
 
 /* Bytes of scratch. */
-static size_t run(const tsr_einsum *e, const tsr_kernel_call *call, bool dry)
+static size_t run(const tsr_einsum_axes *e, const tsr_kernel_call *call, bool dry)
 {
     const tsr_operand *c = &call->out[0];
     const bool half = c->dtype == TSR_F16 || c->dtype == TSR_BF16;
@@ -445,7 +445,7 @@ static size_t run(const tsr_einsum *e, const tsr_kernel_call *call, bool dry)
     return w.used;
 }
 
-static bool is_empty(const tsr_einsum *e)
+static bool is_empty(const tsr_einsum_axes *e)
 {
     bool empty = false;
 
@@ -454,7 +454,7 @@ static bool is_empty(const tsr_einsum *e)
     return empty;
 }
 
-static bool read_call(const char *text, const tsr_kernel_call *call, tsr_einsum *e)
+static bool read_call(const char *text, const tsr_kernel_call *call, tsr_einsum_axes *e)
 {
     const tsr_shape *shape[TSR_EINSUM_IN];
     int n = 0;
@@ -470,7 +470,7 @@ static void kernel(const char *text, const tsr_kernel_call *call)
 {
     const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_LINALG, TSR_LINALG_EINSUM);
     const tsr_operand *c = &call->out[0];
-    tsr_einsum e;
+    tsr_einsum_axes e;
 
     if (!read_call(text, call, &e))
         return;
@@ -484,7 +484,7 @@ static void kernel(const char *text, const tsr_kernel_call *call)
 
 static size_t scratch(const char *text, const tsr_kernel_call *call)
 {
-    tsr_einsum e;
+    tsr_einsum_axes e;
 
     return !read_call(text, call, &e) || is_empty(&e) ? 0 : run(&e, call, true);
 }

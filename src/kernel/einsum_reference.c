@@ -8,7 +8,8 @@
 #include <math.h>
 
 /* The element of a tensor where each axis is at this index; an axis of size 1 broadcasts. */
-static int64_t index_of(const tsr_einsum *e, int tensor, const tsr_shape *shape, const int64_t *at)
+static int64_t index_of(const tsr_einsum_axes *e, int tensor, const tsr_shape *shape,
+                        const int64_t *at)
 {
     int64_t i = 0;
 
@@ -17,7 +18,7 @@ static int64_t index_of(const tsr_einsum *e, int tensor, const tsr_shape *shape,
     return i;
 }
 
-static bool in_output(const tsr_einsum *e, int axis)
+static bool in_output(const tsr_einsum_axes *e, int axis)
 {
     bool in = false;
 
@@ -28,7 +29,7 @@ static bool in_output(const tsr_einsum *e, int axis)
 
 /* The next index of the axes that the output has, or of those that it lacks; false, and all of them
    0, after the last. */
-static bool next_index(const tsr_einsum *e, bool output, int64_t *at)
+static bool next_index(const tsr_einsum_axes *e, bool output, int64_t *at)
 {
     for (int axis = 0; axis < e->n_axes; axis++) {
         if (in_output(e, axis) != output)
@@ -43,9 +44,9 @@ static bool next_index(const tsr_einsum *e, bool output, int64_t *at)
 #define BODY "kernel/einsum_reference.inc.h"
 #include "kernel/reference_types.inc.h"
 
-void tsr__reference_einsum(const tsr_einsum *e, const tsr_kernel_call *call)
+void tsr__reference_einsum(const tsr_einsum_axes *e, const tsr_kernel_call *call)
 {
-    static void (*const of[TSR__DTYPES])(const tsr_einsum *, const tsr_kernel_call *) = {
+    static void (*const of[TSR__DTYPES])(const tsr_einsum_axes *, const tsr_kernel_call *) = {
         [TSR_F32] = sum_f32,   [TSR_F64] = sum_f64,   [TSR_F16] = sum_f16,
         [TSR_BF16] = sum_bf16, [TSR_I32] = sum_i32,   [TSR_I64] = sum_i64,
         [TSR_U8] = sum_u8,     [TSR_BOOL] = sum_bool, [TSR__FIELD] = sum_field};

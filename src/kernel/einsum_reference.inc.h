@@ -2,7 +2,7 @@
 /* einsum_reference.inc.h - body of einsum_reference.c for one dtype, as reference_types.inc.h says;
    undefines what that asks for. */
 
-static void FN(sum)(const tsr_einsum *e, const tsr_kernel_call *call)
+static void FN(sum)(const tsr_einsum_axes *e, const tsr_kernel_call *call)
 {
     int64_t at[TSR_EINSUM_AXES] = {0};
 

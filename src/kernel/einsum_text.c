@@ -25,7 +25,7 @@ typedef struct reading {
     int dots;              /* axes of `...` */
     int8_t axis_of[CHARS]; /* of a letter, -1: not yet seen */
     int uses[CHARS];
-    tsr_einsum *e;
+    tsr_einsum_axes *e;
 } reading;
 
 static tsr_status read_piece(const reading *r, const char *p, int n, piece *out, tsr_error *err)
@@ -130,7 +130,7 @@ static tsr_status set_size(reading *r, int axis, int k, int64_t n, char letter, 
 static tsr_status read_operand(reading *r, int k, const tsr_shape *shape, tsr_error *err)
 {
     const piece *p = &r->in[k];
-    tsr_einsum *e = r->e;
+    tsr_einsum_axes *e = r->e;
     tsr_status st = TSR_OK;
     int d = 0;
 
@@ -158,7 +158,7 @@ done:
 
 static void add_dots(reading *r)
 {
-    tsr_einsum *e = r->e;
+    tsr_einsum_axes *e = r->e;
 
     for (int l = 0; l < r->dots; l++)
         e->axis[TSR_EINSUM_OUT][e->ndim[TSR_EINSUM_OUT]++] = (int8_t)l;
@@ -166,7 +166,7 @@ static void add_dots(reading *r)
 
 static tsr_status read_output(reading *r, tsr_error *err)
 {
-    tsr_einsum *e = r->e;
+    tsr_einsum_axes *e = r->e;
     int *ndim = &e->ndim[TSR_EINSUM_OUT];
     bool seen[CHARS] = {false};
 
@@ -199,7 +199,7 @@ static tsr_status read_output(reading *r, tsr_error *err)
 /* Without an arrow. */
 static tsr_status make_output(reading *r, tsr_error *err)
 {
-    tsr_einsum *e = r->e;
+    tsr_einsum_axes *e = r->e;
     int *ndim = &e->ndim[TSR_EINSUM_OUT];
 
     add_dots(r);
@@ -215,12 +215,12 @@ static tsr_status make_output(reading *r, tsr_error *err)
 }
 
 tsr_status tsr__einsum_parse(const char *what, const char *text, int n,
-                             const tsr_shape *const *shape, tsr_einsum *out, tsr_error *err)
+                             const tsr_shape *const *shape, tsr_einsum_axes *out, tsr_error *err)
 {
     reading r = {.what = what, .text = text, .e = out};
     tsr_status st;
 
-    *out = (tsr_einsum){.n = n};
+    *out = (tsr_einsum_axes){.n = n};
     memset(r.axis_of, -1, sizeof r.axis_of);
     TSR_TRY(cut(&r, n, err));
     TSR_TRY(count_dots(&r, shape, err));
@@ -234,7 +234,7 @@ done:
     return st;
 }
 
-tsr_shape tsr__einsum_shape(const tsr_einsum *e)
+tsr_shape tsr__einsum_shape(const tsr_einsum_axes *e)
 {
     tsr_shape shape = {.ndim = e->ndim[TSR_EINSUM_OUT]};
 

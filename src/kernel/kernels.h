@@ -24,6 +24,13 @@ size_t tsr__scratch_einsum(const tsr_kernel_call *call);
 size_t tsr__scratch_dot(const tsr_kernel_call *call);
 size_t tsr__scratch_outer(const tsr_kernel_call *call);
 
+/* Attention and its gradients; inputs, outputs and attributes as in attention.h. Number 0 is how
+   many heads of queries share one of keys. */
+void tsr__kernel_attention(const tsr_kernel_call *call);
+void tsr__kernel_attention_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_attention(const tsr_kernel_call *call);
+size_t tsr__scratch_attention_backward(const tsr_kernel_call *call);
+
 /* Over the dims of attribute 0 (ints; none or empty: all), kept as size 1 if attribute 1 is true.
    Of no elements: 0, 0 and the smallest number. mean divides the sum, times number 1, by
    number 0 (0 counts as 1). */

@@ -35,6 +35,24 @@ bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, con
     return st == dnnl_success;
 }
 
+/* Blocks of attention: 0.85 to 0.95 of the time of OpenBLAS, but for small ones. */
+enum { BLOCK_TERMS = 1 << 15 };
+
+bool tsr__onednn_gemm_f32(bool turn_a, bool turn_b, int64_t m, int64_t n, int64_t k, const float *a,
+                          const float *b, bool add, float *c)
+{
+    dnnl_status_t st;
+    int threads;
+
+    if (k == 0 || m * n < BLOCK_TERMS / k || !small_enough(m, n, k))
+        return false;
+    threads = onednn_begin();
+    st = dnnl_sgemm(turn_a ? 'T' : 'N', turn_b ? 'T' : 'N', m, n, k, 1, a, turn_a ? m : k, b,
+                    turn_b ? k : n, add, c, n);
+    onednn_end(threads);
+    return st == dnnl_success;
+}
+
 /* What one product needs of oneDNN; zero: nothing yet. */
 typedef struct product {
     dnnl_engine_t engine;

@@ -14,5 +14,8 @@ bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, con
                             bool turned, float *c);
 bool tsr__onednn_matmul_bf16(int64_t m, int64_t n, int64_t k, const tsr_bf16 *a, const tsr_bf16 *b,
                              bool turned, const tsr_bf16 *bias, tsr_bf16 *c);
+/* c[m,n] = a[m,k] b[k,n] (+ c if `add`); a is stored as [k,m] if it is turned, b as [n,k]. */
+bool tsr__onednn_gemm_f32(bool turn_a, bool turn_b, int64_t m, int64_t n, int64_t k, const float *a,
+                          const float *b, bool add, float *c);
 
 #endif

@@ -6,7 +6,7 @@
 #include "op/families.h"
 #include "op/infer.h"
 
-static tsr_status read_schema(const tsr_schema *s, tsr_einsum *e, tsr_error *err)
+static tsr_status read_schema(const tsr_schema *s, tsr_einsum_axes *e, tsr_error *err)
 {
     const tsr_attr *equation = tsr_schema_attr(s, "equation");
     const tsr_shape *shape[TSR_EINSUM_IN];
@@ -26,7 +26,7 @@ static tsr_status read_schema(const tsr_schema *s, tsr_einsum *e, tsr_error *err
 
 static tsr_status einsum_shape(tsr_schema *s, tsr_error *err)
 {
-    tsr_einsum e;
+    tsr_einsum_axes e;
     tsr_status st;
 
     TSR_TRY(tsr__same_dtype(s, err));
@@ -40,7 +40,7 @@ done:
 
 /* An axis that is twice in one operand goes along its diagonal, and no rank can hold a part of it
    that is a diagonal of its own. */
-static bool is_diagonal(const tsr_einsum *e, int axis)
+static bool is_diagonal(const tsr_einsum_axes *e, int axis)
 {
     bool twice = false;
 
@@ -54,7 +54,7 @@ static bool is_diagonal(const tsr_einsum *e, int axis)
     return twice;
 }
 
-static char *write_tensor(const tsr_einsum *e, int tensor, char *p)
+static char *write_tensor(const tsr_einsum_axes *e, int tensor, char *p)
 {
     for (int d = 0; d < e->ndim[tensor]; d++) {
         *p++ = (char)('a' + e->axis[tensor][d]);
@@ -65,7 +65,7 @@ static char *write_tensor(const tsr_einsum *e, int tensor, char *p)
 }
 
 /* One operand of which nothing is summed is moved: any reduction may be pending. */
-static tsr_status add_moves(const tsr_einsum *e, tsr_rules *out, tsr_error *err)
+static tsr_status add_moves(const tsr_einsum_axes *e, tsr_rules *out, tsr_error *err)
 {
     static const tsr_reduce reduce[] = {TSR_MAX, TSR_MIN, TSR_PROD};
     tsr_status st = TSR_OK;
@@ -83,7 +83,7 @@ done:
 static tsr_status einsum_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     char text[(TSR_EINSUM_IN + 1) * (2 * TSR_MAX_DIM + 1) + 2], *p = text;
-    tsr_einsum e;
+    tsr_einsum_axes e;
     tsr_status st;
 
     TSR_TRY(read_schema(s, &e, err));
@@ -119,6 +119,7 @@ const tsr_op tsr__ops_einsum[] = {
      .shape = einsum_shape,
      .kernel = tsr__kernel_einsum,
      .scratch = tsr__scratch_einsum,
+     .grad = tsr__grad_einsum,
      .in_field = true,
      .cases = einsum_cases},
     {0},

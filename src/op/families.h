@@ -26,6 +26,7 @@ unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_einsum[];
+extern const tsr_op tsr__ops_attention[];
 extern const tsr_op tsr__ops_reduction[];
 extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
