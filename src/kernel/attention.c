@@ -154,6 +154,8 @@ typedef struct block {
 typedef struct job {
     tsr_attention_call a;
     const parts *parts;
+    bool
+        steady; /* reproducible mode: a row's order of terms does not depend on the block it is in */
     const tsr_operand *grad, *given, *lse, *of_lse; /* of the gradients; of_lse NULL: none */
     const tsr_operand *out[TSR_OP_OUTPUTS];
     void *q, *k, *v, *mask;              /* blocks of these */
@@ -175,11 +177,17 @@ static bool sees(const tsr_attention_call *a, const block *x)
 }
 
 /* c[m,n] = a b (+ c), dense matrices; a is stored as [k,m] or b as [n,k] if turned. */
-static void gemm(tsr_dtype dtype, bool turn_a, bool turn_b, int64_t m, int64_t n, int64_t k,
-                 const void *a, const void *b, bool add, void *c)
+static void gemm(const job *w, tsr_dtype dtype, bool turn_a, bool turn_b, int64_t m, int64_t n,
+                 int64_t k, const void *a, const void *b, bool add, void *c)
 {
     const int64_t lda = turn_a ? m : k, ldb = turn_b ? k : n;
 
+    if (w->steady) {
+        tsr__blas_gemm_steady(dtype, m, n, k, a,
+                              (const int64_t[]){turn_a ? 1 : lda, turn_a ? lda : 1}, b,
+                              (const int64_t[]){turn_b ? 1 : ldb, turn_b ? ldb : 1}, add, c, n);
+        return;
+    }
     if (dtype == TSR_F32 && tsr__onednn_gemm_f32(turn_a, turn_b, m, n, k, a, b, add, c))
         return;
     if (turn_a)
@@ -227,7 +235,7 @@ static size_t carve_job(const tsr_kernel_call *call, bool backward, job *w)
     const int64_t widest = a.dim > a.width ? a.dim : a.width;
     carver c = {.at = call->scratch, .size = tsr_dtype_size(wide(a.q->dtype))};
 
-    *w = (job){.a = a};
+    *w = (job){.a = a, .steady = call->reproducible};
     w->q = carve(&c, (rows > 1 ? rows : 1) * widest);
     w->k = carve(&c, (keys > 1 ? keys : 1) * widest);
     w->v = carve(&c, keys * a.width);

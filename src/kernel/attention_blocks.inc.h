@@ -94,14 +94,16 @@ static void FN(forward_block)(const job *w, int64_t b, int64_t h, int64_t kv, in
         x.keys = least(KEYS, a->keys - x.j);
         if (!sees(a, &x))
             continue;
+        if (!w->steady) /* those that the last row sees are all that count */
+            x.keys = tsr__attention_seen(a, i + x.rows - 1, x.j, x.keys);
         k = FN(load)(a->k, (key_head * a->keys + x.j) * a->dim, x.keys * a->dim, w->k);
         v = FN(load)(a->v, (key_head * a->keys + x.j) * a->width, x.keys * a->width, w->v);
-        gemm(DTYPE, false, true, x.rows, x.keys, a->dim, q, k, false, w->score);
+        gemm(w, DTYPE, false, true, x.rows, x.keys, a->dim, q, k, false, w->score);
         FN(hide)(w, b, h, &x, w->score);
         w->parts->soften(x.rows, x.keys, w->score, max, sum, w->factor);
         if (any)
             w->parts->multiply(x.rows, a->width, w->acc, w->factor, 1, w->acc);
-        gemm(DTYPE, false, false, x.rows, a->width, x.keys, w->score, v, any, w->acc);
+        gemm(w, DTYPE, false, false, x.rows, a->width, x.keys, w->score, v, any, w->acc);
         any = true;
     }
     FN(finish)(w, head, &x, any);
@@ -162,16 +164,16 @@ static void FN(backward_block)(const job *w, int64_t b, int64_t h, const block *
     const T *grad = FN(load)(w->grad, row * a->width, x->rows * a->width, w->acc);
     const T *lse = (const T *)w->lse->data + row;
 
-    gemm(DTYPE, false, true, x->rows, x->keys, a->dim, q, k, false, w->score);
+    gemm(w, DTYPE, false, true, x->rows, x->keys, a->dim, q, k, false, w->score);
     FN(hide)(w, b, h, x, w->score);
     w->parts->weigh(x->rows, x->keys, w->score, lse);
-    gemm(DTYPE, true, false, x->keys, a->width, x->rows, w->score, grad, true, grad_v);
-    gemm(DTYPE, false, true, x->rows, x->keys, a->width, grad, v, false, w->slope);
+    gemm(w, DTYPE, true, false, x->keys, a->width, x->rows, w->score, grad, true, grad_v);
+    gemm(w, DTYPE, false, true, x->rows, x->keys, a->width, grad, v, false, w->slope);
     w->parts->bend(x->rows, x->keys, w->score, (T *)w->delta + x->i, w->slope);
     FN(add_mask)(w, b, h, x, w->slope);
-    gemm(DTYPE, false, false, x->rows, a->dim, x->keys, w->slope, k, true,
+    gemm(w, DTYPE, false, false, x->rows, a->dim, x->keys, w->slope, k, true,
          (T *)w->acc_q + x->i * a->dim);
-    gemm(DTYPE, true, false, x->keys, a->dim, x->rows, w->slope, q, true, grad_k);
+    gemm(w, DTYPE, true, false, x->keys, a->dim, x->rows, w->slope, q, true, grad_k);
 }
 
 static void FN(backward_head)(const job *w, int64_t b, int64_t h, int64_t kv)
@@ -192,6 +194,9 @@ static void FN(backward_head)(const job *w, int64_t b, int64_t h, int64_t kv)
         v = FN(load)(a->v, (key_head * a->keys + x.j) * a->width, x.keys * a->width, w->v);
         for (x.i = 0; x.i < a->rows; x.i += ROWS) {
             x.rows = least(ROWS, a->rows - x.i);
+            x.keys = least(KEYS, a->keys - x.j);
+            if (!w->steady)
+                x.keys = tsr__attention_seen(a, x.i + x.rows - 1, x.j, x.keys);
             if (sees(a, &x))
                 FN(backward_block)
             (w, b, h, &x, k, v, (T *)w->acc_k + x.j * a->dim, (T *)w->acc_v + x.j * a->width);

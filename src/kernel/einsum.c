@@ -38,6 +38,8 @@ typedef struct walk {
     char *scratch;
     size_t used;
     bool dry;
+    bool
+        steady; /* an element's order of terms does not depend on sizes that may be those of parts */
 } walk;
 
 #define T float
@@ -272,17 +274,22 @@ static view packed(walk *w, const view *v, const groups *g, const int *rows, int
     return copy;
 }
 
-static void gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, const matrix *ma,
+static void gemm(const walk *w, int64_t m, int64_t n, int64_t k, const void *a, const matrix *ma,
                  const void *b, const matrix *mb, void *c, int64_t ldc)
 {
-    if (ma->turned && mb->turned)
-        tsr__blas_gemm_tt(dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
+    if (w->steady)
+        tsr__blas_gemm_steady(
+            w->dtype, m, n, k, a,
+            (const int64_t[]){ma->turned ? 1 : ma->far, ma->turned ? ma->far : 1}, b,
+            (const int64_t[]){mb->turned ? 1 : mb->far, mb->turned ? mb->far : 1}, false, c, ldc);
+    else if (ma->turned && mb->turned)
+        tsr__blas_gemm_tt(w->dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
     else if (ma->turned)
-        tsr__blas_gemm_tn(dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
+        tsr__blas_gemm_tn(w->dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
     else if (mb->turned)
-        tsr__blas_gemm_nt(dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
+        tsr__blas_gemm_nt(w->dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
     else
-        tsr__blas_gemm(dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
+        tsr__blas_gemm(w->dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
 }
 
 static void multiply(const walk *w, const view *x, const matrix *mx, const view *y,
@@ -297,7 +304,7 @@ static void multiply(const walk *w, const view *x, const matrix *mx, const view 
         return;
     loops_open(w, g->batch, g->n_batch, (const view *const[]){x, y, c}, &l);
     do
-        gemm(w->dtype, m, n, k, x->data + l.offset[A] * size, mx, y->data + l.offset[B] * size, my,
+        gemm(w, m, n, k, x->data + l.offset[A] * size, mx, y->data + l.offset[B] * size, my,
              c->data + l.offset[C] * size, mc->far);
     while (loops_next(&l));
 }
@@ -323,12 +330,13 @@ static view product(walk *w, const view *x, const view *y, unsigned keep, const 
     g.n_m = ordered(c ? c : x, x->axes & ~both, g.m);
     g.n_n = ordered(c ? c : y, y->axes & ~both, g.n);
     g.n_batch = ordered(c ? c : x, both & keep, g.batch);
-    if (copies(w, x, y, x, k, &g) > copies(w, x, y, y, k, &g))
+    if (!w->steady && copies(w, x, y, x, k, &g) > copies(w, x, y, y, k, &g))
         g.n_k = ordered(y, k, g.k);
     else
         g.n_k = ordered(x, k, g.k);
     pc = c ? *c : packed(w, NULL, &g, g.m, g.n_m, g.n, g.n_n);
-    if (k == 0 || count_of(w, x->axes | y->axes) < SMALL * count_of(w, both & keep) ||
+    if (k == 0 ||
+        (!w->steady && count_of(w, x->axes | y->axes) < SMALL * count_of(w, both & keep)) ||
         count_of(w, x->axes) > INT_MAX || count_of(w, y->axes) > INT_MAX) {
         compute(w, x, y, &pc);
         return pc;
@@ -429,6 +437,7 @@ static size_t run(const tsr_einsum_axes *e, const tsr_kernel_call *call, bool dr
               .dtype = half ? TSR_F32 : c->dtype,
               .size = half ? sizeof(float) : tsr_dtype_size(c->dtype),
               .scratch = call->scratch,
+              .steady = call->reproducible,
               .dry = dry};
     view v[TSR_EINSUM_IN], out = view_of(e, TSR_EINSUM_OUT, &c->shape, c->data);
 
@@ -454,6 +463,26 @@ static bool is_empty(const tsr_einsum_axes *e)
     return empty;
 }
 
+/* In reproducible mode: are products of matrices all that is summed? */
+static bool is_steady(const tsr_einsum_axes *e)
+{
+    bool private = false;
+
+    for (int axis = 0; axis < e->n_axes; axis++) {
+        int uses = 0;
+
+        for (int tensor = 0; tensor <= TSR_EINSUM_OUT; tensor++) {
+            bool has = false;
+
+            for (int d = 0; d < e->ndim[tensor]; d++)
+                has = has || e->axis[tensor][d] == axis;
+            uses += has;
+        }
+        private = private || uses < 2;
+    }
+    return e->n == 2 && !private;
+}
+
 static bool read_call(const char *text, const tsr_kernel_call *call, tsr_einsum_axes *e)
 {
     const tsr_shape *shape[TSR_EINSUM_IN];
@@ -476,7 +505,7 @@ static void kernel(const char *text, const tsr_kernel_call *call)
         return;
     if (is_empty(&e)) /* sums of nothing, if there is an output at all */
         memset(c->data, 0, (size_t)tsr__operand_count(c) * tsr_dtype_size(c->dtype));
-    else if (v != TSR_VARIANT_LIBRARY)
+    else if (v != TSR_VARIANT_LIBRARY || (call->reproducible && !is_steady(&e)))
         tsr__reference_einsum(&e, call);
     else
         run(&e, call, false);

@@ -42,12 +42,26 @@ static void add_bias(tsr_dtype dtype, int64_t m, int64_t n, const void *bias, vo
         }
 }
 
-/* A product of two matrices. b is [k,n], or [n,k] if it is turned. */
+/* A product of two matrices. b is [k,n], or [n,k] if it is turned. Steady: in reproducible mode, an
+   element's order of terms depends on k alone. */
 typedef struct factors {
     tsr_dtype dtype;
     int64_t m, n, k;
-    bool turned;
+    bool turned, steady;
 } factors;
+
+static void gemm(const factors *f, tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
+                 int64_t lda, const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    if (f->steady)
+        tsr__blas_gemm_steady(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
+                              (const int64_t[]){f->turned ? 1 : ldb, f->turned ? ldb : 1}, add, c,
+                              ldc);
+    else if (f->turned)
+        tsr__blas_gemm_nt(dtype, m, n, k, a, lda, b, ldb, add, c, ldc);
+    else
+        tsr__blas_gemm(dtype, m, n, k, a, lda, b, ldb, add, c, ldc);
+}
 
 /* The tile of c at row i and column j. */
 static void half_tile(const factors *f, int64_t i, int64_t j, const uint16_t *a, const uint16_t *b,
@@ -60,13 +74,11 @@ static void half_tile(const factors *f, int64_t i, int64_t j, const uint16_t *a,
         int64_t terms = least(TILE, k - l);
 
         widen(f->dtype, a + i * k + l, k, m, terms, wide_a);
-        if (f->turned) {
+        if (f->turned)
             widen(f->dtype, b + j * k + l, k, n, terms, wide_b);
-            tsr__blas_gemm_nt(TSR_F32, m, n, terms, wide_a, TILE, wide_b, TILE, l > 0, sum, TILE);
-        } else {
+        else
             widen(f->dtype, b + l * f->n + j, f->n, terms, n, wide_b);
-            tsr__blas_gemm(TSR_F32, m, n, terms, wide_a, TILE, wide_b, TILE, l > 0, sum, TILE);
-        }
+        gemm(f, TSR_F32, m, n, terms, wide_a, TILE, wide_b, TILE, l > 0, sum, TILE);
     }
     if (bias) {
         widen(f->dtype, bias + j, 0, 1, n, wide_b);
@@ -88,18 +100,15 @@ static void product(const factors *f, const void *a, const void *b, const void *
 {
     const int64_t m = f->m, n = f->n, k = f->k;
 
-    if (f->dtype == TSR_BF16 && tsr__onednn_matmul_bf16(m, n, k, a, b, f->turned, bias, c))
+    if (!f->steady && f->dtype == TSR_BF16 &&
+        tsr__onednn_matmul_bf16(m, n, k, a, b, f->turned, bias, c))
         return;
     if (f->dtype == TSR_F16 || f->dtype == TSR_BF16) {
         half_product(f, a, b, bias, c);
         return;
     }
-    if (f->dtype != TSR_F32 || !tsr__onednn_matmul_f32(m, n, k, a, b, f->turned, c)) {
-        if (f->turned)
-            tsr__blas_gemm_nt(f->dtype, m, n, k, a, k, b, k, false, c, n);
-        else
-            tsr__blas_gemm(f->dtype, m, n, k, a, k, b, n, false, c, n);
-    }
+    if (f->steady || f->dtype != TSR_F32 || !tsr__onednn_matmul_f32(m, n, k, a, b, f->turned, c))
+        gemm(f, f->dtype, m, n, k, a, k, b, f->turned ? k : n, false, c, n);
     if (bias)
         add_bias(f->dtype, m, n, bias, c, n);
 }
@@ -130,8 +139,8 @@ void tsr__kernel_matmul(const tsr_kernel_call *call)
         int64_t p = tsr__broadcast_at(sa->ndim - 2, sa->size, sc->ndim - 2, sc->size, i);
         int64_t q = tsr__broadcast_at(sb->ndim - 2, sb->size, sc->ndim - 2, sc->size, i);
 
-        product(&(factors){c->dtype, m, n, k, false}, offset(a->data, size, p * m * k),
-                offset(b->data, size, q * k * n), bias,
+        product(&(factors){c->dtype, m, n, k, false, call->reproducible},
+                offset(a->data, size, p * m * k), offset(b->data, size, q * k * n), bias,
                 (char *)c->data + (size_t)(i * m * n) * size);
     }
 }
@@ -146,6 +155,6 @@ void tsr__kernel_linear(const tsr_kernel_call *call)
         k == 0)
         tsr__reference_linear(call);
     else if (tsr__operand_count(y) > 0)
-        product(&(factors){y->dtype, tsr__operand_count(y) / n, n, k, true}, x->data, weight->data,
-                bias, y->data);
+        product(&(factors){y->dtype, tsr__operand_count(y) / n, n, k, true, call->reproducible},
+                x->data, weight->data, bias, y->data);
 }

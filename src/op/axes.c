@@ -191,18 +191,18 @@ tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err)
     return TSR_OK;
 }
 
-tsr_status tsr__axes_rules(const tsr_schema *schema, const char *text, tsr_rules *out,
+tsr_status tsr__axes_rules(const tsr_schema *schema, const char *axes, tsr_rules *out,
                            tsr_error *err)
 {
-    axes_table t = {.schema = schema, .text = text};
+    axes_table t = {.schema = schema, .text = axes};
     tsr_status st;
 
     TSR_TRY(read_axes(&t, err));
     /* leading axes from the first to the last, then letters by their place in the text */
     for (int axis = AXES - 1; axis >= LETTERS; axis--)
         TSR_TRY(axis_rules(&t, axis, out, err));
-    for (const char *p = text; *p; p++)
-        if (islower((unsigned char)*p) && strchr(text, *p) == p)
+    for (const char *p = axes; *p; p++)
+        if (islower((unsigned char)*p) && strchr(axes, *p) == p)
             TSR_TRY(axis_rules(&t, *p - 'a', out, err));
 done:
     return st;
