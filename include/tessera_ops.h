@@ -109,8 +109,8 @@ typedef enum tsr_loss_reduction {
 
 typedef struct tsr_class_opts {
     tsr_loss_reduction reduction;
-    bool ignores;           /* targets that are ignore_index do not count; without it -100 does so */
-    int64_t ignore_index;   /* need not be a class */
+    bool ignores;         /* targets that are ignore_index do not count; without it -100 does so */
+    int64_t ignore_index; /* need not be a class */
     double label_smoothing; /* 0 to 1: what of the target goes to all classes alike */
 } tsr_class_opts;
 
@@ -132,6 +132,23 @@ TSR_API tsr_tensor *tsr_cross_entropy_backward(tsr_tensor *grad, tsr_tensor *x, 
 TSR_API tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
                                           tsr_tensor *weight, tsr_tensor *divisor,
                                           const tsr_class_opts *opts);
+
+/* Losses of x and a target of the same shape, element by element: (x - target)^2, |x - target|, and
+   the binary cross entropy of logits x, where weight and pos_weight broadcast to x or are NULL. */
+TSR_API tsr_tensor *tsr_mse_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_l1_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                        tsr_tensor *pos_weight, tsr_loss_reduction reduction);
+/* The gradient of x; that of target is minus that. */
+TSR_API tsr_tensor *tsr_mse_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                          tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_l1_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                         tsr_loss_reduction reduction);
+/* Those of x, target, weight and pos_weight, all of x's shape; NULL: not computed, one is not. */
+TSR_API tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                                tsr_tensor *weight, tsr_tensor *pos_weight,
+                                                tsr_loss_reduction reduction,
+                                                tsr_tensor **const grads[4]);
 
 /* ---- normalisation --------------------------------------------------------------------------- */
 

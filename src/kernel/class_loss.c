@@ -74,10 +74,9 @@ static void open_smoothing(const tsr_kernel_call *call, view *v)
     v->all = 0;
     for (int64_t c = 0; c < v->classes; c++)
         v->all += weight_at(v, c);
-    tsr__convert(v->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32, call->scratch, v->weight->dtype,
-                 (const char *)v->weight->data +
-                     v->first * (int64_t)tsr_dtype_size(v->weight->dtype),
-                 v->n);
+    tsr__convert(
+        v->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32, call->scratch, v->weight->dtype,
+        (const char *)v->weight->data + v->first * (int64_t)tsr_dtype_size(v->weight->dtype), v->n);
     v->wide = call->scratch;
 }
 
@@ -160,8 +159,7 @@ void tsr__class_local(const tsr_kernel_call *call, double *numbers)
 
         row_numbers(&v, (const char *)v.x->data + r * v.n * v.io.size, numbers + r * NUMBERS);
         if (is_here(&v, t))
-            numbers[r * NUMBERS + PICKED] =
-                tsr__get(v.x->dtype, v.x->data, r * v.n + t - v.first);
+            numbers[r * NUMBERS + PICKED] = tsr__get(v.x->dtype, v.x->data, r * v.n + t - v.first);
     }
 }
 
@@ -244,8 +242,7 @@ void tsr__nll_rows(const tsr_kernel_call *call, double sum[2])
         const bool here = is_here(&v, t);
 
         put_row(call, &v, r, t,
-                here ? -weight_at(&v, t) *
-                           tsr__get(v.x->dtype, v.x->data, r * v.n + t - v.first)
+                here ? -weight_at(&v, t) * tsr__get(v.x->dtype, v.x->data, r * v.n + t - v.first)
                      : 0,
                 sum);
     }
@@ -287,9 +284,9 @@ static void cross_entropy_backward(const tsr_kernel_call *call)
             if (t < 0)
                 memset(to, 0, (size_t)(n * v.each));
             else
-                v.parts->row_apply(
-                    tsr__row_load(&v.io, (const char *)v.x->data + at, n, buffer), n, high,
-                    lse[r] - high, own + share * v.all, v.wide ? 0 : -share, to);
+                v.parts->row_apply(tsr__row_load(&v.io, (const char *)v.x->data + at, n, buffer), n,
+                                   high, lse[r] - high, own + share * v.all, v.wide ? 0 : -share,
+                                   to);
             if (t >= 0 && v.wide)
                 v.parts->row_add(v.wide + i * v.each, n, -share, to);
             if (is_here(&v, t) && t - v.first >= i && t - v.first < i + n)

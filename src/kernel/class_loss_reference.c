@@ -106,8 +106,7 @@ void tsr__reference_class_backward(const tsr_kernel_call *call, bool logits)
         if (reduction == TSR_LOSS_BY_MEAN)
             g /= at(&call->in[call->n_in - 1], 0);
         for (int64_t j = 0; j < n; j++) {
-            const double p =
-                logits ? exp(at(x, r * n + j) - at(&call->in[TSR_CLASS_LSE], r)) : 0;
+            const double p = logits ? exp(at(x, r * n + j) - at(&call->in[TSR_CLASS_LSE], r)) : 0;
             double slope = 0;
 
             for (int64_t c = 0; c < classes && t >= 0; c++) { /* the loss of class c */

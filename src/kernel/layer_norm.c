@@ -96,8 +96,8 @@ static view view_of(const tsr_kernel_call *call, tsr_layer_norm_kind kind)
     const tsr_operand *x = &call->in[back ? TSR_LAYER_GRAD_X : TSR_LAYER_X];
     const int lead = x->shape.ndim - (int)call->attrs.value[TSR_LAYER_DIMS].i[0];
     view v = {
-        .parts = parts_for(x->dtype, tsr__variant_best(TSR_CATEGORY_LAYER_NORM, kind, x->dtype,
-                                                       call->variant)),
+        .parts = parts_for(
+            x->dtype, tsr__variant_best(TSR_CATEGORY_LAYER_NORM, kind, x->dtype, call->variant)),
         .rms = kind == TSR_RMS_NORM || kind == TSR_RMS_NORM_BACKWARD,
         .rows = tsr__product(lead, x->shape.size),
         .n = tsr__product(x->shape.ndim - lead, x->shape.size + lead),
@@ -166,8 +166,7 @@ static moments row_moments(const view *v, const char *x)
 
     for (int64_t i = 0; i < v->n; i += PIECE) {
         const int64_t n = least(PIECE, v->n - i);
-        const moments m =
-            measure(v, tsr__row_load(&v->io, x + i * v->io.size, n, buffer), n, NULL);
+        const moments m = measure(v, tsr__row_load(&v->io, x + i * v->io.size, n, buffer), n, NULL);
 
         more[0] = (double)n;
         more[1] = m.mean;
@@ -272,7 +271,8 @@ static void finish_rows(const tsr_kernel_call *call, const view *v, const double
     const vectors at = load_vectors(call, v);
 
     for (int64_t r = 0; r < v->rows; r++) {
-        const double mean = numbers[1 + r], rstd = rstd_of(call, numbers[1 + v->rows + r], numbers[0]);
+        const double mean = numbers[1 + r],
+                     rstd = rstd_of(call, numbers[1 + v->rows + r], numbers[0]);
 
         put_statistics(call, v, r, mean, rstd);
         apply_row(v, (const char *)call->in[TSR_LAYER_X].data + r * bytes, &at, mean, rstd,

@@ -72,14 +72,14 @@ void tsr__reference_layer_norm_backward(const tsr_kernel_call *call, bool rms)
         double sum = 0, dot = 0;
 
         for (int64_t i = 0; i < n; i++) {
-            const double g = at(call, TSR_LAYER_GRAD, r * n + i, 0) *
-                             at(call, TSR_LAYER_GRAD_WEIGHT, i, 1);
+            const double g =
+                at(call, TSR_LAYER_GRAD, r * n + i, 0) * at(call, TSR_LAYER_GRAD_WEIGHT, i, 1);
             sum += rms ? 0 : g;
             dot += g * x_hat(call, rms, r, r * n + i);
         }
         for (int64_t i = 0; i < n; i++) {
-            const double g = at(call, TSR_LAYER_GRAD, r * n + i, 0) *
-                             at(call, TSR_LAYER_GRAD_WEIGHT, i, 1);
+            const double g =
+                at(call, TSR_LAYER_GRAD, r * n + i, 0) * at(call, TSR_LAYER_GRAD_WEIGHT, i, 1);
             put(call, 0, r * n + i,
                 rstd * (g - sum / count - x_hat(call, rms, r, r * n + i) * dot / count));
         }

@@ -408,12 +408,14 @@ static void group_back_finish(const tsr_kernel_call *call, const double *numbers
 
 /* ---- kernels ---- */
 
-static const tsr_merge_steps batch_steps = {batch_count, batch_local, tsr__merge_moments, batch_finish};
-static const tsr_merge_steps group_steps = {group_count, group_local, tsr__merge_moments, group_finish};
-static const tsr_merge_steps batch_back_steps = {batch_back_count, batch_back_local, tsr__merge_sums,
-                                                batch_back_finish};
-static const tsr_merge_steps group_back_steps = {group_back_count, group_back_local, tsr__merge_sums,
-                                                group_back_finish};
+static const tsr_merge_steps batch_steps = {batch_count, batch_local, tsr__merge_moments,
+                                            batch_finish};
+static const tsr_merge_steps group_steps = {group_count, group_local, tsr__merge_moments,
+                                            group_finish};
+static const tsr_merge_steps batch_back_steps = {batch_back_count, batch_back_local,
+                                                 tsr__merge_sums, batch_back_finish};
+static const tsr_merge_steps group_back_steps = {group_back_count, group_back_local,
+                                                 tsr__merge_sums, group_back_finish};
 
 const tsr_merge_steps *tsr__norm_steps(tsr_kernel kernel)
 {

@@ -258,10 +258,9 @@ SET static void FN(columns_grad)(bool log, const void *grad, const void *data, i
 }
 
 static const tsr_soft_parts FN(parts) = {
-    FN(row_max),       FN(row_exp),     FN(row_scale),  FN(row_apply),
-    FN(row_shift),     FN(row_dot),     FN(row_grad),   FN(row_add),
-    FN(row_add_at),    FN(columns_start), FN(columns_add), FN(columns_apply),
-    FN(columns_dot),   FN(columns_grad),
+    FN(row_max),     FN(row_exp),       FN(row_scale),   FN(row_apply),    FN(row_shift),
+    FN(row_dot),     FN(row_grad),      FN(row_add),     FN(row_add_at),   FN(columns_start),
+    FN(columns_add), FN(columns_apply), FN(columns_dot), FN(columns_grad),
 };
 
 #undef T

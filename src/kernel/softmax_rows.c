@@ -135,8 +135,8 @@ static void tile_finish(const walk *w, const char *x, int64_t width, const void 
     for (int64_t i = 0; i < w->n; i++) {
         void *to = tsr__row_room(&w->io, y + i * skip, buffer);
 
-        w->parts->columns_apply(w->log, tsr__row_load(&w->io, x + i * skip, width, buffer), width, max, number,
-                                to);
+        w->parts->columns_apply(w->log, tsr__row_load(&w->io, x + i * skip, width, buffer), width,
+                                max, number, to);
         tsr__row_store(&w->io, to, width, y + i * skip);
     }
 }
@@ -272,7 +272,8 @@ static void tile_sums(const walk *w, const char *grad, const char *y, int64_t wi
     memset(sum, 0, (size_t)width * sizeof *sum);
     for (int64_t i = 0; i < w->n; i++)
         w->parts->columns_dot(tsr__row_load(&w->io, grad + i * skip, width, wide_grad),
-                              w->log ? NULL : tsr__row_load(&w->io, y + i * skip, width, wide_y), width, sum);
+                              w->log ? NULL : tsr__row_load(&w->io, y + i * skip, width, wide_y),
+                              width, sum);
 }
 
 static void tile_grad(const walk *w, const char *grad, const char *y, int64_t width,

@@ -107,8 +107,7 @@ static tsr_status forward_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(tsr__needs_float(s, err));
     TSR_TRY(check_dims(s, err));
     if (!(eps >= 0))
-        TSR_TRY(
-            tsr__fail(err, TSR_ERR_ARG, "%s: eps is 0 or more, not %g", s->op->name, eps));
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: eps is 0 or more, not %g", s->op->name, eps));
     vector = last_dims(s);
     TSR_TRY(check_vector(s, TSR_LAYER_WEIGHT, "weight", &vector, err));
     if (!is_rms(s))

@@ -37,8 +37,8 @@ static tsr_status merge_classes(const tsr_run_call *run, const tsr_kernel_call *
 
     if (mdims)
         TSR_TRY(tsr__mesh_group(run->mesh, mdims, &group));
-    TSR_TRY(tsr__hold(held, (size_t)(group ? group->n : 1) * (size_t)count * sizeof(double),
-                      numbers));
+    TSR_TRY(
+        tsr__hold(held, (size_t)(group ? group->n : 1) * (size_t)count * sizeof(double), numbers));
     tsr__class_local(call, *numbers + (group ? group->me * count : 0));
     if (!group || call->error->code != TSR_OK) /* ranks of the group see the same targets */
         goto done;

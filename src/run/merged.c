@@ -48,7 +48,7 @@ done:
 }
 
 void tsr__merge_call(const tsr_run_call *run, const tsr_spec *in, const tsr_spec *out,
-                      tsr_kernel_call *call)
+                     tsr_kernel_call *call)
 {
     const tsr_schema *s = run->schema;
     const tsr_windows none = {0};
