@@ -12,18 +12,85 @@
 extern "C" {
 #endif
 
-/* Element by element; shapes broadcast from the last dim. */
+/* ---- element by element ---------------------------------------------------------------------- */
+
+/* Shapes broadcast from the last dim. Numbers are rounded to the tensor's dtype. */
 TSR_API tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_sub(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_div(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_pow(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_minimum(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_neg(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_relu(tsr_tensor *x);
-/* The same into a, which keeps its placements; they return a. */
+TSR_API tsr_tensor *tsr_abs(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sign(tsr_tensor *x); /* NaN stays */
+TSR_API tsr_tensor *tsr_exp(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_log(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_log1p(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sqrt(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_rsqrt(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_reciprocal(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_tanh(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sigmoid(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_silu(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_softplus(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_floor(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_ceil(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_round(tsr_tensor *x); /* of two the even one */
+TSR_API tsr_tensor *tsr_erf(tsr_tensor *x);
+/* x times the normal distribution function of x; by_tanh: the approximation by tanh */
+TSR_API tsr_tensor *tsr_gelu(tsr_tensor *x, bool by_tanh);
+TSR_API tsr_tensor *tsr_leaky_relu(tsr_tensor *x, double negative_slope);
+TSR_API tsr_tensor *tsr_elu(tsr_tensor *x, double alpha);
+TSR_API tsr_tensor *tsr_affine(tsr_tensor *x, double mul, double add); /* x mul + add */
+/* Not below min, not above max; -INFINITY and INFINITY are no ends. */
+TSR_API tsr_tensor *tsr_clamp(tsr_tensor *x, double min, double max);
+TSR_API tsr_tensor *tsr_fill(tsr_tensor *x, double value); /* value everywhere, placed like x */
+/* From floats to integers what is behind the point is cut off; integers out of range saturate. */
+TSR_API tsr_tensor *tsr_cast(tsr_tensor *x, tsr_dtype dtype);
+/* These give bool; for the logical ones anything but 0 is true. */
+TSR_API tsr_tensor *tsr_eq(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_ne(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_lt(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_le(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_gt(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_ge(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_logical_and(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_logical_or(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_logical_not(tsr_tensor *x);
+/* cond and mask are bool. */
+TSR_API tsr_tensor *tsr_where(tsr_tensor *cond, tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_masked_fill(tsr_tensor *x, tsr_tensor *mask, double value);
+/* a + weight (b - a); x + value a b; x + value a / b */
+TSR_API tsr_tensor *tsr_lerp(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
+TSR_API tsr_tensor *tsr_lerp_by(tsr_tensor *a, tsr_tensor *b, double weight);
+TSR_API tsr_tensor *tsr_addcmul(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+TSR_API tsr_tensor *tsr_addcdiv(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+/* The same into the first input, which keeps its placements; they return it. All pointwise ops whose
+   output is like their first input have such a form, NAME_inplace, for tsr_op_run and tsr_foreach. */
 TSR_API tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_sub_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
-/* Any op without attributes on each of n tensors, or of n pairs: tsr_foreach("add", a, b, n, out),
-   tsr_foreach("neg", x, NULL, n, out). */
-TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *a, tsr_tensor *const *b, int n,
-                               tsr_tensor **out);
+TSR_API tsr_tensor *tsr_div_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_sqrt_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_affine_inplace(tsr_tensor *x, double mul, double add);
+TSR_API tsr_tensor *tsr_clamp_inplace(tsr_tensor *x, double min, double max);
+TSR_API tsr_tensor *tsr_fill_inplace(tsr_tensor *x, double value);
+TSR_API tsr_tensor *tsr_masked_fill_inplace(tsr_tensor *x, tsr_tensor *mask, double value);
+TSR_API tsr_tensor *tsr_lerp_inplace(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
+TSR_API tsr_tensor *tsr_lerp_by_inplace(tsr_tensor *a, tsr_tensor *b, double weight);
+TSR_API tsr_tensor *tsr_addcmul_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+
+/* Any op on each of n tensors, or of n pairs and so on: in[k] is the list of its k-th inputs, attrs
+   are texts as for tsr_op_run, "value=-0.1", read once. tsr_foreach("addcdiv_inplace",
+   (tsr_tensor *const *[]){x, m, v}, 3, n, &"value=-0.1", 1, x); out may be one of the lists. */
+TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, int n,
+                               const char *const *attrs, int n_attrs, tsr_tensor **out);
 
 /* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
 TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);
@@ -39,12 +106,75 @@ TSR_API tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim);
 TSR_API tsr_tensor *tsr_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim);
 TSR_API tsr_tensor *tsr_log_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim);
 
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* Negative dims count from the end. Sizes and lists of dims are of at most TSR_MAX_DIM numbers. */
+
+/* Joined along dim; along a new one, of which each x is an index. n is at least 1. */
 TSR_API tsr_tensor *tsr_cat(tsr_tensor *const *x, int n, int dim);
+TSR_API tsr_tensor *tsr_stack(tsr_tensor *const *x, int n, int dim);
+
+/* Two dims change places; all dims in the order given. */
 TSR_API tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1);
+TSR_API tsr_tensor *tsr_permute(tsr_tensor *x, const int *dims, int n_dims);
 /* The same elements, row-major; one size may be -1. */
 TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim);
+/* Without those of the given dims that have size 1; no dims: all of size 1. */
+TSR_API tsr_tensor *tsr_squeeze(tsr_tensor *x, const int *dims, int n_dims);
+/* With new dims of size 1, at these places of the result. */
+TSR_API tsr_tensor *tsr_unsqueeze(tsr_tensor *x, const int *dims, int n_dims);
+/* Dims start to end, that included, become one. */
+TSR_API tsr_tensor *tsr_flatten(tsr_tensor *x, int start, int end);
+
+/* Dims of size 1 in other sizes, by repeating; more sizes than dims add dims in front; -1 keeps. */
+TSR_API tsr_tensor *tsr_expand(tsr_tensor *x, const int64_t *sizes, int ndim);
+/* x so many times along each of its last dims; more counts than dims add dims in front. */
+TSR_API tsr_tensor *tsr_tile(tsr_tensor *x, const int64_t *counts, int n);
+
 /* x[start:stop:step] along dim; negative numbers count from the end. */
 TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
+/* length elements from start on; a negative start counts from the end. */
+TSR_API tsr_tensor *tsr_narrow(tsr_tensor *x, int dim, int64_t start, int64_t length);
+/* x at one index of dim, which goes. */
+TSR_API tsr_tensor *tsr_select(tsr_tensor *x, int dim, int64_t index);
+/* Runs of size elements along dim that begin step apart, each as a new last dim. */
+TSR_API tsr_tensor *tsr_unfold(tsr_tensor *x, int dim, int64_t size, int64_t step);
+/* x[i, i + offset] of two dims, as a last dim instead of these. */
+TSR_API tsr_tensor *tsr_diagonal(tsr_tensor *x, int64_t offset, int dim1, int dim2);
+
+/* The last element first along the given dims, or along all if there are none. */
+TSR_API tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims);
+/* shifts[i] towards the end along dims[i], around the ends; no dims: shifts[0] along all elements
+   as one dim. */
+TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims);
+
+/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or with
+   what mirroring at the ends gives, with the first and last elements, or from the other end. */
+TSR_API tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after,
+                            double value);
+TSR_API tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, const int64_t *after);
+TSR_API tsr_tensor *tsr_pad_replicate(tsr_tensor *x, const int64_t *before, const int64_t *after);
+TSR_API tsr_tensor *tsr_pad_circular(tsr_tensor *x, const int64_t *before, const int64_t *after);
+
+/* x[..., i, j] where j - i is at most, or at least, diagonal; else 0. */
+TSR_API tsr_tensor *tsr_tril(tsr_tensor *x, int64_t diagonal);
+TSR_API tsr_tensor *tsr_triu(tsr_tensor *x, int64_t diagonal);
+
+/* n parts along dim, into out: of these sizes, which add up to dim's; or of equal size, the last
+   one smaller, and NULL where not so many are needed. */
+TSR_API tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out);
+TSR_API tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out);
+
+/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c], with
+   crd [c, block, block] as in PyTorch's pixel_shuffle. */
+TSR_API tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd);
+TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
+
+/* Gradients of inputs whose dim has this length. */
+TSR_API tsr_tensor *tsr_slice_backward(tsr_tensor *grad, int dim, int64_t start, int64_t step,
+                                       int64_t length);
+TSR_API tsr_tensor *tsr_unfold_backward(tsr_tensor *grad, int dim, int64_t size, int64_t step,
+                                        int64_t length);
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 

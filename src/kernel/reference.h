@@ -6,18 +6,10 @@
 
 #include "kernel/kernel.h"
 
-void tsr__reference_add(const tsr_kernel_call *call);
-void tsr__reference_mul(const tsr_kernel_call *call);
-void tsr__reference_neg(const tsr_kernel_call *call);
-void tsr__reference_relu(const tsr_kernel_call *call);
 void tsr__reference_matmul(const tsr_kernel_call *call);
 void tsr__reference_sum(const tsr_kernel_call *call);
 void tsr__reference_mean(const tsr_kernel_call *call);
 void tsr__reference_max(const tsr_kernel_call *call);
 void tsr__reference_softmax(const tsr_kernel_call *call);
-void tsr__reference_cat(const tsr_kernel_call *call);
-void tsr__reference_transpose(const tsr_kernel_call *call);
-void tsr__reference_reshape(const tsr_kernel_call *call);
-void tsr__reference_slice(const tsr_kernel_call *call);
 
 #endif

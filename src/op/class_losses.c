@@ -166,14 +166,14 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
                           s->op->name, tsr_spec_text(grad, a, sizeof a),
                           tsr_spec_text(x, b, sizeof b)));
     if (has_logits(s) && (!tsr_shape_equal(&s->in[TSR_CLASS_LSE].shape, &rows) ||
-                          s->in[TSR_CLASS_LSE].dtype != TSR_F64))
+                          !tsr__dtype_is_float(s->in[TSR_CLASS_LSE].dtype)))
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: lse %s is not that of the rows of x %s",
                           s->op->name, tsr_spec_text(&s->in[TSR_CLASS_LSE], a, sizeof a),
                           tsr_spec_text(x, b, sizeof b)));
     if (mean != tsr__schema_has(s, last))
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: a divisor is given if the loss is a mean",
                           s->op->name));
-    if (mean && (s->in[last].shape.ndim != 0 || s->in[last].dtype != fine(x->dtype)))
+    if (mean && (s->in[last].shape.ndim != 0 || !tsr__dtype_is_float(s->in[last].dtype)))
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: divisor %s is not one number of %s", s->op->name,
                           tsr_spec_text(&s->in[last], a, sizeof a),
                           tsr_dtype_name(fine(x->dtype))));

@@ -5,10 +5,67 @@
 
 #include "tessera_ext.h"
 
-/* pointwise_grad.c */
+/* pointwise_grad.c; that of maximum is minimum's too */
 tsr_status tsr__grad_add(const tsr_grad_call *call);
+tsr_status tsr__grad_sub(const tsr_grad_call *call);
 tsr_status tsr__grad_mul(const tsr_grad_call *call);
+tsr_status tsr__grad_div(const tsr_grad_call *call);
+tsr_status tsr__grad_pow(const tsr_grad_call *call);
+tsr_status tsr__grad_maximum(const tsr_grad_call *call);
 tsr_status tsr__grad_neg(const tsr_grad_call *call);
+tsr_status tsr__grad_abs(const tsr_grad_call *call);
+tsr_status tsr__grad_relu(const tsr_grad_call *call);
+tsr_status tsr__grad_exp(const tsr_grad_call *call);
+tsr_status tsr__grad_log(const tsr_grad_call *call);
+tsr_status tsr__grad_log1p(const tsr_grad_call *call);
+tsr_status tsr__grad_sqrt(const tsr_grad_call *call);
+tsr_status tsr__grad_rsqrt(const tsr_grad_call *call);
+tsr_status tsr__grad_reciprocal(const tsr_grad_call *call);
+tsr_status tsr__grad_tanh(const tsr_grad_call *call);
+tsr_status tsr__grad_sigmoid(const tsr_grad_call *call);
+tsr_status tsr__grad_silu(const tsr_grad_call *call);
+tsr_status tsr__grad_gelu(const tsr_grad_call *call);
+tsr_status tsr__grad_softplus(const tsr_grad_call *call);
+tsr_status tsr__grad_sin(const tsr_grad_call *call);
+tsr_status tsr__grad_cos(const tsr_grad_call *call);
+tsr_status tsr__grad_erf(const tsr_grad_call *call);
+tsr_status tsr__grad_leaky_relu(const tsr_grad_call *call);
+tsr_status tsr__grad_elu(const tsr_grad_call *call);
+tsr_status tsr__grad_affine(const tsr_grad_call *call);
+tsr_status tsr__grad_clamp(const tsr_grad_call *call);
+tsr_status tsr__grad_cast(const tsr_grad_call *call);
+tsr_status tsr__grad_where(const tsr_grad_call *call);
+tsr_status tsr__grad_masked_fill(const tsr_grad_call *call);
+tsr_status tsr__grad_lerp(const tsr_grad_call *call);
+tsr_status tsr__grad_addcmul(const tsr_grad_call *call);
+tsr_status tsr__grad_addcdiv(const tsr_grad_call *call);
+
+/* shape_grad.c */
+tsr_status tsr__grad_cat(const tsr_grad_call *call);
+tsr_status tsr__grad_stack(const tsr_grad_call *call);
+tsr_status tsr__grad_split(const tsr_grad_call *call);
+tsr_status tsr__grad_transpose(const tsr_grad_call *call);
+tsr_status tsr__grad_permute(const tsr_grad_call *call);
+tsr_status tsr__grad_reshape(const tsr_grad_call *call);
+tsr_status tsr__grad_depth_to_space(const tsr_grad_call *call);
+tsr_status tsr__grad_space_to_depth(const tsr_grad_call *call);
+tsr_status tsr__grad_expand(const tsr_grad_call *call);
+tsr_status tsr__grad_tile(const tsr_grad_call *call);
+tsr_status tsr__grad_slice(const tsr_grad_call *call);
+tsr_status tsr__grad_narrow(const tsr_grad_call *call);
+tsr_status tsr__grad_select(const tsr_grad_call *call);
+tsr_status tsr__grad_unfold(const tsr_grad_call *call);
+tsr_status tsr__grad_diagonal(const tsr_grad_call *call);
+tsr_status tsr__grad_slice_backward(const tsr_grad_call *call);
+tsr_status tsr__grad_unfold_backward(const tsr_grad_call *call);
+tsr_status tsr__grad_flip(const tsr_grad_call *call);
+tsr_status tsr__grad_roll(const tsr_grad_call *call);
+tsr_status tsr__grad_pad(const tsr_grad_call *call);
+tsr_status tsr__grad_pad_reflect(const tsr_grad_call *call);
+tsr_status tsr__grad_pad_replicate(const tsr_grad_call *call);
+tsr_status tsr__grad_pad_circular(const tsr_grad_call *call);
+tsr_status tsr__grad_tril(const tsr_grad_call *call);
+tsr_status tsr__grad_triu(const tsr_grad_call *call);
 
 /* softmax_grad.c */
 tsr_status tsr__grad_softmax(const tsr_grad_call *call);

@@ -35,9 +35,7 @@ tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err)
 {
     tsr_shape out = {0};
     char text[2 * TSR_TEXT_LEN];
-    tsr_status st;
 
-    TSR_TRY(tsr__same_dtype(s, err));
     for (int k = 0; k < s->n_in; k++)
         if (tsr__schema_has(s, k) && s->in[k].shape.ndim > out.ndim)
             out.ndim = s->in[k].shape.ndim;
@@ -55,24 +53,35 @@ tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err)
     }
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = out;
+    return TSR_OK;
+}
+
+tsr_status tsr__dims_list(const tsr_schema *s, int ndim, int dim[TSR_MAX_DIM], int *n,
+                          unsigned *mask, tsr_error *err)
+{
+    const tsr_attr *dims = tsr_schema_attr(s, "dims");
+    tsr_status st = TSR_OK;
+
+    *mask = 0;
+    *n = dims->n < 0 ? 0 : dims->n;
+    for (int i = 0; i < *n; i++) {
+        TSR_TRY(tsr__dim_normalise(s, dims->i[i], ndim, &dim[i], err));
+        if (*mask >> dim[i] & 1)
+            TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: dim %d is named twice", s->op->name, dim[i]));
+        *mask |= 1u << dim[i];
+    }
 done:
     return st;
 }
 
 tsr_status tsr__dims_mask(const tsr_schema *s, unsigned *out, tsr_error *err)
 {
-    const tsr_attr *dims = tsr_schema_attr(s, "dims");
-    int ndim = s->in[0].shape.ndim, d;
-    unsigned mask = 0;
-    tsr_status st = TSR_OK;
+    int dim[TSR_MAX_DIM], n;
+    unsigned mask;
+    tsr_status st;
 
-    for (int i = 0; i < dims->n; i++) {
-        TSR_TRY(tsr__dim_normalise(s, dims->i[i], ndim, &d, err));
-        if (mask >> d & 1)
-            TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: dim %d is named twice", s->op->name, d));
-        mask |= 1u << d;
-    }
-    *out = dims->n > 0 ? mask : (1u << ndim) - 1;
+    TSR_TRY(tsr__dims_list(s, s->in[0].shape.ndim, dim, &n, &mask, err));
+    *out = n > 0 ? mask : (1u << s->in[0].shape.ndim) - 1;
 done:
     return st;
 }

@@ -31,6 +31,13 @@ done:
     return st;
 }
 
+tsr_status tsr__rule_pass(tsr_rules *rules, int from, int to, tsr_error *err)
+{
+    const tsr_rule rule = {.in = {tsr_mark_shard(from)}, .out = {tsr_mark_shard(to)}};
+
+    return tsr_rule_add(rules, &rule, err);
+}
+
 void tsr__rules_free(tsr_rules *rules)
 {
     tsr__free(rules->heap, rules->rule);
@@ -189,7 +196,7 @@ tsr_status tsr__rules_make(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     /* before the row's, so that for the same price a partial input is passed on */
     TSR_TRY(tsr__partial_rules(s, &open, err));
     if (s->op->axes)
-        TSR_TRY(tsr__axes_rules(s, &open, err));
+        TSR_TRY(tsr__axes_rules(s, s->op->axes, &open, err));
     else if (s->op->rule)
         TSR_TRY(s->op->rule(s, &open, err));
     TSR_TRY(check_rules(s, &open, err));
