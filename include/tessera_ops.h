@@ -300,6 +300,23 @@ TSR_API tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_t
                                           tsr_tensor *weight, tsr_tensor *divisor,
                                           const tsr_class_opts *opts);
 
+/* Losses of x and a target of the same shape, element by element: (x - target)^2, |x - target|, and
+   the binary cross entropy of logits x, where weight and pos_weight broadcast to x or are NULL. */
+TSR_API tsr_tensor *tsr_mse_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_l1_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                        tsr_tensor *pos_weight, tsr_loss_reduction reduction);
+/* The gradient of x; that of target is minus that. */
+TSR_API tsr_tensor *tsr_mse_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                          tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_l1_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                         tsr_loss_reduction reduction);
+/* Those of x, target, weight and pos_weight, all of x's shape; NULL: not computed, one is not. */
+TSR_API tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                                tsr_tensor *weight, tsr_tensor *pos_weight,
+                                                tsr_loss_reduction reduction,
+                                                tsr_tensor **const grads[4]);
+
 /* ---- normalisation --------------------------------------------------------------------------- */
 
 /* x is [samples, channels, space...] with any number of space dims, 0 included. weight and bias are

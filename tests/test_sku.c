@@ -121,6 +121,20 @@ static void test_pinned(void **state)
         {7, 1, "pooling.average.f32.reference"},
         {7, 2, "pooling.max_grad.f32.reference"},
         {7, 3, "pooling.average_grad.f32.reference"},
+        {8, 0, "loss.cross_entropy.f32.reference"},
+        {8, 1, "loss.cross_entropy_backward.f32.reference"},
+        {8, 2, "loss.nll_loss.f32.reference"},
+        {8, 3, "loss.nll_loss_backward.f32.reference"},
+        {8, 4, "loss.mse_loss.f32.reference"},
+        {8, 5, "loss.mse_loss_backward.f32.reference"},
+        {8, 6, "loss.l1_loss.f32.reference"},
+        {8, 7, "loss.l1_loss_backward.f32.reference"},
+        {8, 8, "loss.bce_with_logits.f32.reference"},
+        {8, 9, "loss.bce_with_logits_backward.f32.reference"},
+        {9, 0, "layer_norm.layer_norm.f32.reference"},
+        {9, 1, "layer_norm.layer_norm_backward.f32.reference"},
+        {9, 2, "layer_norm.rms_norm.f32.reference"},
+        {9, 3, "layer_norm.rms_norm_backward.f32.reference"},
     };
     enum { N = sizeof pinned / sizeof *pinned };
     tsr_kernel_sku sku, last = {0};
@@ -195,6 +209,8 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_MOVE], 21 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CONVOLUTION], 3 * (4 * 2 + 4));
+    assert_int_equal(by_category[TSR_CATEGORY_LOSS], 8 * 4 * 4 + 2 * 4 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_LAYER_NORM], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_POOLING], 2 * (7 * 3 + 1) + 2 * (4 * 3 + 4));
 }
 
@@ -321,6 +337,7 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
     static const double eps[] = {0x1p-23, 0x1p-52, 0x1p-10, 0x1p-7};
     const size_t size = tsr_dtype_size(dtype);
     const double scale = scale_of(r, dtype, n, want);
+    const double least = r->sku.dtype == TSR_F64 ? 0 : eps[TSR_F32]; /* of what is computed in */
     char text[TSR_SKU_TEXT_LEN];
 
     for (int64_t i = 0; i < n; i++) {
@@ -330,7 +347,7 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
                    size) != 0 &&
             !(isnan(x) && isnan(y) && !exact) &&
             (exact || !tsr__dtype_is_float(dtype) ||
-             !(fabs(x - y) <= 8 * eps[dtype] * fmax(scale, fabs(y)))))
+             !(fabs(x - y) <= 8 * fmax(eps[dtype], least) * fmax(scale, fabs(y)))))
             fail_msg("%s: %s: element %d is %g, reference %g",
                      tsr_kernel_sku_text(&r->sku, text, sizeof text), what, (int)i, x, y);
     }

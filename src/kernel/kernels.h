@@ -87,6 +87,13 @@ void tsr__kernel_cross_entropy_backward(const tsr_kernel_call *call);
 void tsr__kernel_nll_loss(const tsr_kernel_call *call);
 void tsr__kernel_nll_loss_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_class_loss(const tsr_kernel_call *call);
+/* Losses of x and a target element by element, as in pair_loss.h. */
+void tsr__kernel_mse_loss(const tsr_kernel_call *call);
+void tsr__kernel_mse_loss_backward(const tsr_kernel_call *call);
+void tsr__kernel_l1_loss(const tsr_kernel_call *call);
+void tsr__kernel_l1_loss_backward(const tsr_kernel_call *call);
+void tsr__kernel_bce_with_logits(const tsr_kernel_call *call);
+void tsr__kernel_bce_with_logits_backward(const tsr_kernel_call *call);
 
 /* Normalisation of x [samples, channels, space...], inputs and attributes as in norm.h: y, and the
    mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched

@@ -66,5 +66,6 @@ extern const tsr_op tsr__ops_resampling[];
 extern const tsr_op tsr__ops_norm[];
 extern const tsr_op tsr__ops_layer_norm[];
 extern const tsr_op tsr__ops_class_loss[];
+extern const tsr_op tsr__ops_pair_loss[];
 
 #endif

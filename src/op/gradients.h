@@ -76,6 +76,9 @@ tsr_status tsr__grad_rms_norm(const tsr_grad_call *call);
 /* loss_grad.c */
 tsr_status tsr__grad_cross_entropy(const tsr_grad_call *call);
 tsr_status tsr__grad_nll_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_mse_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_l1_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_bce_with_logits(const tsr_grad_call *call);
 
 /* linalg_grad.c */
 tsr_status tsr__grad_matmul(const tsr_grad_call *call); /* and of bmm */
