@@ -165,7 +165,7 @@ done:
     return st;
 }
 
-/* Where mask is true every rank has the value: no sum of such values is the value, unless it is 0. */
+/* Where mask is true every rank has the value: their sum is not the value, unless that is 0. */
 static tsr_status masked_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     tsr_status st;
@@ -178,8 +178,8 @@ done:
     return st;
 }
 
-/* Of the larger of two pending maxima the ranks may each take the larger; of one pending minimum and
-   a number too. */
+/* Of two pending maxima the ranks may each take the larger; of a pending minimum and a number
+   too. */
 static tsr_status extreme_partials(const tsr_schema *s, tsr_reduce same, tsr_reduce other,
                                    tsr_rules *out, tsr_error *err)
 {
