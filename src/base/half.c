@@ -52,6 +52,18 @@ TSR__AVX2 static void narrow_f16_f16c(const float *src, int64_t n, tsr_f16 *dst)
     narrow_f16_avx2(src + i, n - i, dst + i);
 }
 
+TSR__AVX2 static void widen_bf16_shifted(const tsr_bf16 *src, int64_t n, float *dst)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(src + i)));
+
+        _mm256_storeu_ps(dst + i, _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
+    }
+    widen_bf16_avx2(src + i, n - i, dst + i);
+}
+
 /* The upper 16 bits, to nearest even; a NaN stays one and is made quiet. */
 TSR__INLINE TSR__AVX2 __m256i upper_bf16(__m256 x)
 {
@@ -86,7 +98,7 @@ void tsr__half_widen(tsr_dtype dtype, const void *src, int64_t n, float *dst)
         if (dtype == TSR_F16)
             widen_f16_f16c(src, n, dst);
         else
-            widen_bf16_avx2(src, n, dst);
+            widen_bf16_shifted(src, n, dst);
         return;
     }
 #endif
