@@ -63,6 +63,23 @@ static const op_facts MOVE[] = {
     [TSR_MOVE_TRANSPOSE] = {"transpose", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_SLICE] = {"slice", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_RESHAPE] = {"reshape", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_EXPAND] = {"expand", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PERMUTE] = {"permute", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_STACK] = {"stack", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TILE] = {"tile", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_SELECT] = {"select", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_UNFOLD] = {"unfold", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_DIAGONAL] = {"diagonal", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_FLIP] = {"flip", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_ROLL] = {"roll", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD] = {"pad", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_REFLECT] = {"pad_reflect", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_REPLICATE] = {"pad_replicate", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_CIRCULAR] = {"pad_circular", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TRIL] = {"tril", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TRIU] = {"triu", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_SLICE_BACKWARD] = {"slice_backward", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_UNFOLD_BACKWARD] = {"unfold_backward", {P, P, P, P, P, P, P, P, P}},
 };
 static const op_facts CONVOLUTION[] = {
     [TSR_CONVOLUTION_OUTPUT] = {"output", {L, L, L, L, R, R, R, R, R}},
@@ -266,7 +283,8 @@ tsr_kernel_variant tsr__variant_best(tsr_kernel_category category, uint16_t op, 
 tsr_kernel_variant tsr__variant_of(const tsr_kernel_call *call, tsr_kernel_category category,
                                    uint16_t op)
 {
-    if (call->reference)
+    /* fast reductions go by the sizes of all dims; matmul and convolution have ways of their own */
+    if (call->reference || (call->reproducible && category == TSR_CATEGORY_REDUCTION))
         return TSR_VARIANT_REFERENCE;
     return tsr__variant_best(category, op, call->out[0].dtype, call->variant);
 }
