@@ -49,7 +49,10 @@ static const char *partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 static void print_op(const tsr_op *op)
 {
     char text[TSR_TEXT_LEN];
+    const tsr_op *inplace;
 
+    snprintf(text, sizeof text, "%s_inplace", op->name);
+    inplace = tsr_op_find(NULL, text);
     printf("%s  %s\n", op->name, op->doc);
     printf("  inputs      %s\n", op->inputs);
     printf("  attributes  ");
@@ -63,7 +66,9 @@ static void print_op(const tsr_op *op)
                         : "by itself, moving data",
            op->kernel && op->run ? "; or by itself where that is cheaper" : "",
            op->inplace ? ", into its first input" : "");
-    printf("  gradient    %s\n", op->grad ? "yes" : "not yet");
+    printf("  gradient    %s\n", op->grad ? "yes" : op->inplace ? "no" : "not yet");
+    if (inplace)
+        printf("  in place    %s\n", inplace->name);
     if (op->cases && op->cases[0])
         printf("  try         tessera verify \"%s %s mesh=2x2\"\n", op->name, op->cases[0]);
 }

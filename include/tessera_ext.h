@@ -42,7 +42,7 @@ typedef struct tsr_op tsr_op;
 typedef struct tsr_attr {
     int n; /* ints given; -1: the attribute was left out. Of a text: as many as it takes the place of */
     union {
-        int64_t i[TSR_MAX_DIM];     /* int and bool use the first */
+        int64_t i[TSR_MAX_DIM];     /* int, bool and dtype use the first */
         char text[8 * TSR_MAX_DIM]; /* ended and filled up by zeros */
     };
     double f;
@@ -180,9 +180,12 @@ typedef struct tsr_grad_call {
 struct tsr_op {
     const char *name;
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
-    const char *attrs;  /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none */
-    const char *doc;    /* one sentence */
-    int kind;           /* functions that several rows share tell them apart by it; it is theirs */
+    /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none. Types are int, ints, bool, float,
+       dtype and number: a float of which planning, so also shape and rules, may only ask how it
+       compares with 0 and 1 and whether it is whole. */
+    const char *attrs;
+    const char *doc; /* one sentence */
+    int kind;        /* functions that several rows share tell them apart by it; it is theirs */
 
     /* How it shards: at most one of these four; an op that has none runs replicated.
        axes: "...mk,...kn,n->...mn", a letter for every axis, ... for leading ones, which broadcast;
@@ -210,9 +213,10 @@ struct tsr_op {
        runs. */
     void (*windows)(const tsr_schema *schema, bool spread, tsr_windows *out);
 
-    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias" or
-       "a-b": P(sum) and P(avg) pass; an input that it does not name stays fixed. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or change
-       places. moves: the op only moves elements, so every reduction passes. */
+    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias" or "a-b":
+       P(sum) and P(avg) pass; an input that it does not name stays fixed. monotone: "+x" or "-x":
+       P(max) and P(min) pass along one input, or change places. moves: the op only moves elements,
+       so every reduction passes. */
     const char *linear;
     const char *monotone;
     bool moves;

@@ -70,8 +70,9 @@ TSR_API tsr_tensor *tsr_lerp(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
 TSR_API tsr_tensor *tsr_lerp_by(tsr_tensor *a, tsr_tensor *b, double weight);
 TSR_API tsr_tensor *tsr_addcmul(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
 TSR_API tsr_tensor *tsr_addcdiv(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
-/* The same into the first input, which keeps its placements; they return it. All pointwise ops whose
-   output is like their first input have such a form, NAME_inplace, for tsr_op_run and tsr_foreach. */
+/* The same into the first input, which keeps its placements; they return it. All pointwise ops
+   whose output is like their first input have such a form, NAME_inplace, for tsr_op_run and
+   tsr_foreach. */
 TSR_API tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_sub_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
