@@ -240,8 +240,9 @@ struct tsr_op {
 
     /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
        that differ in sizes only are judged together: some should divide by the mesh, some not.
-       Integer inputs hold any small numbers; "i64[7]<10" holds indices of 0 to 9, "i64[4]/12"
-       offsets that begin with 0, never fall and are at most 12; "f64[6]+" positive numbers. f64
+       Integer inputs hold any small numbers; "i64[7]<10" holds indices of 0 to 9, "bool[7]<2" false
+       and true, without it only true, "i64[4]/12" offsets that begin with 0, never fall and are at
+       most 12; "f64[6]+" positive numbers. f64
        inputs are tried in other floating point types and, where the op takes them, in i32 and i64
        too. */
     const char *const *cases;
@@ -375,7 +376,23 @@ typedef uint16_t tsr_linalg_kind;
 enum { TSR_LINALG_MATMUL = 0 };
 
 typedef uint16_t tsr_reduction_kind;
-enum { TSR_REDUCTION_SUM = 0, TSR_REDUCTION_MEAN = 1, TSR_REDUCTION_MAX = 2 };
+enum {
+    TSR_REDUCTION_SUM = 0,
+    TSR_REDUCTION_MEAN = 1,
+    TSR_REDUCTION_MAX = 2,
+    TSR_REDUCTION_PROD = 3,
+    TSR_REDUCTION_MIN = 4,
+    TSR_REDUCTION_NORM = 5,
+    TSR_REDUCTION_VAR = 6,
+    TSR_REDUCTION_STD = 7,
+    TSR_REDUCTION_LOGSUMEXP = 8,
+    TSR_REDUCTION_ARGMAX = 9,
+    TSR_REDUCTION_ARGMIN = 10,
+    TSR_REDUCTION_ANY = 11,
+    TSR_REDUCTION_ALL = 12,
+    TSR_REDUCTION_CUMSUM = 13,
+    TSR_REDUCTION_CUMPROD = 14
+};
 
 typedef uint16_t tsr_softmax_kind;
 enum { TSR_SOFTMAX = 0 };

@@ -310,7 +310,7 @@ static void parts_are_merged(void **state)
 {
     enum { N = 23, C = 3, S = 11, PARTS = 5 };
     static const int64_t cut[PARTS + 1] = {0, 0, 7, 8, 23, 23};
-    const tsr_norm_steps *steps = tsr__norm_steps(tsr__kernel_batch_norm);
+    const tsr_merge_steps *steps = tsr__norm_steps(tsr__kernel_batch_norm);
     const tsr_shape x = {3, {N, C, S}};
     tsr_kernel_call call = {.n_in = 1,
                             .in = {filled(TSR_F64, &x, 1e3, 1, 1)},
@@ -328,7 +328,7 @@ static void parts_are_merged(void **state)
             one.in[0].data = (double *)call.in[0].data + cut[p] * C * S;
             steps->local(&one, p == 0 ? merged[again] : part);
             if (p > 0)
-                steps->merge(1 + 2 * C, merged[again], part);
+                steps->merge(&call, 1 + 2 * C, merged[again], part);
         }
     assert_memory_equal(merged[0], merged[1], sizeof merged[0]);
     for (int i = 0; i < 1 + 2 * C; i++)

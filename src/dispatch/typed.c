@@ -47,15 +47,6 @@ static tsr_attr integer(int64_t value)
     return (tsr_attr){.n = 1, .i = {value}};
 }
 
-static tsr_attr integers(const int *value, int n)
-{
-    tsr_attr attr = {.n = n < 0 ? 0 : n > TSR_MAX_DIM ? TSR_MAX_DIM : n};
-
-    for (int i = 0; i < attr.n; i++)
-        attr.i[i] = value[i];
-    return attr;
-}
-
 tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b)
 {
     return run("add", (tsr_tensor *[]){a, b}, 2, NULL);
@@ -79,26 +70,6 @@ tsr_tensor *tsr_relu(tsr_tensor *x)
 tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias)
 {
     return run("matmul", (tsr_tensor *[]){a, b, bias}, 3, NULL);
-}
-
-static tsr_tensor *reduction(const char *name, tsr_tensor *x, const int *dims, int n, bool keepdim)
-{
-    return run(name, &x, 1, (const tsr_attr[]){integers(dims, n), integer(keepdim)});
-}
-
-tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
-{
-    return reduction("sum", x, dims, n_dims, keepdim);
-}
-
-tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
-{
-    return reduction("mean", x, dims, n_dims, keepdim);
-}
-
-tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
-{
-    return reduction("max", x, dims, n_dims, keepdim);
 }
 
 tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)

@@ -6,7 +6,7 @@
 #ifndef TSR_KERNEL_NORM_H
 #define TSR_KERNEL_NORM_H
 
-#include "kernel/kernel.h"
+#include "kernel/merge_steps.h"
 
 /* Inputs of the rows of op/norms.c; vectors are of x's dtype, or f32 where that is f16 or bf16. */
 enum {
@@ -25,15 +25,12 @@ enum {
 enum { TSR_NORM_TRAINING = 0, TSR_NORM_GROUPS = 0, TSR_NORM_EPS = 1 };
 enum { TSR_NORM_COUNT = 0 }; /* values of a statistic, on all ranks */
 
-/* A kernel in two steps. Its scratch keeps what the first leaves for the second. */
-typedef struct tsr_norm_steps {
-    int64_t (*count)(const tsr_kernel_call *call); /* numbers; equal on ranks that merge. Pure. */
-    void (*local)(const tsr_kernel_call *call, double *numbers);
-    void (*merge)(int64_t count, double *numbers, const double *more); /* of the next rank */
-    void (*finish)(const tsr_kernel_call *call, const double *numbers);
-} tsr_norm_steps;
+/* The steps of a kernel. Its scratch keeps what the first leaves for the second. */
+const tsr_merge_steps *tsr__norm_steps(tsr_kernel kernel);
 
-const tsr_norm_steps *tsr__norm_steps(tsr_kernel kernel);
+/* Moments of k statistics: of a values, merged with those of b more. */
+void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
+                        const double *more_mean, const double *more_m2);
 
 /* By their definitions, in f64: the oracle. */
 void tsr__reference_batch_norm(const tsr_kernel_call *call);

@@ -7,22 +7,6 @@
 
 #include <math.h>
 
-/* The element of a tensor of shape s whose index is that of element i of the shape `keep` in some
-   dims and that of element k of `over` in the others; either has size 1 where the other counts. */
-static int64_t element_at(const tsr_shape *s, const tsr_shape *keep, int64_t i,
-                          const tsr_shape *over, int64_t k)
-{
-    int64_t at = 0, stride = 1;
-
-    for (int d = s->ndim - 1; d >= 0; d--) {
-        at += (i % keep->size[d] + k % over->size[d]) * stride;
-        i /= keep->size[d];
-        k /= over->size[d];
-        stride *= s->size[d];
-    }
-    return at;
-}
-
 #define BODY "kernel/reference.inc.h"
 #include "kernel/reference_types.inc.h"
 
@@ -30,19 +14,18 @@ typedef struct bodies {
     void (*binary)(const tsr_kernel_call *call, bool product);
     void (*unary)(const tsr_kernel_call *call, bool relu);
     void (*matmul)(const tsr_kernel_call *call);
-    void (*reduce)(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor);
 } bodies;
 
 static const bodies of[TSR__DTYPES] = {
-    [TSR_F32] = {binary_f32, unary_f32, matmul_f32, reduce_f32},
-    [TSR_F64] = {binary_f64, unary_f64, matmul_f64, reduce_f64},
-    [TSR_F16] = {binary_f16, unary_f16, matmul_f16, reduce_f16},
-    [TSR_BF16] = {binary_bf16, unary_bf16, matmul_bf16, reduce_bf16},
-    [TSR_I32] = {binary_i32, unary_i32, matmul_i32, reduce_i32},
-    [TSR_I64] = {binary_i64, unary_i64, matmul_i64, reduce_i64},
-    [TSR_U8] = {binary_u8, unary_u8, matmul_u8, reduce_u8},
-    [TSR_BOOL] = {binary_bool, unary_bool, matmul_bool, reduce_bool},
-    [TSR__FIELD] = {binary_field, unary_field, matmul_field, reduce_field},
+    [TSR_F32] = {binary_f32, unary_f32, matmul_f32},
+    [TSR_F64] = {binary_f64, unary_f64, matmul_f64},
+    [TSR_F16] = {binary_f16, unary_f16, matmul_f16},
+    [TSR_BF16] = {binary_bf16, unary_bf16, matmul_bf16},
+    [TSR_I32] = {binary_i32, unary_i32, matmul_i32},
+    [TSR_I64] = {binary_i64, unary_i64, matmul_i64},
+    [TSR_U8] = {binary_u8, unary_u8, matmul_u8},
+    [TSR_BOOL] = {binary_bool, unary_bool, matmul_bool},
+    [TSR__FIELD] = {binary_field, unary_field, matmul_field},
 };
 
 void tsr__reference_add(const tsr_kernel_call *call)
@@ -68,23 +51,6 @@ void tsr__reference_relu(const tsr_kernel_call *call)
 void tsr__reference_matmul(const tsr_kernel_call *call)
 {
     of[call->out[0].dtype].matmul(call);
-}
-
-void tsr__reference_sum(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].reduce(call, false, 1, 1);
-}
-
-/* Nothing to divide by means that there are no elements: 0. */
-void tsr__reference_mean(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].reduce(call, false, call->number[1] ? call->number[1] : 1,
-                                  call->number[0] ? call->number[0] : 1);
-}
-
-void tsr__reference_max(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].reduce(call, true, 1, 1);
 }
 
 void tsr__reference_softmax(const tsr_kernel_call *call)

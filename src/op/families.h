@@ -17,8 +17,10 @@ tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err);
 tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                                       tsr_tensor **out, tsr_error *err);
 
-/* The run of normalisations and their gradients, src/run/moments.c. */
+/* The run of normalisations and their gradients, src/run/moments.c; and of reductions and scans
+   whose parts are merged. */
 tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
+tsr_status tsr__run_merged(const tsr_run_call *call, tsr_error *err);
 
 /* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
@@ -26,6 +28,8 @@ unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];
+extern const tsr_op tsr__ops_merging[];
+extern const tsr_op tsr__ops_scan[];
 extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
 extern const tsr_op tsr__ops_reshape[];
