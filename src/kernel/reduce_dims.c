@@ -281,16 +281,18 @@ void tsr__reduce_wide(tsr_fold how, tsr_kernel_variant variant, const tsr_operan
     walk_all(&w, in, gone, false, n_out);
 }
 
-static tsr_kernel_variant variant_of(const tsr_kernel_call *call, tsr_reduction_kind kind)
+/* Fast sums go by the sizes of all dims; which element is chosen does not. */
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call, tsr_reduction_kind kind,
+                                     tsr_fold how)
 {
-    return call->reference
+    return call->reference || (call->reproducible && !is_ordered(how))
                ? TSR_VARIANT_REFERENCE
                : tsr__variant_best(TSR_CATEGORY_REDUCTION, kind, call->in[0].dtype, call->variant);
 }
 
 static void run(const tsr_kernel_call *call, tsr_reduction_kind kind, tsr_fold how)
 {
-    const tsr_kernel_variant v = variant_of(call, kind);
+    const tsr_kernel_variant v = variant_of(call, kind, how);
     const bool mean = kind == TSR_REDUCTION_MEAN;
     const int64_t times = mean && call->number[1] ? call->number[1] : 1;
     const int64_t divisor = mean && call->number[0] ? call->number[0] : 1;

@@ -6,10 +6,6 @@
 
 #include "kernel/kernel.h"
 
-void tsr__reference_add(const tsr_kernel_call *call);
-void tsr__reference_mul(const tsr_kernel_call *call);
-void tsr__reference_neg(const tsr_kernel_call *call);
-void tsr__reference_relu(const tsr_kernel_call *call);
 void tsr__reference_matmul(const tsr_kernel_call *call);
 void tsr__reference_softmax(const tsr_kernel_call *call);
 void tsr__reference_cat(const tsr_kernel_call *call);

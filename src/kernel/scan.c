@@ -76,10 +76,14 @@ typedef struct walk {
     int64_t size, outer, n, inner;
 } walk;
 
+/* Elements are added one by one whatever the sizes are: reproducible mode changes nothing. */
 static tsr_kernel_variant variant_of(const tsr_kernel_call *call, bool product)
 {
-    return tsr__variant_of(call, TSR_CATEGORY_REDUCTION,
-                           product ? TSR_REDUCTION_CUMPROD : TSR_REDUCTION_CUMSUM);
+    if (call->reference)
+        return TSR_VARIANT_REFERENCE;
+    return tsr__variant_best(TSR_CATEGORY_REDUCTION,
+                             product ? TSR_REDUCTION_CUMPROD : TSR_REDUCTION_CUMSUM,
+                             call->in[0].dtype, call->variant);
 }
 
 static walk walk_of(const tsr_kernel_call *call, bool product)

@@ -67,10 +67,8 @@ static tsr_status check_range(const tsr_op *op, const char *word, const tsr_rang
     if (r->limit < (r->kind == TSR_RANGE_BELOW ? 1 : 0) || r->limit > INT32_MAX)
         return tsr__fail(err, TSR_ERR_ARG, "%s: \"%s\" has no limit such as <10 or /12", op->name,
                          word);
-    if (spec->dtype != TSR_I32 && spec->dtype != TSR_I64 &&
-        !(spec->dtype == TSR_BOOL && r->limit <= 2))
-        return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: \"%s\" has a range, which is for i32 and i64, or bool below 2",
+    if (spec->dtype != TSR_I32 && spec->dtype != TSR_I64)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: \"%s\" has a range, which is for i32 and i64",
                          op->name, word);
     if (r->kind == TSR_RANGE_OFFSETS && spec->shape.ndim != 1)
         return tsr__fail(err, TSR_ERR_ARG, "%s: \"%s\" are offsets, which have one dim", op->name,

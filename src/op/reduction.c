@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduction.c - reductions over any dims. Which axes are reduced is an attribute, so the rule is a
    function: a dim that stays is sharded here and there, a reduced one yields a partial result. */
+#include "base/reduce.h"
 #include "op/families.h"
 #include "op/infer.h"
 #include "op/merged.h"
@@ -87,6 +88,7 @@ static void mean_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     bool keep = tsr_schema_attr(s, "keepdim")->i[0];
+    bool partial = tsr__reduce_check(s->in[0].dtype, s->op->reduce, NULL) == TSR_OK; /* not bool */
     unsigned reduced;
     int to = 0;
     tsr_status st;
@@ -97,7 +99,8 @@ static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
         bool gone = reduced >> d & 1;
         rule.out[0] = gone ? tsr_mark_partial(s->op->reduce) : tsr_mark_shard(to);
         to += !gone || keep;
-        TSR_TRY(tsr_rule_add(out, &rule, err));
+        if (!gone || partial)
+            TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     for (int d = 0; d < s->in[0].shape.ndim && s->op->localise == mean_localise; d++)
         if (reduced >> d & 1)
@@ -105,7 +108,7 @@ static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
                 out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_partial(TSR_AVG)}},
                 err));
     /* the largest of the largest; not so for P(min), so max is not monotone in a partial input */
-    if (!s->op->linear)
+    if (!s->op->linear && partial)
         TSR_TRY(tsr_rule_add(out,
                              &(tsr_rule){.in = {tsr_mark_partial(s->op->reduce)},
                                          .out = {tsr_mark_partial(s->op->reduce)}},
@@ -150,6 +153,7 @@ const tsr_op tsr__ops_reduction[] = {
      .shape = reduction_shape,
      .kernel = tsr__kernel_sum,
      .in_field = true,
+     .grad = tsr__grad_sum,
      .cases = reduction_cases},
     {.name = "mean",
      .inputs = "x",
@@ -162,24 +166,29 @@ const tsr_op tsr__ops_reduction[] = {
      .kernel = tsr__kernel_mean,
      .in_field = true,
      .localise = mean_localise,
+     .grad = tsr__grad_mean,
      .cases = reduction_cases},
     {.name = "max",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
-     .doc = "largest element over the given dims, or over all",
+     .doc = "largest element over the given dims, or over all; its gradient goes to equal ones in "
+            "equal shares",
      .rule = reduction_rule,
      .reduce = TSR_MAX,
      .shape = extreme_shape,
      .kernel = tsr__kernel_max,
+     .grad = tsr__grad_extreme,
      .cases = reduction_cases},
     {.name = "min",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
-     .doc = "smallest element over the given dims, or over all",
+     .doc = "smallest element over the given dims, or over all; its gradient goes to equal ones in "
+            "equal shares",
      .rule = reduction_rule,
      .reduce = TSR_MIN,
      .shape = extreme_shape,
      .kernel = tsr__kernel_min,
+     .grad = tsr__grad_extreme,
      .cases = few_cases},
     {.name = "prod",
      .inputs = "x",
@@ -190,6 +199,7 @@ const tsr_op tsr__ops_reduction[] = {
      .shape = reduction_shape,
      .kernel = tsr__kernel_prod,
      .in_field = true,
+     .grad = tsr__grad_prod,
      .cases = few_cases},
     {0},
 };
