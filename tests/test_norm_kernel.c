@@ -328,7 +328,7 @@ static void parts_are_merged(void **state)
             one.in[0].data = (double *)call.in[0].data + cut[p] * C * S;
             steps->local(&one, p == 0 ? merged[again] : part);
             if (p > 0)
-                steps->merge(&call, 1 + 2 * C, merged[again], part);
+                steps->merge(1 + 2 * C, merged[again], part);
         }
     assert_memory_equal(merged[0], merged[1], sizeof merged[0]);
     for (int i = 0; i < 1 + 2 * C; i++)

@@ -38,7 +38,9 @@ static tsr_tensor *kept(const tsr_grad_call *c, tsr_tensor *result)
 /* To the shape of x. */
 static tsr_tensor *spread(const tsr_grad_call *c, tsr_tensor *result)
 {
-    return tsr_add(tsr_fill(c->in[0], 0), result);
+    const tsr_shape *shape = &tsr_tensor_spec(c->in[0])->shape;
+
+    return tsr_expand(result, shape->size, shape->ndim);
 }
 
 /* How many elements a result is of. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arg.c - argmax and argmin: of a run the best is found first, then the place where it is; across
    memory places are kept with the best so far. Called through the ops' rows, and by
-   run/moments.c. */
+   run/merged.c. */
 #include "kernel/arg.h"
 
 #include "kernel/fast_types.h"
@@ -148,37 +148,41 @@ static void local(const tsr_kernel_call *call, bool min, double *words)
         at[i] = place_in_whole(call, at[i]);
 }
 
+/* Is b better than a, or as good? The smaller place wins then. */
+static bool takes_over(bool better, bool worse, int64_t have, int64_t other)
+{
+    return other >= 0 && (have < 0 || better || (!worse && other < have));
+}
+
 static bool is_better(bool min, double a, double b)
 {
     return (min ? b < a : a < b) || (b != b && a == a);
 }
 
-static bool is_better_integer(bool min, int64_t a, int64_t b)
+static void merge_floats(bool min, int64_t n, double *words, const double *more)
 {
-    return min ? b < a : a < b;
+    int64_t *at = (int64_t *)(void *)(words + n);
+    const int64_t *other = (const int64_t *)(const void *)(more + n);
+
+    for (int64_t i = 0; i < n; i++)
+        if (takes_over(is_better(min, words[i], more[i]), is_better(min, more[i], words[i]), at[i],
+                       other[i])) {
+            words[i] = more[i];
+            at[i] = other[i];
+        }
 }
 
-static void merge(const tsr_kernel_call *call, bool min, int64_t count, double *words,
-                  const double *more)
+static void merge_integers(bool min, int64_t n, double *words, const double *more)
 {
-    const int64_t n = count / 2, *a = (const int64_t *)(const void *)words;
+    int64_t *a = (int64_t *)(void *)words;
     const int64_t *b = (const int64_t *)(const void *)more;
-    const bool is_float = tsr__dtype_is_float(call->in[0].dtype);
-    int64_t *to = (int64_t *)(void *)words;
 
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t have = a[n + i], other = b[n + i];
-        bool better, worse;
-
-        if (other < 0)
-            continue;
-        better = is_float ? is_better(min, words[i], more[i]) : is_better_integer(min, a[i], b[i]);
-        worse = is_float ? is_better(min, more[i], words[i]) : is_better_integer(min, b[i], a[i]);
-        if (have < 0 || better || (!worse && other < have)) {
-            to[i] = b[i];
-            to[n + i] = other;
+    for (int64_t i = 0; i < n; i++)
+        if (takes_over(min ? b[i] < a[i] : a[i] < b[i], min ? a[i] < b[i] : b[i] < a[i], a[n + i],
+                       b[n + i])) {
+            a[i] = b[i];
+            a[n + i] = b[n + i];
         }
-    }
 }
 
 static void arg_finish(const tsr_kernel_call *call, const double *words)
@@ -199,20 +203,32 @@ static void argmin_local(const tsr_kernel_call *call, double *words)
     local(call, true, words);
 }
 
-static void argmax_merge(const tsr_kernel_call *call, int64_t count, double *words,
-                         const double *more)
+static void argmax_floats(int64_t count, double *words, const double *more)
 {
-    merge(call, false, count, words, more);
+    merge_floats(false, count / 2, words, more);
 }
 
-static void argmin_merge(const tsr_kernel_call *call, int64_t count, double *words,
-                         const double *more)
+static void argmin_floats(int64_t count, double *words, const double *more)
 {
-    merge(call, true, count, words, more);
+    merge_floats(true, count / 2, words, more);
 }
 
-const tsr_merge_steps tsr__argmax_steps = {arg_count, argmax_local, argmax_merge, arg_finish, NULL};
-const tsr_merge_steps tsr__argmin_steps = {arg_count, argmin_local, argmin_merge, arg_finish, NULL};
+static void argmax_integers(int64_t count, double *words, const double *more)
+{
+    merge_integers(false, count / 2, words, more);
+}
+
+static void argmin_integers(int64_t count, double *words, const double *more)
+{
+    merge_integers(true, count / 2, words, more);
+}
+
+const tsr_merge_steps tsr__argmax_steps[2] = {
+    {arg_count, argmax_local, argmax_integers, arg_finish, NULL},
+    {arg_count, argmax_local, argmax_floats, arg_finish, NULL}};
+const tsr_merge_steps tsr__argmin_steps[2] = {
+    {arg_count, argmin_local, argmin_integers, arg_finish, NULL},
+    {arg_count, argmin_local, argmin_floats, arg_finish, NULL}};
 
 /* Best elements alone: places are the output. */
 size_t tsr__scratch_arg(const tsr_kernel_call *call)

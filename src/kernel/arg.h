@@ -4,7 +4,7 @@
 #define TSR_KERNEL_ARG_H
 
 #include "kernel/index.h"
-#include "kernel/merge_steps.h"
+#include "kernel/merge.h"
 
 /* The dim of attribute 0 as a mask; all dims if it is left out. */
 static inline unsigned tsr__arg_dims(const tsr_kernel_call *call)
@@ -16,6 +16,7 @@ static inline unsigned tsr__arg_dims(const tsr_kernel_call *call)
 
 void tsr__reference_arg(const tsr_kernel_call *call, bool min);
 
-extern const tsr_merge_steps tsr__argmax_steps, tsr__argmin_steps;
+/* Of integers, of floats. */
+extern const tsr_merge_steps tsr__argmax_steps[2], tsr__argmin_steps[2];
 
 #endif

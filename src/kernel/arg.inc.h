@@ -34,7 +34,27 @@ TSR__INLINE ACC FN(best)(bool min, const T *x, int64_t n)
     return lane[0];
 }
 
-/* The first in the run that has the best one is searched for it. */
+/* Where `top` is, from `from` on; it is there. */
+TSR__INLINE int64_t FN(first)(const T *x, int64_t n, int64_t from, ACC top)
+{
+    enum { TOGETHER = 64 };
+    const int nan = UNORDERED(top);
+
+    for (int found = 0; from + TOGETHER <= n; from += TOGETHER) {
+        for (int k = 0; k < TOGETHER; k++) {
+            const ACC v = LD(x[from + k]);
+
+            found |= (v == top) | (nan & UNORDERED(v));
+        }
+        if (found)
+            break;
+    }
+    while (LD(x[from]) != top && !(nan & UNORDERED(LD(x[from]))))
+        from++;
+    return from;
+}
+
+/* The first run that has the best one is searched for it. */
 TSR__INLINE int64_t FN(row_of)(bool min, const T *x, int64_t n, ACC *value)
 {
     ACC top = FN(best)(min, x, n < RUN ? n : RUN);
@@ -48,10 +68,8 @@ TSR__INLINE int64_t FN(row_of)(bool min, const T *x, int64_t n, ACC *value)
             from = i;
         }
     }
-    while (LD(x[from]) != top && !(UNORDERED(top) && UNORDERED(LD(x[from]))))
-        from++;
     *value = top;
-    return from;
+    return FN(first)(x, n, from, top);
 }
 
 /* Of n elements side by side, n > 0; the best one as an f64 or i64 in *word. */

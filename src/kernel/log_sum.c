@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log_sum.c - the logarithm of the sum of exponentials over any dims, in one pass: largest element
    and sum of exp(x - that) so far. f16 and bf16 are widened to f32 on the way. Called through the
-   op's row, and by run/moments.c. */
+   op's row, and by run/merged.c. */
 #include "base/half.h"
 #include "kernel/dims_loops.h"
 #include "kernel/exp.h"
@@ -13,7 +13,7 @@
 #include <float.h>
 #include <math.h>
 
-#ifdef __clang__ /* exp of f64 stays scalar, whatever log_sum.inc.h asks for */
+#ifdef __clang__ /* without AVX2 some loops stay scalar, whatever log_sum.inc.h asks for */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
@@ -31,7 +31,7 @@ enum {
 #include "kernel/log_sum.inc.h"
 
 #define T double
-#define EXP(x) exp(x)
+#define EXP(x) tsr__exp_f64(false, x)
 #define MOST DBL_MAX
 #define SET
 #define FN(name) name##_f64_plain
@@ -44,6 +44,13 @@ enum {
 #define SET TSR__AVX2_FMA
 #define FN(name) name##_f32_avx2
 #include "kernel/log_sum.inc.h"
+
+#define T double
+#define EXP(x) tsr__exp_f64(true, x)
+#define MOST DBL_MAX
+#define SET TSR__AVX2_FMA
+#define FN(name) name##_f64_avx2
+#include "kernel/log_sum.inc.h"
 #endif
 
 typedef struct parts {
@@ -55,6 +62,7 @@ static const parts f32_plain = {add_run_f32_plain, add_rows_f32_plain};
 static const parts f64_plain = {add_run_f64_plain, add_rows_f64_plain};
 #ifdef TSR__X86
 static const parts f32_avx2 = {add_run_f32_avx2, add_rows_f32_avx2};
+static const parts f64_avx2 = {add_run_f64_avx2, add_rows_f64_avx2};
 #endif
 
 typedef struct walk {
@@ -68,14 +76,12 @@ typedef struct walk {
 
 static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
 {
-    if (dtype == TSR_F64)
-        return &f64_plain;
 #ifdef TSR__X86
     if (variant == TSR_VARIANT_AVX2)
-        return &f32_avx2;
+        return dtype == TSR_F64 ? &f64_avx2 : &f32_avx2;
 #endif
     (void)variant;
-    return &f32_plain;
+    return dtype == TSR_F64 ? &f64_plain : &f32_plain;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -176,12 +182,10 @@ static double base_of(double max)
 
 /* What belongs to the smaller maximum counts less; a sum that goes with an infinite one is of 1 or
    0, or NaN, and stays. */
-static void log_sum_merge(const tsr_kernel_call *call, int64_t count, double *words,
-                          const double *more)
+static void log_sum_merge(int64_t count, double *words, const double *more)
 {
     const int64_t n = count / 2;
 
-    (void)call;
     for (int64_t i = 0; i < n; i++) {
         const double max = more[i] > words[i] ? more[i] : words[i], base = base_of(max);
 

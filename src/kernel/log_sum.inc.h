@@ -56,7 +56,7 @@ SET static void FN(add_rows)(const void *data, int64_t rows, int64_t step, int64
                              double *sum)
 {
     const T *x = data;
-    T top[WIDTH], base[WIDTH];
+    T top[WIDTH], base[WIDTH], part[WIDTH];
 
     for (int64_t k = 0; k < n; k++)
         top[k] = (T)max[k];
@@ -70,12 +70,15 @@ SET static void FN(add_rows)(const void *data, int64_t rows, int64_t step, int64
         if ((T)max[k] >= -MOST && (double)top[k] != max[k])
             sum[k] *= (double)FN(share)(FN(base)((T)max[k]), base[k]);
         max[k] = (double)top[k];
+        part[k] = 0;
     }
     for (int64_t i = 0; i < rows; i++) {
         TSR__INDEPENDENT
         for (int64_t k = 0; k < n; k++)
-            sum[k] += (double)FN(share)(x[i * step + k], base[k]);
+            part[k] += FN(share)(x[i * step + k], base[k]);
     }
+    for (int64_t k = 0; k < n; k++)
+        sum[k] += (double)part[k];
 }
 
 #undef T

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm.c - batch and group normalisation and their gradients: which rows and statistics a call has,
-   and the two steps of norm.h. Called through the ops' rows, and by run/moments.c. */
+   and the two steps of merge.h. Called through the ops' rows, and by run/moments.c. */
 #include "kernel/norm.h"
 
 #include "base/stream.h"
@@ -108,7 +108,7 @@ static int64_t moments_count(const view *v)
     return 1 + 2 * v->n_stats;
 }
 
-/* Chan's formula, statistic by statistic. Ranks may have no values. */
+/* Chan's formula, statistic by statistic. */
 void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
                         const double *more_mean, const double *more_m2)
 {
@@ -129,12 +129,10 @@ void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
     }
 }
 
-static void merge_moments(const tsr_kernel_call *call, int64_t count, double *numbers,
-                          const double *more)
+void tsr__merge_moments(int64_t count, double *numbers, const double *more)
 {
     const int64_t k = (count - 1) / 2;
 
-    (void)call;
     tsr__moments_merge(k, numbers[0], numbers + 1, numbers + 1 + k, more[0], more + 1,
                        more + 1 + k);
     numbers[0] += more[0];
@@ -244,10 +242,8 @@ static void group_finish(const tsr_kernel_call *call, const double *numbers)
 
 enum { OUT_GRAD_X = 0, OUT_GRAD_WEIGHT = 1, OUT_GRAD_BIAS = 2 };
 
-static void merge_sums(const tsr_kernel_call *call, int64_t count, double *numbers,
-                       const double *more)
+void tsr__merge_sums(int64_t count, double *numbers, const double *more)
 {
-    (void)call;
     for (int64_t i = 0; i < count; i++)
         numbers[i] += more[i];
 }
@@ -419,14 +415,14 @@ static void group_back_finish(const tsr_kernel_call *call, const double *numbers
 
 /* ---- kernels ---- */
 
-static const tsr_merge_steps batch_steps = {batch_count, batch_local, merge_moments, batch_finish,
-                                            NULL};
-static const tsr_merge_steps group_steps = {group_count, group_local, merge_moments, group_finish,
-                                            NULL};
-static const tsr_merge_steps batch_back_steps = {batch_back_count, batch_back_local, merge_sums,
-                                                 batch_back_finish, NULL};
-static const tsr_merge_steps group_back_steps = {group_back_count, group_back_local, merge_sums,
-                                                 group_back_finish, NULL};
+static const tsr_merge_steps batch_steps = {batch_count, batch_local, tsr__merge_moments,
+                                            batch_finish, NULL};
+static const tsr_merge_steps group_steps = {group_count, group_local, tsr__merge_moments,
+                                            group_finish, NULL};
+static const tsr_merge_steps batch_back_steps = {batch_back_count, batch_back_local,
+                                                 tsr__merge_sums, batch_back_finish, NULL};
+static const tsr_merge_steps group_back_steps = {group_back_count, group_back_local,
+                                                 tsr__merge_sums, group_back_finish, NULL};
 
 const tsr_merge_steps *tsr__norm_steps(tsr_kernel kernel)
 {

@@ -18,6 +18,7 @@ enum {
     BLOCK = 1024, /* elements of a row between two merges, */
     SAMPLES = 32, /* or samples of it */
     ROWS = 512,   /* rows that are walked together, */
+    NEAR = 32768, /* so many bytes of them, */
     PIECE = 2048, /* so many elements of them at a time, */
     HEIGHT = 8    /* so many samples where rows are single elements */
 };
@@ -228,7 +229,9 @@ void tsr__norm_moments(tsr_dtype dtype, tsr_kernel_variant variant, int64_t samp
               .size = tsr_dtype_size(dtype),
               .rows = rows,
               .length = length};
-    const int64_t together = length > BLOCK ? 1 : ROWS;
+    /* rows are read twice at first: what is walked together stays in the cache */
+    const int64_t near = length > 1 ? NEAR / (length * (int64_t)b.size) : ROWS;
+    const int64_t together = length > BLOCK || near < 1 ? 1 : least(near, ROWS);
 
     if (samples == 0 || length == 0) {
         memset(mean, 0, (size_t)rows * sizeof *mean);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scan.c - cumsum and cumprod along a dim, from what came before on other ranks on: f16 and bf16
-   add in f32, f32 in f64. Called through the ops' rows, and by run/moments.c. */
+   add in f32, f32 in f64. Called through the ops' rows, and by run/merged.c. */
 #include "kernel/scan.h"
 
 #include "base/half.h"
@@ -10,9 +10,8 @@
 #include "kernel/sku.h"
 
 enum {
-    WIDTH = 512, /* rows whose sums are kept at a time, or elements of a row of sums */
-    ROWS = 8,    /* rows that are widened at a time, */
-    CHUNK = 512  /* so many elements of them */
+    WIDTH = 512, /* elements of a row of sums */
+    CHUNK = 1024 /* elements of a row that are widened at a time */
 };
 enum { ATTR_DIM = 0, ATTR_REVERSE = 1 };
 
@@ -37,34 +36,34 @@ enum { ATTR_DIM = 0, ATTR_REVERSE = 1 };
 #endif
 
 typedef struct parts {
-    void (*runs)(bool product, int64_t rows, const void *x, int64_t skip, int64_t step, int64_t n,
-                 void *acc, void *y);
+    void (*along)(bool product, bool one_by_one, const void *x, int64_t step, int64_t n, void *acc,
+                  void *y);
     void (*row)(bool product, const void *x, int64_t n, void *acc, void *y);
     void (*load)(bool product, const void *word, int64_t n, void *acc);
     void (*save)(const void *acc, int64_t n, void *word);
 } parts;
 
 static const parts plain[TSR__DTYPES] = {
-    [TSR_F32] = {runs_f32_plain, row_f32_plain, load_f32_plain, save_f32_plain},
-    [TSR_F64] = {runs_f64_plain, row_f64_plain, load_f64_plain, save_f64_plain},
-    [TSR_F16] = {runs_half_plain, row_half_plain, load_half_plain, save_half_plain},
-    [TSR_BF16] = {runs_half_plain, row_half_plain, load_half_plain, save_half_plain},
-    [TSR_I32] = {runs_i32_plain, row_i32_plain, load_i32_plain, save_i32_plain},
-    [TSR_I64] = {runs_i64_plain, row_i64_plain, load_i64_plain, save_i64_plain},
-    [TSR_U8] = {runs_u8_plain, row_u8_plain, load_u8_plain, save_u8_plain},
-    [TSR__FIELD] = {runs_field_plain, row_field_plain, load_field_plain, save_field_plain},
+    [TSR_F32] = {along_f32_plain, row_f32_plain, load_f32_plain, save_f32_plain},
+    [TSR_F64] = {along_f64_plain, row_f64_plain, load_f64_plain, save_f64_plain},
+    [TSR_F16] = {along_half_plain, row_half_plain, load_half_plain, save_half_plain},
+    [TSR_BF16] = {along_half_plain, row_half_plain, load_half_plain, save_half_plain},
+    [TSR_I32] = {along_i32_plain, row_i32_plain, load_i32_plain, save_i32_plain},
+    [TSR_I64] = {along_i64_plain, row_i64_plain, load_i64_plain, save_i64_plain},
+    [TSR_U8] = {along_u8_plain, row_u8_plain, load_u8_plain, save_u8_plain},
+    [TSR__FIELD] = {along_field_plain, row_field_plain, load_field_plain, save_field_plain},
 };
 
 #ifdef TSR__X86
 static const parts avx2[TSR__DTYPES] = {
-    [TSR_F32] = {runs_f32_avx2, row_f32_avx2, load_f32_avx2, save_f32_avx2},
-    [TSR_F64] = {runs_f64_avx2, row_f64_avx2, load_f64_avx2, save_f64_avx2},
-    [TSR_F16] = {runs_half_avx2, row_half_avx2, load_half_avx2, save_half_avx2},
-    [TSR_BF16] = {runs_half_avx2, row_half_avx2, load_half_avx2, save_half_avx2},
-    [TSR_I32] = {runs_i32_avx2, row_i32_avx2, load_i32_avx2, save_i32_avx2},
-    [TSR_I64] = {runs_i64_avx2, row_i64_avx2, load_i64_avx2, save_i64_avx2},
-    [TSR_U8] = {runs_u8_avx2, row_u8_avx2, load_u8_avx2, save_u8_avx2},
-    [TSR__FIELD] = {runs_field_avx2, row_field_avx2, load_field_avx2, save_field_avx2},
+    [TSR_F32] = {along_f32_avx2, row_f32_avx2, load_f32_avx2, save_f32_avx2},
+    [TSR_F64] = {along_f64_avx2, row_f64_avx2, load_f64_avx2, save_f64_avx2},
+    [TSR_F16] = {along_half_avx2, row_half_avx2, load_half_avx2, save_half_avx2},
+    [TSR_BF16] = {along_half_avx2, row_half_avx2, load_half_avx2, save_half_avx2},
+    [TSR_I32] = {along_i32_avx2, row_i32_avx2, load_i32_avx2, save_i32_avx2},
+    [TSR_I64] = {along_i64_avx2, row_i64_avx2, load_i64_avx2, save_i64_avx2},
+    [TSR_U8] = {along_u8_avx2, row_u8_avx2, load_u8_avx2, save_u8_avx2},
+    [TSR__FIELD] = {along_field_avx2, row_field_avx2, load_field_avx2, save_field_avx2},
 };
 #endif
 
@@ -73,10 +72,11 @@ typedef struct walk {
     const parts *parts;
     tsr_dtype dtype;
     bool product, reverse, half;
+    bool one_by_one; /* in an order that does not depend on sizes */
     int64_t size, outer, n, inner;
 } walk;
 
-/* Elements are added one by one whatever the sizes are: reproducible mode changes nothing. */
+/* Reproducible mode has no need of the reference: it adds one by one. */
 static tsr_kernel_variant variant_of(const tsr_kernel_call *call, bool product)
 {
     if (call->reference)
@@ -96,6 +96,7 @@ static walk walk_of(const tsr_kernel_call *call, bool product)
               .product = product,
               .reverse = call->attrs.value[ATTR_REVERSE].i[0],
               .half = x->dtype == TSR_F16 || x->dtype == TSR_BF16,
+              .one_by_one = call->reproducible,
               .size = (int64_t)tsr_dtype_size(x->dtype),
               .outer = tsr__product(dim, x->shape.size),
               .n = x->shape.size[dim],
@@ -114,42 +115,40 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Up to ROWS rows of halves, chunk by chunk. */
-static void half_runs(const walk *w, int64_t rows, const char *x, void *acc, char *y)
+/* A row of halves, chunk by chunk. */
+static void half_row(const walk *w, const char *x, void *acc, char *y)
 {
-    float wide[ROWS * CHUNK];
+    float wide[CHUNK];
 
     for (int64_t i = 0; i < w->n; i += CHUNK) {
         const int64_t m = least(CHUNK, w->n - i), from = w->reverse ? w->n - i - m : i;
-        const int64_t first = w->reverse ? m - 1 : 0;
+        float *first = w->reverse ? wide + m - 1 : wide;
 
-        for (int64_t r = 0; r < rows; r++)
-            tsr__half_widen(w->dtype, x + (r * w->n + from) * w->size, m, wide + r * CHUNK);
-        w->parts->runs(w->product, rows, wide + first, CHUNK, w->reverse ? -1 : 1, m, acc,
-                       y ? wide + first : NULL);
-        for (int64_t r = 0; r < rows && y; r++)
-            tsr__half_narrow(w->dtype, wide + r * CHUNK, m, y + (r * w->n + from) * w->size);
+        tsr__half_widen(w->dtype, x + from * w->size, m, wide);
+        w->parts->along(w->product, w->one_by_one, first, w->reverse ? -1 : 1, m, acc,
+                        y ? first : NULL);
+        if (y)
+            tsr__half_narrow(w->dtype, wide, m, y + from * w->size);
     }
 }
 
 /* Rows along memory: from the sums before to those after, each with one number. */
 static void along(const walk *w, const char *x, const double *before, double *after, char *y)
 {
-    const int64_t most = w->half ? ROWS : WIDTH,
-                  last = w->reverse && w->n > 0 ? (w->n - 1) * w->size : 0;
-    double acc[WIDTH];
+    const int64_t last = w->reverse && w->n > 0 ? (w->n - 1) * w->size : 0;
 
-    for (int64_t r = 0; r < w->outer; r += most) {
-        const int64_t rows = least(most, w->outer - r), at = r * w->n * w->size;
+    for (int64_t r = 0; r < w->outer; r++) {
+        const int64_t at = r * w->n * w->size;
+        double acc;
 
-        w->parts->load(w->product, before ? before + r : NULL, rows, acc);
+        w->parts->load(w->product, before ? before + r : NULL, 1, &acc);
         if (w->half)
-            half_runs(w, rows, x + at, acc, y ? y + at : NULL);
+            half_row(w, x + at, &acc, y ? y + at : NULL);
         else
-            w->parts->runs(w->product, rows, x + at + last, w->n, w->reverse ? -1 : 1, w->n, acc,
-                           y ? y + at + last : NULL);
+            w->parts->along(w->product, w->one_by_one, x + at + last, w->reverse ? -1 : 1, w->n,
+                            &acc, y ? y + at + last : NULL);
         if (after)
-            w->parts->save(acc, rows, after + r);
+            w->parts->save(&acc, 1, after + r);
     }
 }
 
@@ -224,31 +223,23 @@ static void cumprod_local(const tsr_kernel_call *call, double *words)
     scan(call, true, NULL, words, NULL);
 }
 
-static void merge(const tsr_kernel_call *call, bool product, int64_t count, double *words,
-                  const double *more)
+static void multiply_floats(int64_t count, double *words, const double *more)
 {
-    const bool is_float = tsr__dtype_is_float(call->in[0].dtype);
-    const uint64_t *b = (const uint64_t *)(const void *)more;
-    uint64_t *a = (uint64_t *)(void *)words;
-
-    for (int64_t i = 0; i < count; i++) {
-        if (is_float)
-            words[i] = product ? words[i] * more[i] : words[i] + more[i];
-        else
-            a[i] = product ? a[i] * b[i] : a[i] + b[i];
-    }
+    for (int64_t i = 0; i < count; i++)
+        words[i] *= more[i];
 }
 
-static void cumsum_merge(const tsr_kernel_call *call, int64_t count, double *words,
-                         const double *more)
+/* Modulo 2^64, from which any smaller integer follows. */
+static void add_integers(int64_t count, double *words, const double *more)
 {
-    merge(call, false, count, words, more);
+    for (int64_t i = 0; i < count; i++)
+        ((uint64_t *)(void *)words)[i] += ((const uint64_t *)(const void *)more)[i];
 }
 
-static void cumprod_merge(const tsr_kernel_call *call, int64_t count, double *words,
-                          const double *more)
+static void multiply_integers(int64_t count, double *words, const double *more)
 {
-    merge(call, true, count, words, more);
+    for (int64_t i = 0; i < count; i++)
+        ((uint64_t *)(void *)words)[i] *= ((const uint64_t *)(const void *)more)[i];
 }
 
 static void cumsum_finish(const tsr_kernel_call *call, const double *words)
@@ -261,10 +252,12 @@ static void cumprod_finish(const tsr_kernel_call *call, const double *words)
     scan(call, true, words, NULL, call->out[0].data);
 }
 
-const tsr_merge_steps tsr__cumsum_steps = {scan_count, cumsum_local, cumsum_merge, cumsum_finish,
-                                           scan_side};
-const tsr_merge_steps tsr__cumprod_steps = {scan_count, cumprod_local, cumprod_merge,
-                                            cumprod_finish, scan_side};
+const tsr_merge_steps tsr__cumsum_steps[2] = {
+    {scan_count, cumsum_local, add_integers, cumsum_finish, scan_side},
+    {scan_count, cumsum_local, tsr__merge_sums, cumsum_finish, scan_side}};
+const tsr_merge_steps tsr__cumprod_steps[2] = {
+    {scan_count, cumprod_local, multiply_integers, cumprod_finish, scan_side},
+    {scan_count, cumprod_local, multiply_floats, cumprod_finish, scan_side}};
 
 static void run(const tsr_kernel_call *call, bool product)
 {

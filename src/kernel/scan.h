@@ -3,10 +3,11 @@
 #ifndef TSR_KERNEL_SCAN_H
 #define TSR_KERNEL_SCAN_H
 
-#include "kernel/merge_steps.h"
+#include "kernel/merge.h"
 
 void tsr__reference_scan(const tsr_kernel_call *call, bool product);
 
-extern const tsr_merge_steps tsr__cumsum_steps, tsr__cumprod_steps;
+/* Of integers, of floats. */
+extern const tsr_merge_steps tsr__cumsum_steps[2], tsr__cumprod_steps[2];
 
 #endif

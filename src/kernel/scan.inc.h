@@ -7,43 +7,52 @@ TSR__INLINE WIDE FN(joined)(bool product, WIDE a, WIDE b)
     return product ? (WIDE)MUL(a, b) : (WIDE)ADD(a, b);
 }
 
-/* `rows` rows side by side in time: their chains of additions do not wait for each other. */
-TSR__INLINE void FN(some_runs)(bool product, int rows, const T *x, int64_t skip, int64_t step,
-                               int64_t n, WIDE *acc, T *y)
+/* One by one. */
+TSR__INLINE WIDE FN(chain)(bool product, const T *x, int64_t step, int64_t n, WIDE acc, T *y)
 {
-    WIDE a[8];
+    for (int64_t i = 0; i < n; i++) {
+        acc = FN(joined)(product, acc, (WIDE)x[i * step]);
+        if (y)
+            y[i * step] = ST(acc);
+    }
+    return acc;
+}
 
-    for (int r = 0; r < rows; r++)
-        a[r] = acc[r];
-    for (int64_t i = 0; i < n; i++)
-        for (int r = 0; r < rows; r++) {
-            a[r] = FN(joined)(product, a[r], (WIDE)x[r * skip + i * step]);
-            if (y)
-                y[r * skip + i * step] = ST(a[r]);
+/* Four by four: what comes before is added once for all four, so that sums wait for each other less
+   often. */
+TSR__INLINE WIDE FN(run)(bool product, const T *x, int64_t step, int64_t n, WIDE acc, T *y)
+{
+    int64_t i = 0;
+
+    for (; i + 4 <= n; i += 4) {
+        const T *at = x + i * step;
+        const WIDE a = (WIDE)at[0], b = FN(joined)(product, a, (WIDE)at[step]);
+        const WIDE c = (WIDE)at[2 * step], d = FN(joined)(product, c, (WIDE)at[3 * step]);
+        const WIDE all = FN(joined)(product, b, d);
+
+        if (y) {
+            T *to = y + i * step;
+
+            to[0] = ST(FN(joined)(product, acc, a));
+            to[step] = ST(FN(joined)(product, acc, b));
+            to[2 * step] = ST(FN(joined)(product, acc, FN(joined)(product, b, c)));
+            to[3 * step] = ST(FN(joined)(product, acc, all));
         }
-    for (int r = 0; r < rows; r++)
-        acc[r] = a[r];
+        acc = FN(joined)(product, acc, all);
+    }
+    return FN(chain)(product, x + i * step, step, n - i, acc, y ? y + i * step : NULL);
 }
 
-TSR__INLINE void FN(runs_of)(bool product, int64_t rows, const T *x, int64_t skip, int64_t step,
-                             int64_t n, WIDE *acc, T *y)
+/* acc op= x[i * step], for i from 0 on, each of them to y if that is there. y may be x. */
+SET static void FN(along)(bool product, bool one_by_one, const void *x, int64_t step, int64_t n,
+                          void *acc, void *y)
 {
-    int64_t r = 0;
+    WIDE *a = acc;
 
-    for (; r + 8 <= rows; r += 8)
-        FN(some_runs)(product, 8, x + r * skip, skip, step, n, acc + r, y ? y + r * skip : NULL);
-    for (; r < rows; r++)
-        FN(some_runs)(product, 1, x + r * skip, skip, step, n, acc + r, y ? y + r * skip : NULL);
-}
-
-/* acc[r] op= x[r * skip + i * step], for i from 0 on, each of them to y if that is there. */
-SET static void FN(runs)(bool product, int64_t rows, const void *x, int64_t skip, int64_t step,
-                         int64_t n, void *acc, void *y)
-{
     if (product)
-        FN(runs_of)(true, rows, x, skip, step, n, acc, y);
+        *a = one_by_one ? FN(chain)(true, x, step, n, *a, y) : FN(run)(true, x, step, n, *a, y);
     else
-        FN(runs_of)(false, rows, x, skip, step, n, acc, y);
+        *a = one_by_one ? FN(chain)(false, x, step, n, *a, y) : FN(run)(false, x, step, n, *a, y);
 }
 
 TSR__INLINE void FN(row_of)(bool product, const T *x, int64_t n, WIDE *acc, T *y)

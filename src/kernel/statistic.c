@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* statistic.c - norms, variances and standard deviations over any dims, in the two steps of
-   merge_steps.h. Called through the ops' rows, and by run/moments.c. */
+   merge.h. Called through the ops' rows, and by run/merged.c. */
 #include "kernel/statistic.h"
 
 #include "kernel/dims_loops.h"
 #include "kernel/index.h"
 #include "kernel/kernels.h"
-#include "kernel/norm.h"
 #include "kernel/norm_rows.h"
 #include "kernel/reduce_dims.h"
 #include "kernel/sku.h"
@@ -102,10 +101,8 @@ static int64_t norm2_count(const tsr_kernel_call *call)
     return results_of(call);
 }
 
-static void norm2_merge(const tsr_kernel_call *call, int64_t count, double *words,
-                        const double *more)
+static void norm2_merge(int64_t count, double *words, const double *more)
 {
-    (void)call;
     for (int64_t i = 0; i < count; i++) /* hypot of a NaN and infinity is infinity */
         words[i] = isnan(words[i]) || isnan(more[i]) ? (double)NAN : hypot(words[i], more[i]);
 }
@@ -221,15 +218,6 @@ static void var_local(const tsr_kernel_call *call, double *words)
     measure(call, TSR_REDUCTION_VAR, words, call->scratch);
 }
 
-static void var_merge(const tsr_kernel_call *call, int64_t count, double *words, const double *more)
-{
-    const int64_t k = (count - 1) / 2;
-
-    (void)call;
-    tsr__moments_merge(k, words[0], words + 1, words + 1 + k, more[0], more + 1, more + 1 + k);
-    words[0] += more[0];
-}
-
 static void finish(const tsr_kernel_call *call, const double *words, bool root)
 {
     const tsr_operand *out = &call->out[0];
@@ -253,8 +241,8 @@ static void std_finish(const tsr_kernel_call *call, const double *words)
     finish(call, words, true);
 }
 
-const tsr_merge_steps tsr__var_steps = {var_count, var_local, var_merge, var_finish, NULL};
-const tsr_merge_steps tsr__std_steps = {var_count, var_local, var_merge, std_finish, NULL};
+const tsr_merge_steps tsr__var_steps = {var_count, var_local, tsr__merge_moments, var_finish, NULL};
+const tsr_merge_steps tsr__std_steps = {var_count, var_local, tsr__merge_moments, std_finish, NULL};
 
 size_t tsr__scratch_var(const tsr_kernel_call *call)
 {

@@ -4,7 +4,7 @@
 #ifndef TSR_KERNEL_STATISTIC_H
 #define TSR_KERNEL_STATISTIC_H
 
-#include "kernel/merge_steps.h"
+#include "kernel/merge.h"
 
 typedef enum tsr_statistic {
     TSR_STATISTIC_NORM,
@@ -15,6 +15,9 @@ typedef enum tsr_statistic {
 
 /* By definition, in f64. */
 void tsr__reference_statistic(const tsr_kernel_call *call, tsr_statistic what);
+
+/* reduction_steps.c: of kernels of reductions and scans of elements of this dtype. */
+const tsr_merge_steps *tsr__reduction_steps(tsr_kernel kernel, tsr_dtype dtype);
 
 extern const tsr_merge_steps tsr__norm2_steps, tsr__var_steps, tsr__std_steps, tsr__log_sum_steps;
 

@@ -2,12 +2,12 @@
 /* merging_reductions.c - reductions whose parts on several ranks are not simply added up: norms,
    variances, logsumexp, any and all, and where the largest and smallest elements are. A shard of a
    reduced dim leaves every rank with a few words per result; they travel and are merged
-   (run/moments.c), which costs what comm says. */
+   (run/merged.c), which costs what comm says. */
 #include <math.h>
 
 #include "op/families.h"
 #include "op/infer.h"
-#include "op/merged.h"
+#include "op/merged_dims.h"
 
 /* ---- shapes ---- */
 
@@ -174,7 +174,7 @@ const tsr_op tsr__ops_merging[] = {
      .shape = norm_shape,
      .kernel = tsr__kernel_norm,
      .scratch = tsr__scratch_norm,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .merges = true,
      .grad = tsr__grad_norm,
      .cases = norm_cases},
@@ -188,7 +188,7 @@ const tsr_op tsr__ops_merging[] = {
      .shape = float_shape,
      .kernel = tsr__kernel_var,
      .scratch = tsr__scratch_var,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .merges = true,
      .grad = tsr__grad_var,
      .cases = var_cases},
@@ -201,7 +201,7 @@ const tsr_op tsr__ops_merging[] = {
      .shape = float_shape,
      .kernel = tsr__kernel_std,
      .scratch = tsr__scratch_var,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .merges = true,
      .grad = tsr__grad_std,
      .cases = var_cases},
@@ -214,7 +214,7 @@ const tsr_op tsr__ops_merging[] = {
      .shape = float_shape,
      .kernel = tsr__kernel_logsumexp,
      .scratch = tsr__scratch_logsumexp,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .merges = true,
      .grad = tsr__grad_logsumexp,
      .cases = merging_cases},
@@ -226,7 +226,7 @@ const tsr_op tsr__ops_merging[] = {
      .comm = tsr__merged_comm,
      .shape = truth_shape,
      .kernel = tsr__kernel_any,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .grad = tsr_grad_none,
      .cases = truth_cases},
     {.name = "all",
@@ -237,7 +237,7 @@ const tsr_op tsr__ops_merging[] = {
      .comm = tsr__merged_comm,
      .shape = truth_shape,
      .kernel = tsr__kernel_all,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .grad = tsr_grad_none,
      .cases = truth_cases},
     {.name = "argmax",
@@ -251,7 +251,7 @@ const tsr_op tsr__ops_merging[] = {
      .kernel = tsr__kernel_argmax,
      .scratch = tsr__scratch_arg,
      .localise = arg_localise,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .grad = tsr_grad_none,
      .cases = arg_cases},
     {.name = "argmin",
@@ -265,7 +265,7 @@ const tsr_op tsr__ops_merging[] = {
      .kernel = tsr__kernel_argmin,
      .scratch = tsr__scratch_arg,
      .localise = arg_localise,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .grad = tsr_grad_none,
      .cases = arg_cases},
     {0},

@@ -4,7 +4,7 @@
 #include "base/reduce.h"
 #include "op/families.h"
 #include "op/infer.h"
-#include "op/merged.h"
+#include "op/merged_dims.h"
 
 tsr_shape tsr__reduced_shape(const tsr_schema *s, unsigned reduced)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scan_ops.c - sums and products of all elements so far along a dim. Where that dim is sharded the
-   ranks before have sums too: these travel, never the data (run/moments.c). */
+   ranks before have sums too: these travel, never the data (run/merged.c). */
 #include "op/families.h"
 #include "op/infer.h"
-#include "op/merged.h"
+#include "op/merged_dims.h"
 
 static tsr_status scan_shape(tsr_schema *s, tsr_error *err)
 {
@@ -62,7 +62,7 @@ const tsr_op tsr__ops_scan[] = {
      .linear = "x",
      .shape = scan_shape,
      .kernel = tsr__kernel_cumsum,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .merges = true,
      .in_field = true,
      .grad = tsr__grad_cumsum,
@@ -75,7 +75,7 @@ const tsr_op tsr__ops_scan[] = {
      .comm = tsr__merged_comm,
      .shape = scan_shape,
      .kernel = tsr__kernel_cumprod,
-     .run = tsr__run_merged,
+     .run = tsr__run_reduction,
      .merges = true,
      .in_field = true,
      .grad = tsr__grad_cumprod,

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merged.c - see merged.h. Called by the rows of merging_reductions.c and scan_ops.c, and by
-   run/moments.c. */
-#include "op/merged.h"
+/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c and scan_ops.c, and by
+   run/merged.c. */
+#include "op/merged_dims.h"
 
 #include <math.h>
 
-#include "kernel/merge_steps.h"
-#include "layout/cost.h"
-#include "layout/layout.h"
+#include "kernel/statistic.h"
 #include "op/infer.h"
 #include "op/local_call.h"
+#include "op/row_parts.h"
 
 tsr_status tsr__merged_dims(const tsr_schema *s, unsigned *out, tsr_error *err)
 {
@@ -37,36 +36,24 @@ static bool is_merged(const tsr_schema *s)
 
 unsigned tsr__merged_mdims(const tsr_schema *s, const tsr_spec *in)
 {
-    const tsr_spec *x = &in[0];
-    unsigned dims, mdims = 0;
+    unsigned dims;
 
     if (!is_merged(s) || tsr__merged_dims(s, &dims, NULL) != TSR_OK)
         return 0;
-    for (int m = 0; m < x->mesh.ndim; m++) {
-        const tsr_placement *p = &x->place[m];
-        bool sharded = p->kind == TSR_SHARD || p->kind == TSR_STRIDED;
-        if (x->mesh.size[m] > 1 && sharded && (dims >> p->dim & 1))
-            mdims |= 1u << m;
-    }
-    return mdims;
+    return tsr__sharded_mdims(&in[0], dims);
 }
 
 tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost)
 {
-    const tsr_merge_steps *steps = tsr__reduction_steps(s->op->kernel);
+    const tsr_merge_steps *steps = tsr__reduction_steps(s->op->kernel, s->in[0].dtype);
     const int first[TSR_MAX_MESH] = {0};
     const tsr_windows none = {0};
-    tsr_move move = {.kind = TSR_STEP_ALL_GATHER, .mdims = tsr__merged_mdims(s, in), .group = 1};
+    const unsigned mdims = tsr__merged_mdims(s, in);
     tsr_kernel_call call = {0};
 
-    if (!move.mdims)
+    if (!mdims)
         return (tsr_comm){0};
     tsr__local_call(s, in, out, &none, first, &call);
-    for (int m = 0; m < in->mesh.ndim; m++)
-        move.group *= move.mdims >> m & 1 ? in->mesh.size[m] : 1;
-    move.before = 8 * fmax((double)steps->count(&call), 1);
-    move.after = move.before * move.group;
-    move.key = tsr__spec_hash(in);
-    return (tsr_comm){tsr__move_seconds(cost, &move), tsr__move_bytes(&move)};
+    return tsr__gather_comm(in, mdims, fmax((double)steps->count(&call), 1), cost);
 }

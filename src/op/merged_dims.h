@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merged.h - ops along dims of which ranks hold parts: each makes a few words of its own, these are
-   gathered and merged (kernel/merge_steps.h). Their rows run tsr__run_merged. Pure. */
-#ifndef TSR_OP_MERGED_H
-#define TSR_OP_MERGED_H
+/* merged_dims.h - ops along dims of which ranks hold parts: each makes a few words of its own, these are
+   gathered and merged (kernel/merge.h). Their rows run tsr__run_reduction. Pure. */
+#ifndef TSR_OP_MERGED_DIMS_H
+#define TSR_OP_MERGED_DIMS_H
 
 #include "op/op.h"
 
