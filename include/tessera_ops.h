@@ -93,10 +93,35 @@ TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor
 TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, int n,
                                const char *const *attrs, int n_attrs, tsr_tensor **out);
 
-/* Over n_dims dims (negative: from the end), or over all if there are none. */
+/* ---- reductions and scans -------------------------------------------------------------------- */
+
+/* Over n_dims dims (negative: from the end), or over all if there are none; with keepdim they stay,
+   of size 1. A shard of a reduced dim is never gathered: what travels is results of parts. Sums and
+   products of integers wrap in their own dtype. Gradients of max and min go to equal extremes in
+   equal shares. */
 TSR_API tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 TSR_API tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+TSR_API tsr_tensor *tsr_prod(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 TSR_API tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+TSR_API tsr_tensor *tsr_min(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Is any element not 0, or none? The result is bool, x of any dtype. */
+TSR_API tsr_tensor *tsr_any(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+TSR_API tsr_tensor *tsr_all(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Of floating point types. p is 1, 2 or INFINITY; a variance is divided by the number of elements
+   less correction, 1 as a rule. */
+TSR_API tsr_tensor *tsr_norm(tsr_tensor *x, double p, const int *dims, int n_dims, bool keepdim);
+TSR_API tsr_tensor *tsr_var(tsr_tensor *x, const int *dims, int n_dims, int correction,
+                            bool keepdim);
+TSR_API tsr_tensor *tsr_std(tsr_tensor *x, const int *dims, int n_dims, int correction,
+                            bool keepdim);
+TSR_API tsr_tensor *tsr_logsumexp(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Where the largest or smallest element is along *dim, as i64; dim NULL: among all, row-major. Of
+   equal ones the first; a NaN wins. */
+TSR_API tsr_tensor *tsr_argmax(tsr_tensor *x, const int *dim, bool keepdim);
+TSR_API tsr_tensor *tsr_argmin(tsr_tensor *x, const int *dim, bool keepdim);
+/* The sum or product of all elements up to each along dim; reverse: from each on. */
+TSR_API tsr_tensor *tsr_cumsum(tsr_tensor *x, int dim, bool reverse);
+TSR_API tsr_tensor *tsr_cumprod(tsr_tensor *x, int dim, bool reverse);
 
 TSR_API tsr_tensor *tsr_softmax(tsr_tensor *x, int dim);
 TSR_API tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim);

@@ -89,6 +89,18 @@ static void test_pinned(void **state)
         {3, 0, "reduction.sum.f32.reference"},
         {3, 1, "reduction.mean.f32.reference"},
         {3, 2, "reduction.max.f32.reference"},
+        {3, 3, "reduction.prod.f32.reference"},
+        {3, 4, "reduction.min.f32.reference"},
+        {3, 5, "reduction.norm.f32.reference"},
+        {3, 6, "reduction.var.f32.reference"},
+        {3, 7, "reduction.std.f32.reference"},
+        {3, 8, "reduction.logsumexp.f32.reference"},
+        {3, 9, "reduction.argmax.f32.reference"},
+        {3, 10, "reduction.argmin.f32.reference"},
+        {3, 11, "reduction.any.f32.reference"},
+        {3, 12, "reduction.all.f32.reference"},
+        {3, 13, "reduction.cumsum.f32.reference"},
+        {3, 14, "reduction.cumprod.f32.reference"},
         {4, 0, "softmax.softmax.f32.reference"},
         {4, 1, "softmax.log_softmax.f32.reference"},
         {4, 2, "softmax.softmax_backward.f32.reference"},
@@ -205,7 +217,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE],
                      4 * (7 * 3 + 1) + 6 * 7 * 3 + 23 * 4 * 3 + 14 * 8 * 3 + 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2 + 2 * (3 * 4 + 2));
-    assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 + 4 + 8) * 3);
+    assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 * 8 + 2 * 7 + 5 * 4) * 3);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_MOVE], 21 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CONVOLUTION], 3 * (4 * 2 + 4));
@@ -291,6 +303,7 @@ enum { MOST = 4096 }; /* elements of an operand */
 
 typedef struct runner {
     tsr_kernel_sku sku;
+    bool only_bool; /* cases of the row */
     int ran;
     void *in[TSR_OP_INPUTS], *out[2][TSR_OP_OUTPUTS]; /* of the variant, of the reference */
 } runner;
@@ -353,7 +366,8 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
     }
 }
 
-/* The case of a row with the SKU's dtypes instead of f64 and i64. */
+/* The case of a row with the SKU's dtypes instead of f64 and i64; of a row of truth values
+   instead of these. */
 static void retype(const runner *r, const char *text, char *buf, size_t n)
 {
     const bool half = r->sku.dtype == TSR_F16 || r->sku.dtype == TSR_BF16;
@@ -364,14 +378,15 @@ static void retype(const runner *r, const char *text, char *buf, size_t n)
 
     while (*text && used + 8 < n) {
         const bool f = !strncmp(text, "f64", 3), i = !strncmp(text, "i64", 3);
+        const bool b = r->only_bool && !strncmp(text, "bool", 4);
         const bool fine = half && backward && (input == 5 || input == 6); /* lse and its gradient */
-        const tsr_dtype dtype = fine ? TSR_F32 : f ? r->sku.dtype : (tsr_dtype)r->sku.index;
+        const tsr_dtype dtype = fine ? TSR_F32 : i ? (tsr_dtype)r->sku.index : r->sku.dtype;
 
         input += *text == ' ';
 
-        if (f || (i && r->sku.index != TSR_NO_INDEX)) {
+        if (f || b || (i && r->sku.index != TSR_NO_INDEX)) {
             used += (size_t)snprintf(buf + used, n - used, "%s", tsr_dtype_name(dtype));
-            text += 3;
+            text += b ? 4 : 3;
         } else
             buf[used++] = *text++;
     }
@@ -523,6 +538,9 @@ static void run_sku(runner *r)
     }
     op = tsr_op_find(NULL, tsr_kernel_op_name(r->sku.category, r->sku.op));
     assert_non_null(op);
+    r->only_bool = true;
+    for (int i = 0; op->cases[i]; i++)
+        r->only_bool = r->only_bool && strstr(op->cases[i], "bool") && !strstr(op->cases[i], "64");
     for (int i = 0; op->cases[i]; i++)
         run_case(r, op, op->cases[i]);
 }

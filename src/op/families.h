@@ -29,6 +29,8 @@ tsr_status tsr__compose_space_to_depth(tsr_tensor *const *in, int n_in, const ts
 
 /* The run of normalisations and their gradients, src/run/moments.c. */
 tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
+/* That of reductions and scans whose parts are merged. */
+tsr_status tsr__run_reduction(const tsr_run_call *call, tsr_error *err);
 
 /* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
@@ -52,6 +54,8 @@ extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_einsum[];
 extern const tsr_op tsr__ops_attention[];
 extern const tsr_op tsr__ops_reduction[];
+extern const tsr_op tsr__ops_merging[];
+extern const tsr_op tsr__ops_scan[];
 extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
 extern const tsr_op tsr__ops_repeats[];

@@ -40,6 +40,18 @@ tsr_status tsr__grad_lerp(const tsr_grad_call *call);
 tsr_status tsr__grad_addcmul(const tsr_grad_call *call);
 tsr_status tsr__grad_addcdiv(const tsr_grad_call *call);
 
+/* reduction_grad.c; that of extreme is of max and min */
+tsr_status tsr__grad_sum(const tsr_grad_call *call);
+tsr_status tsr__grad_mean(const tsr_grad_call *call);
+tsr_status tsr__grad_prod(const tsr_grad_call *call);
+tsr_status tsr__grad_extreme(const tsr_grad_call *call);
+tsr_status tsr__grad_norm(const tsr_grad_call *call);
+tsr_status tsr__grad_var(const tsr_grad_call *call);
+tsr_status tsr__grad_std(const tsr_grad_call *call);
+tsr_status tsr__grad_logsumexp(const tsr_grad_call *call);
+tsr_status tsr__grad_cumsum(const tsr_grad_call *call);
+tsr_status tsr__grad_cumprod(const tsr_grad_call *call);
+
 /* shape_grad.c */
 tsr_status tsr__grad_cat(const tsr_grad_call *call);
 tsr_status tsr__grad_stack(const tsr_grad_call *call);

@@ -14,6 +14,8 @@ const tsr_op *const *tsr__op_families(void)
         tsr__ops_einsum,
         tsr__ops_attention,
         tsr__ops_reduction,
+        tsr__ops_merging,
+        tsr__ops_scan,
         tsr__ops_softmax,
         tsr__ops_views,
         tsr__ops_repeats,
