@@ -346,7 +346,11 @@ enum {
     TSR_CATEGORY_SOFTMAX = 4,
     TSR_CATEGORY_MOVE = 5,
     TSR_CATEGORY_CONVOLUTION = 6,
-    TSR_CATEGORY_POOLING = 7
+    TSR_CATEGORY_POOLING = 7,
+    TSR_CATEGORY_INDEX = 8,
+    TSR_CATEGORY_ORDER = 9,
+    TSR_CATEGORY_RANDOM = 10,
+    TSR_CATEGORY_CREATION = 11
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -396,6 +400,39 @@ enum {
     TSR_POOLING_AVERAGE = 1,
     TSR_POOLING_MAX_GRAD = 2,
     TSR_POOLING_AVERAGE_GRAD = 3
+};
+
+typedef uint16_t tsr_index_kind;
+enum {
+    TSR_INDEX_GATHER = 0,
+    TSR_INDEX_SELECT = 1,
+    TSR_INDEX_TAKE = 2,
+    TSR_INDEX_SCATTER = 3,
+    TSR_INDEX_SCATTER_ADD = 4,
+    TSR_INDEX_ADD = 5,
+    TSR_INDEX_SCATTER_BACKWARD = 6,
+    TSR_INDEX_ONE_HOT = 7
+};
+
+typedef uint16_t tsr_order_kind;
+enum { TSR_ORDER_SORT = 0, TSR_ORDER_TOPK = 1 };
+
+typedef uint16_t tsr_random_kind;
+enum {
+    TSR_RANDOM_UNIFORM = 0,
+    TSR_RANDOM_NORMAL = 1,
+    TSR_RANDOM_BERNOULLI = 2,
+    TSR_RANDOM_RANDINT = 3,
+    TSR_RANDOM_PERMUTATION = 4,
+    TSR_RANDOM_DROPOUT = 5
+};
+
+typedef uint16_t tsr_creation_kind;
+enum {
+    TSR_CREATION_FULL = 0,
+    TSR_CREATION_ARANGE = 1,
+    TSR_CREATION_LINSPACE = 2,
+    TSR_CREATION_EYE = 3
 };
 
 /* How a kernel is known. A plain value, the same on all ranks. */

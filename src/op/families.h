@@ -23,6 +23,11 @@ tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
 /* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
 
+/* The run of topk, src/run/top_merge.c; and op/ordering_ops.c: the mesh dims along which ranks hold
+   parts of one line. */
+tsr_status tsr__run_topk(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__topk_mdims(const tsr_schema *s, const tsr_spec *in);
+
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];
@@ -34,5 +39,9 @@ extern const tsr_op tsr__ops_convolution[];
 extern const tsr_op tsr__ops_pooling[];
 extern const tsr_op tsr__ops_resampling[];
 extern const tsr_op tsr__ops_norm[];
+extern const tsr_op tsr__ops_indexing[];
+extern const tsr_op tsr__ops_ordering[];
+extern const tsr_op tsr__ops_random[];
+extern const tsr_op tsr__ops_creation[];
 
 #endif

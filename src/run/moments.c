@@ -3,50 +3,11 @@
    numbers of its own part (kernel/norm.h), all of them are gathered, and every rank merges them in
    the order of ranks, so that all have the same statistics bit by bit. The run of all rows of
    op/norms.c. */
-#include <stdio.h>
-
-#include "base/hash.h"
 #include "kernel/norm.h"
 #include "op/families.h"
 #include "op/local_call.h"
+#include "run/gather.h"
 #include "run/held.h"
-
-/* Every rank's `count` numbers to all of them: numbers[rank][count], the own ones are there. */
-static tsr_status gather(tsr_ctx *ctx, tsr_group *group, const char *what, int64_t count,
-                         double *numbers)
-{
-    const int64_t bytes = count * (int64_t)sizeof *numbers;
-    tsr_call call = {
-        .group = group, .dtype = TSR_F64, .send_base = numbers, .recv_base = numbers, .divisor = 1};
-    uint64_t hash = tsr__hash_mix(0x6e6f726d, (uint64_t)count);
-    tsr_msg *msg = NULL;
-    tsr_piece *piece = NULL;
-    tsr_status st;
-
-    TSR_TRY(tsr__alloc(&ctx->heap, 2 * (int64_t)group->n, sizeof *msg, &msg, &ctx->error));
-    TSR_TRY(tsr__alloc(&ctx->heap, group->n, sizeof *piece, &piece, &ctx->error));
-    for (int i = 0; i < group->n; i++) {
-        piece[i] =
-            (tsr_piece){.offset = i * bytes, .n = 1, .count = {count}, .stride = {sizeof *numbers}};
-        if (i == group->me)
-            continue;
-        msg[call.n_send++] =
-            (tsr_msg){.peer = i, .n_pieces = count > 0, .piece = &piece[group->me]};
-        msg[group->n + call.n_recv++] =
-            (tsr_msg){.peer = i, .n_pieces = count > 0, .piece = &piece[i]};
-    }
-    call.send = msg;
-    call.recv = msg + group->n;
-    for (const char *p = what; *p; p++)
-        hash = tsr__hash_mix(hash, (uint8_t)*p);
-    call.fingerprint = tsr__hash_final(hash);
-    snprintf(call.what, sizeof call.what, "%s, a gathering of statistics", what);
-    TSR_TRY(tsr__call(&call));
-done:
-    tsr__free(&ctx->heap, msg);
-    tsr__free(&ctx->heap, piece);
-    return st;
-}
 
 /* The kernel's call on the parts that are here. */
 static void make_call(const tsr_run_call *run, const tsr_spec *in, const tsr_spec *out,
@@ -84,7 +45,7 @@ tsr_status tsr__run_norm(const tsr_run_call *run, tsr_error *err)
     TSR_TRY(tsr__hold(&held, op->scratch(&call), &call.scratch));
     TSR_TRY(tsr__hold(&held, (size_t)group->n * (size_t)count * sizeof *numbers, &numbers));
     steps->local(&call, numbers + group->me * count);
-    TSR_TRY(gather(ctx, group, op->name, count, numbers));
+    TSR_TRY(tsr__gather(ctx, group, op->name, count, numbers));
     for (int i = 1; i < group->n; i++)
         steps->merge(count, numbers, numbers + i * count);
     steps->finish(&call, numbers);
