@@ -12,6 +12,11 @@
 #define BODY "kernel/indexing_reference.inc.h"
 #include "kernel/reference_types.inc.h"
 
+TSR__INLINE int64_t id_at(bool narrow, const void *index, int64_t i)
+{
+    return narrow ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
+}
+
 #define BODY "kernel/indexing_add.inc.h"
 #define NAME(name, dtype) name##_##dtype##_plain
 #define SET

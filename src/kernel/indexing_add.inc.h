@@ -2,7 +2,8 @@
 /* indexing_add.inc.h - adding to a line's elements, for one dtype; see fast_types.inc.h. Sums are
    of type ACC: what x was is there already. */
 
-static void FN(add)(const tsr_lines *l, void *sums)
+/* `narrow` is a constant: the index is of i32. */
+TSR__INLINE void FN(add_by)(const tsr_lines *l, bool narrow, void *sums)
 {
     const int64_t first = l->x->first[l->dim], n = l->x->shape.size[l->dim];
     const int64_t along = l->count[l->dim], inner = l->inner;
@@ -16,7 +17,7 @@ static void FN(add)(const tsr_lines *l, void *sums)
             const int64_t row = l->list ? i : (o * along + i) * inner;
 
             if (l->list) {
-                const int64_t at = tsr__index_at(l->index, row) - first;
+                const int64_t at = id_at(narrow, l->index->data, row) - first;
 
                 if (at < 0 || at >= n)
                     continue;
@@ -25,13 +26,21 @@ static void FN(add)(const tsr_lines *l, void *sums)
                 continue;
             }
             for (int64_t k = 0; k < inner; k++) {
-                const int64_t at = tsr__index_at(l->index, row + k) - first;
+                const int64_t at = id_at(narrow, l->index->data, row + k) - first;
 
                 if (at >= 0 && at < n)
                     x[at * inner + k] = ADD(x[at * inner + k], (ACC)LD(v[k]));
             }
         }
     }
+}
+
+static void FN(add)(const tsr_lines *l, void *sums)
+{
+    if (l->index->dtype == TSR_I32)
+        FN(add_by)(l, true, sums);
+    else
+        FN(add_by)(l, false, sums);
 }
 
 /* The same where operands are sharded differently. */

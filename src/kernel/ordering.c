@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-#include "base/dtype.h"
+#include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "kernel/positions.h"
 #include "kernel/sku.h"
 
-enum { SMALL = 32 }; /* so few are sorted by inserting */
+enum { SMALL = 32, BLOCK = 256 }; /* so few are sorted by inserting; keys made at a time */
 
 typedef struct pair {
     uint64_t key;
@@ -32,49 +32,82 @@ typedef struct pair {
 
 /* ---- keys ---- */
 
-static uint32_t key_f32(float x)
+/* Without branches, so that compilers vectorise it. Adding 0 makes -0 a 0. */
+TSR__INLINE uint32_t key_f32(float x)
 {
+    const uint32_t nan = 0u - (uint32_t)(x != x);
     uint32_t bits;
 
-    if (x != x)
-        return UINT32_MAX;
-    x += 0.0f; /* -0 is 0 */
+    x += 0.0f;
     memcpy(&bits, &x, sizeof bits);
-    return bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
+    return (bits ^ ((uint32_t)((int32_t)bits >> 31) | UINT32_C(1) << 31)) | nan;
 }
 
-static uint64_t key_f64(double x)
+TSR__INLINE uint64_t key_f64(double x)
 {
+    const uint64_t nan = 0u - (uint64_t)(x != x);
     uint64_t bits;
 
-    if (x != x)
-        return UINT64_MAX;
     x += 0.0;
     memcpy(&bits, &x, sizeof bits);
-    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+    return (bits ^ ((uint64_t)((int64_t)bits >> 63) | UINT64_C(1) << 63)) | nan;
 }
 
 /* Larger values have larger keys; of dtypes of up to 4 bytes they have 32 bits. */
-static uint64_t key_at(tsr_dtype dtype, const void *data, int64_t i)
+#define T float
+#define KEY(x) key_f32(x)
+#define FN(name) name##_f32
+#include "kernel/order_keys.inc.h"
+#define T double
+#define KEY(x) key_f64(x)
+#define FN(name) name##_f64
+#include "kernel/order_keys.inc.h"
+#define T tsr_f16
+#define KEY(x) key_f32(fast_f16_to_f32(x))
+#define FN(name) name##_f16
+#include "kernel/order_keys.inc.h"
+#define T tsr_bf16
+#define KEY(x) key_f32(fast_bf16_to_f32(x))
+#define FN(name) name##_bf16
+#include "kernel/order_keys.inc.h"
+#define T int32_t
+#define KEY(x) ((uint32_t)(x) ^ UINT32_C(1) << 31)
+#define FN(name) name##_i32
+#include "kernel/order_keys.inc.h"
+#define T int64_t
+#define KEY(x) ((uint64_t)(x) ^ UINT64_C(1) << 63)
+#define FN(name) name##_i64
+#include "kernel/order_keys.inc.h"
+#define T uint8_t
+#define KEY(x) (x)
+#define FN(name) name##_u8
+#include "kernel/order_keys.inc.h"
+
+/* Keys of n elements from `first` on, `stride` apart, for which the first in order is the smallest.
+   */
+static void order_keys(tsr_dtype dtype, const void *data, int64_t first, int64_t stride, int64_t n,
+                       bool down, uint64_t *out)
 {
+    const uint64_t all = tsr_dtype_size(dtype) == 8 ? UINT64_MAX : UINT32_MAX;
+    const uint64_t flip = down ? all : 0;
+
     switch (dtype) {
-    case TSR_F32: return key_f32(((const float *)data)[i]);
-    case TSR_F64: return key_f64(((const double *)data)[i]);
-    case TSR_F16: return key_f32(tsr__f16_to_f32(((const tsr_f16 *)data)[i]));
-    case TSR_BF16: return key_f32(tsr__bf16_to_f32(((const tsr_bf16 *)data)[i]));
-    case TSR_I32: return (uint32_t)((const int32_t *)data)[i] ^ UINT32_C(1) << 31;
-    case TSR_I64: return (uint64_t)((const int64_t *)data)[i] ^ UINT64_C(1) << 63;
-    default: return ((const uint8_t *)data)[i];
+    case TSR_F32: keys_f32(data, first, stride, n, flip, out); break;
+    case TSR_F64: keys_f64(data, first, stride, n, flip, out); break;
+    case TSR_F16: keys_f16(data, first, stride, n, flip, out); break;
+    case TSR_BF16: keys_bf16(data, first, stride, n, flip, out); break;
+    case TSR_I32: keys_i32(data, first, stride, n, flip, out); break;
+    case TSR_I64: keys_i64(data, first, stride, n, flip, out); break;
+    default: keys_u8(data, first, stride, n, flip, out); break;
     }
 }
 
-/* Keys for which the first in order is the smallest. */
 static uint64_t order_key(tsr_dtype dtype, const void *data, int64_t i, bool down)
 {
-    const uint64_t key = key_at(dtype, data, i),
-                   all = tsr_dtype_size(dtype) == 8 ? UINT64_MAX : UINT32_MAX;
+    uint64_t key;
 
-    return down ? key ^ all : key;
+    order_keys(dtype, data, i, 1, 1, down, &key);
+    return key;
 }
 
 /* ---- lines ---- */
@@ -99,6 +132,12 @@ static int64_t count_lines(const tsr_operand *x, int dim)
 {
     return tsr__product(dim, x->shape.size) *
            tsr__product(x->shape.ndim - dim - 1, x->shape.size + dim + 1);
+}
+
+/* Keys of n elements from i on, at most BLOCK. */
+static void line_keys(const line *l, int64_t i, int64_t n, uint64_t out[BLOCK])
+{
+    order_keys(l->x->dtype, l->x->data, l->first + i * l->stride, l->stride, n, l->down, out);
 }
 
 static uint64_t line_key(const line *l, int64_t i)
@@ -133,8 +172,13 @@ static void sort_line(const tsr_kernel_call *call, const line *l, int64_t to, in
     if (tsr_dtype_size(l->x->dtype) < 8 && l->n <= UINT32_MAX) {
         uint64_t *a = scratch;
 
-        for (int64_t i = 0; i < l->n; i++)
-            a[i] = line_key(l, i) << 32 | (uint64_t)i;
+        for (int64_t i = 0; i < l->n; i += BLOCK) {
+            const int64_t count = l->n - i < BLOCK ? l->n - i : BLOCK;
+
+            line_keys(l, i, count, a + i);
+            for (int64_t j = i; j < i + count; j++)
+                a[j] = a[j] << 32 | (uint64_t)j;
+        }
         a = radix_packed(a, a + l->n, l->n);
         for (int64_t i = 0; i < k; i++)
             put(call, l, (int64_t)(a[i] & UINT32_MAX), i, to);
@@ -229,13 +273,19 @@ static int64_t best_of(const line *l, int64_t k, pair *heap)
         heap[i] = (pair){line_key(l, i), i};
     for (int64_t i = n / 2 - 1; i >= 0; i--)
         sink(heap, n, i);
-    for (int64_t i = n; i < l->n && n > 0; i++) {
-        const uint64_t key = line_key(l, i);
+    for (int64_t i = n; i < l->n && n > 0; i += BLOCK) {
+        const int64_t count = l->n - i < BLOCK ? l->n - i : BLOCK;
+        uint64_t key[BLOCK];
+        bool better = false;
 
-        if (key < heap[0].key) { /* of equal ones the first stays */
-            heap[0] = (pair){key, i};
-            sink(heap, n, 0);
-        }
+        line_keys(l, i, count, key);
+        for (int64_t j = 0; j < count; j++) /* most blocks have none */
+            better |= key[j] < heap[0].key;
+        for (int64_t j = 0; better && j < count; j++)
+            if (key[j] < heap[0].key) { /* of equal ones the first stays */
+                heap[0] = (pair){key[j], i + j};
+                sink(heap, n, 0);
+            }
     }
     heap_sort(heap, n);
     return n;

@@ -70,17 +70,24 @@ typedef struct transforms {
                        float *y);
     void (*drop_f32)(const tsr_random *r, const uint32_t *w, int64_t n, const float *x, float *y);
     void (*drop_f64)(const tsr_random *r, const uint32_t *w, int64_t n, const double *x, double *y);
+    void (*truths_1)(uint32_t cut, uint8_t one, const uint32_t *w, int64_t n, uint8_t *y);
+    void (*truths_2)(uint32_t cut, uint16_t one, const uint32_t *w, int64_t n, uint16_t *y);
+    void (*truths_4)(uint32_t cut, uint32_t one, const uint32_t *w, int64_t n, uint32_t *y);
+    void (*truths_8)(uint32_t cut, uint64_t one, const uint32_t *w, int64_t n, uint64_t *y);
 } transforms;
 
 static const transforms plain = {uniform_f32_plain, uniform_f64_plain, radius_squares_plain,
                                  roots_plain,       directions_plain,  drop_f32_plain,
-                                 drop_f64_plain};
+                                 drop_f64_plain,    truths_1_plain,    truths_2_plain,
+                                 truths_4_plain,    truths_8_plain};
 #ifdef TSR__X86
-static const transforms avx2 = {uniform_f32_avx2, uniform_f64_avx2, radius_squares_avx2, roots_avx2,
-                                directions_avx2,  drop_f32_avx2,    drop_f64_avx2};
+static const transforms avx2 = {uniform_f32_avx2, uniform_f64_avx2, radius_squares_avx2,
+                                roots_avx2,       directions_avx2,  drop_f32_avx2,
+                                drop_f64_avx2,    truths_1_avx2,    truths_2_avx2,
+                                truths_4_avx2,    truths_8_avx2};
 #endif
 
-enum { BLOCKS = 256, WORDS = 4 * BLOCKS }; /* at a time, in the cache */
+enum { BLOCKS = 256, WORDS = 4 * BLOCKS, TOGETHER = 16 }; /* at a time, in the cache */
 
 typedef struct job {
     tsr_random random;
@@ -172,30 +179,38 @@ int64_t tsr__randint_at(const tsr_random *r, uint32_t word, uint32_t more)
     return (int64_t)((uint64_t)r->low + (uint64_t)(product >> 64));
 }
 
-static uint64_t mix(uint64_t x, uint32_t key)
-{
-    x = (x + key) * UINT64_C(0x9E3779B97F4A7C15);
-    x ^= x >> 32;
-    x *= UINT64_C(0xD6E8FEB86659FD93);
-    return x ^ x >> 32;
-}
-
 /* A Feistel network over the next power of two: each half in turn is changed by a function of the
-   other, which can be undone, so it is a permutation. Where it leaves the range it goes on: the
-   cycle of an element of the range comes back into it. Every element is found by itself. */
-uint64_t tsr__permuted(const tsr_random *r, uint64_t i)
+   other, which can be undone, so it is a permutation. n of them side by side, since the steps of one
+   wait for each other. */
+TSR__INLINE void shuffle(const tsr_random *r, int n, uint64_t *i)
 {
     const uint64_t low = (UINT64_C(1) << r->right) - 1, high = (UINT64_C(1) << r->left) - 1;
+    uint64_t a[TOGETHER], b[TOGETHER];
 
-    do {
-        uint64_t a = i >> r->right, b = i & low;
+    for (int e = 0; e < n; e++) {
+        a[e] = i[e] >> r->right;
+        b[e] = i[e] & low;
+    }
+    for (size_t k = 0; k < sizeof r->round / sizeof *r->round; k += 2)
+        for (int e = 0; e < n; e++) {
+            const uint64_t p = ((a[e] ^ r->round[k]) & UINT32_MAX) * UINT64_C(0x9E3779B1);
+            uint64_t q;
 
-        for (size_t k = 0; k < sizeof r->round / sizeof *r->round; k += 2) {
-            b ^= mix(a, r->round[k]) & low;
-            a ^= mix(b, r->round[k + 1]) & high;
+            b[e] ^= (p ^ p >> 32) & low;
+            q = ((b[e] ^ r->round[k + 1]) & UINT32_MAX) * UINT64_C(0x85EBCA77);
+            a[e] ^= (q ^ q >> 32) & high;
         }
-        i = a << r->right | b;
-    } while (i >= r->range);
+    for (int e = 0; e < n; e++)
+        i[e] = a[e] << r->right | b[e];
+}
+
+/* Where it leaves the range it goes on: the cycle of an element of the range comes back into it.
+   Every element is found by itself. */
+uint64_t tsr__permuted(const tsr_random *r, uint64_t i)
+{
+    do
+        shuffle(r, 1, &i);
+    while (i >= r->range);
     return i;
 }
 
@@ -269,19 +284,20 @@ static void fill_integers(const job *j, const uint32_t *w, const uint32_t *more,
 
 static void fill_truths(const job *j, const uint32_t *w, int64_t n, char *y)
 {
-    const tsr_random *r = &j->random;
+    const uint32_t cut = (uint32_t)j->random.cut;
     uint64_t one = 0;
 
-    tsr__put(r->dtype, &one, 0, 1);
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t bits = w[i] < r->cut ? one : 0;
-
-        switch (j->size) {
-        case 1: ((uint8_t *)y)[i] = (uint8_t)bits; break;
-        case 2: ((uint16_t *)(void *)y)[i] = (uint16_t)bits; break;
-        case 4: ((uint32_t *)(void *)y)[i] = (uint32_t)bits; break;
-        default: ((uint64_t *)(void *)y)[i] = bits; break;
-        }
+    tsr__put(j->random.dtype, &one, 0, 1);
+    if (j->random.cut >> 32) { /* all of them */
+        for (int64_t i = 0; i < n; i++)
+            memcpy(y + (size_t)i * j->size, &one, j->size);
+        return;
+    }
+    switch (j->size) {
+    case 1: j->by->truths_1(cut, (uint8_t)one, w, n, (void *)y); break;
+    case 2: j->by->truths_2(cut, (uint16_t)one, w, n, (void *)y); break;
+    case 4: j->by->truths_4(cut, (uint32_t)one, w, n, (void *)y); break;
+    default: j->by->truths_8(cut, one, w, n, (void *)y); break;
     }
 }
 
@@ -356,14 +372,22 @@ static void fill_run(void *arg, int64_t at, int64_t global, int64_t n)
 static void permute_run(void *arg, int64_t at, int64_t global, int64_t n)
 {
     const job *j = arg;
+    uint64_t to[TOGETHER];
 
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t to = (int64_t)tsr__permuted(&j->random, (uint64_t)(global + i));
+    for (int64_t i = 0; i < n; i += TOGETHER) {
+        const int64_t count = n - i < TOGETHER ? n - i : TOGETHER;
 
-        if (j->random.dtype == TSR_I64)
-            ((int64_t *)(void *)j->y)[at + i] = to;
-        else
-            ((int32_t *)(void *)j->y)[at + i] = (int32_t)to;
+        for (int k = 0; k < TOGETHER; k++)
+            to[k] = (uint64_t)(global + i + (k < count ? k : 0));
+        shuffle(&j->random, TOGETHER, to);
+        for (int64_t k = 0; k < count; k++) {
+            if (to[k] >= j->random.range)
+                to[k] = tsr__permuted(&j->random, to[k]);
+            if (j->random.dtype == TSR_I64)
+                ((int64_t *)(void *)j->y)[at + i + k] = (int64_t)to[k];
+            else
+                ((int32_t *)(void *)j->y)[at + i + k] = (int32_t)to[k];
+        }
     }
 }
 

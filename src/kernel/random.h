@@ -36,7 +36,7 @@ typedef struct tsr_random {
     uint64_t range;     /* randint: high - low; permutation: how many there are */
     uint64_t cut;       /* bernoulli, dropout: a word below it says yes, up to 2^32 */
     double scale;       /* dropout: 1 / (1 - p) */
-    uint32_t round[24]; /* permutation: a key for each round */
+    uint32_t round[20]; /* permutation: a key for each round */
     int left, right;    /* permutation: bits of the two halves */
 } tsr_random;
 
