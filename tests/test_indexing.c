@@ -343,7 +343,7 @@ static const struct bad {
      "index_add: src must be of x's shape",
      TSR_ERR_SHAPE,
      0},
-    {"one_hot", {"i64[4]@[R]"}, "dtype=0", "one_hot: how many classes", TSR_ERR_ARG, 0},
+    {"one_hot", {"i64[4]@[R]"}, "dtype=f32", "one_hot: how many classes", TSR_ERR_ARG, 0},
     {"one_hot", {"i64[4]@[R]"}, "classes=-1", "one_hot: how many classes", TSR_ERR_ARG, 0},
     {"topk", {"f32[4,6]@[R]"}, "dim=1", "topk: k is not given", TSR_ERR_ARG, 0},
     {"topk",
@@ -355,8 +355,8 @@ static const struct bad {
     {"sort", {"f32[4,6]@[R]"}, "dim=2", "sort: dim 2 is not in -2 to 1", TSR_ERR_SHAPE, 0},
 };
 
-/* The last element of the input with indices is `value`, all else is 0. A rank hears of what another
-   one found when it next waits for it. */
+/* The last element of the input with indices is `value`, all else is 0. A rank hears of what
+   another one found when it next waits for it. */
 static tsr_status check_bad(tsr_mesh *mesh, void *arg)
 {
     const struct bad *b = arg;

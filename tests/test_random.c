@@ -498,6 +498,16 @@ static const struct bad {
      {"seed=1", "offset=3"},
      "permutation: a list is needed",
      TSR_ERR_SHAPE},
+    {"arange",
+     "i64[4]@[R]",
+     {"start=0", "step=0.5"},
+     "arange: i64[4]@[R] cannot begin at 0 and go on by 0.5",
+     TSR_ERR_ARG},
+    {"linspace",
+     "i64[4]@[R]",
+     {"start=0", "stop=3"},
+     "linspace: needs a floating point",
+     TSR_ERR_DTYPE},
     {"eye", "f32[4]@[R]", {NULL, NULL}, "eye: a matrix is needed, not f32[4]", TSR_ERR_SHAPE},
 };
 

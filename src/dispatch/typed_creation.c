@@ -16,13 +16,13 @@ tsr_tensor *tsr__make_by(const char *name, tsr_mesh *mesh, const char *spec, con
 tsr_tensor *tsr_arange(tsr_mesh *mesh, const char *spec, double start, double step)
 {
     return tsr__make_by("arange", mesh, spec,
-                        (const tsr_attr[]){typed_float(start), typed_float(step)});
+                        (const tsr_attr[]){tsr__number(start), tsr__number(step)});
 }
 
 tsr_tensor *tsr_linspace(tsr_mesh *mesh, const char *spec, double start, double stop)
 {
     return tsr__make_by("linspace", mesh, spec,
-                        (const tsr_attr[]){typed_float(start), typed_float(stop)});
+                        (const tsr_attr[]){tsr__number(start), tsr__number(stop)});
 }
 
 tsr_tensor *tsr_eye(tsr_mesh *mesh, const char *spec)

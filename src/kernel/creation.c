@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* creation.c - full, arange, linspace and eye: numbers that follow from an element's place in the
+/* creation.c - arange, linspace and eye: numbers that follow from an element's place in the
    whole tensor. Called through the rows of op/creation_ops.c. */
 #include "kernel/creation.h"
 
@@ -112,19 +112,6 @@ void tsr__kernel_arange(const tsr_kernel_call *call)
 void tsr__kernel_linspace(const tsr_kernel_call *call)
 {
     by_formula(call, TSR_CREATION_LINSPACE);
-}
-
-void tsr__kernel_full(const tsr_kernel_call *call)
-{
-    const tsr_operand *y = &call->out[0];
-    const int64_t n = tsr__operand_count(y);
-    const bool reference =
-        tsr__variant_of(call, TSR_CATEGORY_CREATION, TSR_CREATION_FULL) == TSR_VARIANT_REFERENCE;
-
-    for (int64_t i = 0; i < (reference ? n : n > 0); i++)
-        tsr__put(y->dtype, y->data, i, call->attrs.value[0].f);
-    if (!reference)
-        tsr__repeat(tsr_dtype_size(y->dtype), y->data, n);
 }
 
 /* ---- eye ---- */

@@ -6,7 +6,6 @@
 
 #include "kernel/kernel.h"
 
-void tsr__kernel_full(const tsr_kernel_call *call);     /* attribute 0: the value */
 void tsr__kernel_arange(const tsr_kernel_call *call);   /* attributes start, step */
 void tsr__kernel_linspace(const tsr_kernel_call *call); /* attributes start, stop */
 void tsr__kernel_eye(const tsr_kernel_call *call);

@@ -140,7 +140,7 @@ tsr_random tsr__random_of(const tsr_kernel_call *call, tsr_random_kind kind)
                                                                                   : 2;
     tsr_random r = {.kind = kind,
                     .dtype = call->out[0].dtype,
-                    .stream = {(uint64_t)a[seed].i[0], (uint64_t)a[seed + 1].i[0]},
+                    .stream = {tsr__seed_of(&a[seed]), tsr__seed_of(&a[seed + 1])},
                     .wide = kind == TSR_RANDOM_RANDINT ||
                             (kind <= TSR_RANDOM_NORMAL && call->out[0].dtype == TSR_F64)};
 
@@ -180,8 +180,8 @@ int64_t tsr__randint_at(const tsr_random *r, uint32_t word, uint32_t more)
 }
 
 /* A Feistel network over the next power of two: each half in turn is changed by a function of the
-   other, which can be undone, so it is a permutation. n of them side by side, since the steps of one
-   wait for each other. */
+   other, which can be undone, so it is a permutation. n of them side by side, since the steps of
+   one wait for each other. */
 TSR__INLINE void shuffle(const tsr_random *r, int n, uint64_t *i)
 {
     const uint64_t low = (UINT64_C(1) << r->right) - 1, high = (UINT64_C(1) << r->left) - 1;

@@ -37,11 +37,15 @@ static const op_facts EMBEDDING[] = {
     [TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD] = {"bag_weights_backward", {W, W, W, W, 0, 0, 0, 0, W}},
     [TSR_EMBEDDING_RENORM] = {"embedding_renorm", {P, P, P, P, 0, 0, 0, 0, 0}},
 };
+/* The dtype is that of the inputs, where the output's is another. */
 static const op_facts POINTWISE[] = {
-    [TSR_POINTWISE_ADD] = {"add", {V, V, V, V, V, V, V, R, V}},
-    [TSR_POINTWISE_MUL] = {"mul", {V, V, V, V, V, V, V, R, V}},
-    [TSR_POINTWISE_NEG] = {"neg", {V, V, P, P, V, V, V, R, V}}, /* signs of halves: plain C does */
-    [TSR_POINTWISE_RELU] = {"relu", {V, V, P, P, V, V, V, R, V}},
+#define BASIC(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, R, R}},
+#define NUMBER(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, 0, R}},
+#define FLOAT(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, 0, 0, 0, 0, 0}},
+#define VALUE(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, V, 0}},
+#define TRUTH(OP, name) VALUE(OP, name)
+#include "kernel/pointwise_list.inc.h"
+    [TSR_POINTWISE_CAST] = {"cast", {P, P, P, P, P, P, P, P, 0}},
 };
 static const op_facts LINALG[] = {
     [TSR_LINALG_MATMUL] = {"matmul", {L, L, L, L, 0, 0, 0, 0, R}},
@@ -94,9 +98,8 @@ static const op_facts RANDOM[] = {
     [TSR_RANDOM_DROPOUT] = {"dropout", {V, V, V, V, 0, 0, 0, 0, 0}},
 };
 static const op_facts CREATION[] = {
-    [TSR_CREATION_FULL] = {"full", {P, P, P, P, P, P, P, P, 0}},
     [TSR_CREATION_ARANGE] = {"arange", {P, P, P, P, P, P, P, P, 0}},
-    [TSR_CREATION_LINSPACE] = {"linspace", {P, P, P, P, P, P, P, P, 0}},
+    [TSR_CREATION_LINSPACE] = {"linspace", {P, P, P, P, 0, 0, 0, 0, 0}},
     [TSR_CREATION_EYE] = {"eye", {P, P, P, P, P, P, P, P, 0}},
 };
 
@@ -294,7 +297,8 @@ tsr_kernel_variant tsr__variant_best(tsr_kernel_category category, uint16_t op, 
 tsr_kernel_variant tsr__variant_of(const tsr_kernel_call *call, tsr_kernel_category category,
                                    uint16_t op)
 {
-    if (call->reference)
+    /* fast reductions go by the sizes of all dims; matmul and convolution have ways of their own */
+    if (call->reference || (call->reproducible && category == TSR_CATEGORY_REDUCTION))
         return TSR_VARIANT_REFERENCE;
     return tsr__variant_best(category, op, call->out[0].dtype, call->variant);
 }

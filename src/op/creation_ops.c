@@ -3,6 +3,8 @@
    its elements' places: in place, as what it held does not count. */
 #include "op/creation_ops.h"
 
+#include <math.h>
+
 #include "base/reduce.h"
 #include "kernel/creation.h"
 #include "op/families.h"
@@ -35,6 +37,27 @@ void tsr__filled_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
         call->number[d] = s->in[0].shape.size[d];
 }
 
+static tsr_status arange_shape(tsr_schema *s, tsr_error *err)
+{
+    const double start = tsr_schema_attr(s, "start")->f, step = tsr_schema_attr(s, "step")->f;
+    char text[TSR_TEXT_LEN];
+
+    if (!tsr__dtype_is_float(s->in[0].dtype) && (start != rint(start) || step != rint(step)))
+        return tsr__fail(err, TSR_ERR_ARG, "arange: %s cannot begin at %g and go on by %g",
+                         tsr_spec_text(&s->in[0], text, sizeof text), start, step);
+    return tsr__shape_same(s, err);
+}
+
+static tsr_status linspace_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(tsr__needs_float(s, err));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
 static tsr_status eye_shape(tsr_schema *s, tsr_error *err)
 {
     char text[TSR_TEXT_LEN];
@@ -45,7 +68,6 @@ static tsr_status eye_shape(tsr_schema *s, tsr_error *err)
     return tsr__shape_same(s, err);
 }
 
-static const char *const full_cases[] = {"f64[4,6] value=3", "f64[5,3] value=3", NULL};
 static const char *const arange_cases[] = {"f64[4,6]",
                                            "f64[5,3]",
                                            "f64[4,6,2] start=-3 step=0.5",
@@ -58,23 +80,13 @@ static const char *const linspace_cases[] = {"f64[4,6] start=-1 stop=2", "f64[5,
 static const char *const eye_cases[] = {"f64[6,6]", "f64[5,7]", "f64[2,6,4]", "f64[3,5,5]", NULL};
 
 const tsr_op tsr__ops_creation[] = {
-    {.name = "full",
-     .inputs = "x",
-     .attrs = "value:float=0",
-     .doc = "x is overwritten by one value",
-     .rule = tsr__filled_rule,
-     .shape = tsr__shape_same,
-     .kernel = tsr__kernel_full,
-     .grad = tsr_grad_none,
-     .inplace = true,
-     .cases = full_cases},
     {.name = "arange",
      .inputs = "x",
-     .attrs = "start:float=0,step:float=1",
+     .attrs = "start:number=0,step:number=1",
      .doc = "x is overwritten: element i in row-major order is start + i step",
      .rule = tsr__filled_rule,
      .positions = true,
-     .shape = tsr__shape_same,
+     .shape = arange_shape,
      .kernel = tsr__kernel_arange,
      .localise = tsr__filled_localise,
      .grad = tsr_grad_none,
@@ -82,11 +94,11 @@ const tsr_op tsr__ops_creation[] = {
      .cases = arange_cases},
     {.name = "linspace",
      .inputs = "x",
-     .attrs = "start:float=0,stop:float=1",
+     .attrs = "start:number=0,stop:number=1",
      .doc = "x is overwritten by equal steps from start to stop, both included, in row-major order",
      .rule = tsr__filled_rule,
      .positions = true,
-     .shape = tsr__shape_same,
+     .shape = linspace_shape,
      .kernel = tsr__kernel_linspace,
      .localise = tsr__filled_localise,
      .grad = tsr_grad_none,

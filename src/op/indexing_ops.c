@@ -374,8 +374,8 @@ static const char *const scatter_backward_cases[] = {"f64[4,6] i64[4,6]<4", "f64
                                                      "f64[4,6] i64[2,4]<6 dim=1",
                                                      "f64[5,7] i64[3,3]<7 dim=1", NULL};
 static const char *const one_hot_cases[] = {"i64[8]<6 classes=6", "i64[7]<5 classes=5",
-                                            "i64[4,2]<6 classes=6 dtype=0",
-                                            "i64[5,3]<7 classes=7 dtype=0", NULL};
+                                            "i64[4,2]<6 classes=6 dtype=f32",
+                                            "i64[5,3]<7 classes=7 dtype=f32", NULL};
 
 const tsr_op tsr__ops_indexing[] = {
     {.name = "gather",
@@ -478,9 +478,8 @@ const tsr_op tsr__ops_indexing[] = {
     {.name = "one_hot",
      .kind = TSR_INDEX_ONE_HOT,
      .inputs = "ids",
-     .attrs = "classes:int,dtype:int=5",
-     .doc = "a row of so many classes for every id, 1 at the id's and 0 elsewhere; dtype is the "
-            "number of a tsr_dtype, i64 if not given",
+     .attrs = "classes:int,dtype:dtype=i64",
+     .doc = "a row of so many classes for every id, 1 at the id's and 0 elsewhere",
      .rule = one_hot_rule,
      .positions = true,
      .shape = one_hot_shape,

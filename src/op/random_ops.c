@@ -9,7 +9,7 @@
 #include "op/families.h"
 #include "op/infer.h"
 
-#define STREAM "seed:int=0,offset:int=0"
+#define STREAM "seed:seed=0,offset:seed=0"
 
 static tsr_status check_probability(const tsr_schema *s, tsr_error *err)
 {
@@ -127,11 +127,11 @@ static const char *const normal_cases[] = {"f64[4,6] seed=7", "f64[5,3] seed=7",
                                            "f64[5,3] mean=9 std=0.5 offset=5", NULL};
 static const char *const bernoulli_cases[] = {
     "f64[4,6] seed=7", "f64[5,3] seed=7", "i64[8] p=0.25 offset=5", "i64[7] p=0.25 offset=5", NULL};
-static const char *const randint_cases[] = {"i64[4,6] high=10 seed=7", "i64[5,3] high=10 seed=7",
-                                            "i64[8] low=-3 high=3 offset=5",
-                                            "i64[7] low=-3 high=3 offset=5", NULL};
-static const char *const permutation_cases[] = {"i64[8] seed=7", "i64[13] seed=7",
-                                                "i64[9] offset=5", NULL};
+static const char *const randint_cases[] = {
+    "i64[4,6]<10 high=10 seed=7", "i64[5,3]<10 high=10 seed=7", "i64[8]<10 low=-3 high=3 offset=5",
+    "i64[7]<10 low=-3 high=3 offset=5", NULL};
+static const char *const permutation_cases[] = {"i64[8]<10 seed=7", "i64[13]<10 seed=7",
+                                                "i64[9]<10 offset=5", NULL};
 static const char *const dropout_cases[] = {"f64[4,6] seed=7", "f64[5,3] seed=7",
                                             "f64[4,6] p=0.25 offset=5", "f64[5,3] p=0.25 offset=5",
                                             NULL};
@@ -151,7 +151,7 @@ const tsr_op tsr__ops_random[] = {
      .cases = uniform_cases},
     {.name = "normal",
      .inputs = "x",
-     .attrs = "mean:float=0,std:float=1," STREAM,
+     .attrs = "mean:number=0,std:number=1," STREAM,
      .doc = "x is overwritten by normally distributed numbers",
      .rule = tsr__filled_rule,
      .positions = true,
@@ -163,7 +163,7 @@ const tsr_op tsr__ops_random[] = {
      .cases = normal_cases},
     {.name = "bernoulli",
      .inputs = "x",
-     .attrs = "p:float=0.5," STREAM,
+     .attrs = "p:number=0.5," STREAM,
      .doc = "x is overwritten by ones, each with probability p, and zeros",
      .rule = tsr__filled_rule,
      .positions = true,
@@ -199,7 +199,7 @@ const tsr_op tsr__ops_random[] = {
      .cases = permutation_cases},
     {.name = "dropout",
      .inputs = "x",
-     .attrs = "p:float=0.5," STREAM,
+     .attrs = "p:number=0.5," STREAM,
      .doc = "each element is 0 with probability p, else divided by 1 - p",
      .rule = dropout_rule,
      .linear = "x",
