@@ -360,7 +360,11 @@ enum {
     TSR_CATEGORY_CONVOLUTION = 6,
     TSR_CATEGORY_POOLING = 7,
     TSR_CATEGORY_LOSS = 8,
-    TSR_CATEGORY_LAYER_NORM = 9
+    TSR_CATEGORY_LAYER_NORM = 9,
+    TSR_CATEGORY_INDEX = 10,
+    TSR_CATEGORY_ORDER = 11,
+    TSR_CATEGORY_RANDOM = 12,
+    TSR_CATEGORY_CREATION = 13
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -526,6 +530,34 @@ enum {
     TSR_RMS_NORM = 2,
     TSR_RMS_NORM_BACKWARD = 3
 };
+
+typedef uint16_t tsr_index_kind;
+enum {
+    TSR_INDEX_GATHER = 0,
+    TSR_INDEX_SELECT = 1,
+    TSR_INDEX_TAKE = 2,
+    TSR_INDEX_SCATTER = 3,
+    TSR_INDEX_SCATTER_ADD = 4,
+    TSR_INDEX_ADD = 5,
+    TSR_INDEX_SCATTER_BACKWARD = 6,
+    TSR_INDEX_ONE_HOT = 7
+};
+
+typedef uint16_t tsr_order_kind;
+enum { TSR_ORDER_SORT = 0, TSR_ORDER_TOPK = 1 };
+
+typedef uint16_t tsr_random_kind;
+enum {
+    TSR_RANDOM_UNIFORM = 0,
+    TSR_RANDOM_NORMAL = 1,
+    TSR_RANDOM_BERNOULLI = 2,
+    TSR_RANDOM_RANDINT = 3,
+    TSR_RANDOM_PERMUTATION = 4,
+    TSR_RANDOM_DROPOUT = 5
+};
+
+typedef uint16_t tsr_creation_kind;
+enum { TSR_CREATION_ARANGE = 0, TSR_CREATION_LINSPACE = 1, TSR_CREATION_EYE = 2 };
 
 /* How a kernel is known. A plain value, the same on all ranks. */
 enum { TSR_NO_INDEX = -1 };

@@ -414,6 +414,66 @@ TSR_API tsr_tensor *tsr_adaptive_avg_pool_backward(tsr_tensor *grad, const int64
 TSR_API tsr_tensor *tsr_upsample_backward(tsr_tensor *grad, const int64_t *input,
                                           tsr_upsample_mode mode);
 
+/* ---- by indices ------------------------------------------------------------------------------ */
+
+/* Indices are i32 or i64 and count from 0. One that is out of range is an error on every rank,
+   which names it and its place. */
+
+/* out[i][j][k] = x[i][index[i][j][k]][k] for dim 1, and so on: the index has as many dims as x, and
+   but for dim at most its sizes. */
+TSR_API tsr_tensor *tsr_gather(tsr_tensor *x, int dim, tsr_tensor *index);
+/* The slices of x along dim that a list of indices names. */
+TSR_API tsr_tensor *tsr_index_select(tsr_tensor *x, int dim, tsr_tensor *index);
+/* The elements of x, counted in row-major order, that indices of any shape name. */
+TSR_API tsr_tensor *tsr_take(tsr_tensor *x, tsr_tensor *index);
+/* x with x[i][index[i][j][k]][k] = src[i][j][k] for dim 1; if several are written to one place, the
+   last along dim. src is at least as large as the index. */
+TSR_API tsr_tensor *tsr_scatter(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* The same, added. */
+TSR_API tsr_tensor *tsr_scatter_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* x plus slices of src at those along dim that a list of indices names. */
+TSR_API tsr_tensor *tsr_index_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* The gradient of a scatter's src, as far as the index goes. */
+TSR_API tsr_tensor *tsr_scatter_backward(tsr_tensor *grad, int dim, tsr_tensor *index);
+/* [...] -> [..., classes], 1 at each id, 0 elsewhere. */
+TSR_API tsr_tensor *tsr_one_hot(tsr_tensor *ids, int64_t classes, tsr_dtype dtype);
+
+/* Elements along dim in order, and in *index (i64; may be NULL) where they were. A NaN is the
+   largest; equal ones stay in their order. */
+TSR_API tsr_tensor *tsr_sort(tsr_tensor *x, int dim, bool descending, tsr_tensor **index);
+/* The k largest along dim, or the smallest, in order. Of a dim that is sharded only the best of
+   every rank travel. */
+TSR_API tsr_tensor *tsr_topk(tsr_tensor *x, int64_t k, int dim, bool largest, tsr_tensor **index);
+
+/* ---- made by formulas ------------------------------------------------------------------------ */
+
+/* Tensors of a spec, "f32[1000,64]@[S(0),R]", as tsr_zeros makes them; tsr_full and tsr_arange are
+   in tessera.h. */
+/* Equal steps from start to stop, both included, in row-major order. */
+TSR_API tsr_tensor *tsr_linspace(tsr_mesh *mesh, const char *spec, double start, double stop);
+/* Ones on the diagonal of the last two dims. */
+TSR_API tsr_tensor *tsr_eye(tsr_mesh *mesh, const char *spec);
+
+/* Random numbers. Each element has those of its place in the whole tensor (Philox4x32-10, the seed
+   is the key): meshes, layouts and worlds do not matter, and the same call gives the same. Calls
+   with one seed give numbers that depend on each other; rows also have an `offset`, which tells
+   streams of one seed apart. */
+TSR_API tsr_tensor *tsr_uniform(tsr_mesh *mesh, const char *spec, double low, double high,
+                                uint64_t seed); /* low to below high */
+TSR_API tsr_tensor *tsr_normal(tsr_mesh *mesh, const char *spec, double mean, double std,
+                               uint64_t seed);
+TSR_API tsr_tensor *tsr_randn(tsr_mesh *mesh, const char *spec, uint64_t seed);
+/* 1 with probability p, else 0; of any type. */
+TSR_API tsr_tensor *tsr_bernoulli(tsr_mesh *mesh, const char *spec, double p, uint64_t seed);
+/* Integers from low to high - 1. */
+TSR_API tsr_tensor *tsr_randint(tsr_mesh *mesh, const char *spec, int64_t low, int64_t high,
+                                uint64_t seed);
+/* 0 to n - 1 in random order, for a list of n. */
+TSR_API tsr_tensor *tsr_permutation(tsr_mesh *mesh, const char *spec, uint64_t seed);
+/* Each element is 0 with probability p, else divided by 1 - p. No mask is stored: the gradient is
+   tsr_dropout of the gradient with the same numbers. */
+TSR_API tsr_tensor *tsr_dropout(tsr_tensor *x, double p, uint64_t seed, uint64_t offset);
+
 /* ---- lookups in tables ----------------------------------------------------------------------- */
 
 /* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names

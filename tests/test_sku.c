@@ -21,7 +21,7 @@ static void test_pinned(void **state)
 {
     static const struct {
         int category, op;
-        const char *text; /* of f32 and i64 by reference */
+        const char *text; /* of f32, or i64 where there is none, and indices of i64, by reference */
     } pinned[] = {
         {0, 0, "embedding.embedding.f32.i64.reference"},
         {0, 1, "embedding.embedding_backward.f32.i64.reference"},
@@ -147,6 +147,25 @@ static void test_pinned(void **state)
         {9, 1, "layer_norm.layer_norm_backward.f32.reference"},
         {9, 2, "layer_norm.rms_norm.f32.reference"},
         {9, 3, "layer_norm.rms_norm_backward.f32.reference"},
+        {10, 0, "index.gather.f32.i64.reference"},
+        {10, 1, "index.index_select.f32.i64.reference"},
+        {10, 2, "index.take.f32.i64.reference"},
+        {10, 3, "index.scatter.f32.i64.reference"},
+        {10, 4, "index.scatter_add.f32.i64.reference"},
+        {10, 5, "index.index_add.f32.i64.reference"},
+        {10, 6, "index.scatter_backward.f32.i64.reference"},
+        {10, 7, "index.one_hot.f32.i64.reference"},
+        {11, 0, "order.sort.f32.reference"},
+        {11, 1, "order.topk.f32.reference"},
+        {12, 0, "random.uniform.f32.reference"},
+        {12, 1, "random.normal.f32.reference"},
+        {12, 2, "random.bernoulli.f32.reference"},
+        {12, 3, "random.randint.i64.reference"},
+        {12, 4, "random.permutation.i64.reference"},
+        {12, 5, "random.dropout.f32.reference"},
+        {13, 0, "creation.arange.f32.reference"},
+        {13, 1, "creation.linspace.f32.reference"},
+        {13, 2, "creation.eye.f32.reference"},
     };
     enum { N = sizeof pinned / sizeof *pinned };
     tsr_kernel_sku sku, last = {0};
@@ -164,9 +183,12 @@ static void test_pinned(void **state)
     assert_int_equal(TSR_VARIANT_AVX512, 4);
     assert_int_equal(TSR_VARIANT_LIBRARY, 5);
     for (int i = 0; i < N; i++) {
+        const bool index = pinned[i].category == TSR_CATEGORY_EMBEDDING ||
+                           pinned[i].category == TSR_CATEGORY_INDEX;
+
         sku = (tsr_kernel_sku){(tsr_kernel_category)pinned[i].category, (uint16_t)pinned[i].op,
-                               TSR_F32, pinned[i].category ? TSR_NO_INDEX : TSR_I64,
-                               TSR_VARIANT_REFERENCE};
+                               strstr(pinned[i].text, ".f32") ? TSR_F32 : TSR_I64,
+                               index ? TSR_I64 : TSR_NO_INDEX, TSR_VARIANT_REFERENCE};
         assert_string_equal(tsr_kernel_sku_text(&sku, text, sizeof text), pinned[i].text);
         assert_true(tsr__sku_exists(&sku));
     }
@@ -190,7 +212,7 @@ static void test_list(void **state)
 {
     const int n = tsr_kernel_count();
     uint64_t *hash = calloc((size_t)n, sizeof *hash);
-    int by_category[10] = {0};
+    int by_category[14] = {0};
 
     (void)state;
     assert_non_null(hash);
@@ -200,7 +222,7 @@ static void test_list(void **state)
         char text[TSR_SKU_TEXT_LEN];
 
         assert_true(tsr__sku_exists(&sku));
-        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 10);
+        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 14);
         by_category[sku.category]++;
         hash[i] = tsr_kernel_sku_hash(&sku);
         tsr_kernel_sku_text(&sku, text, sizeof text);
@@ -224,6 +246,10 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_LOSS], 8 * 4 * 4 + 2 * 4 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_LAYER_NORM], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_POOLING], 2 * (7 * 3 + 1) + 2 * (4 * 3 + 4));
+    assert_int_equal(by_category[TSR_CATEGORY_INDEX], 2 * (5 * 8 * 2 + 2 * 7 * 2 + 8));
+    assert_int_equal(by_category[TSR_CATEGORY_ORDER], 2 * 8 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_RANDOM], 3 * 4 * 3 + 8 * 3 + 3 * 3 + 2 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_CREATION], 2 * 8 * 2 + 4 * 2);
 }
 
 static void test_bad(void **state)

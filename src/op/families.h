@@ -47,6 +47,11 @@ unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in);
 tsr_status tsr__run_class_loss(const tsr_run_call *call, tsr_error *err);
 void tsr__class_mdims(const tsr_schema *s, const tsr_spec *in, unsigned *classes, unsigned *rows);
 
+/* The run of topk, src/run/top_merge.c; and op/ordering_ops.c: the mesh dims along which ranks hold
+   parts of one line. */
+tsr_status tsr__run_topk(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__topk_mdims(const tsr_schema *s, const tsr_spec *in);
+
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_inplace[]; /* of them, in place: found by name, but not listed */
 extern const tsr_op tsr__ops_compare[];
@@ -71,5 +76,9 @@ extern const tsr_op tsr__ops_norm[];
 extern const tsr_op tsr__ops_layer_norm[];
 extern const tsr_op tsr__ops_class_loss[];
 extern const tsr_op tsr__ops_pair_loss[];
+extern const tsr_op tsr__ops_indexing[];
+extern const tsr_op tsr__ops_ordering[];
+extern const tsr_op tsr__ops_random[];
+extern const tsr_op tsr__ops_creation[];
 
 #endif

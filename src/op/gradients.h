@@ -100,4 +100,15 @@ tsr_status tsr__grad_outer(const tsr_grad_call *call);
 tsr_status tsr__grad_einsum(const tsr_grad_call *call);
 tsr_status tsr__grad_attention(const tsr_grad_call *call);
 
+/* index_grad.c */
+tsr_status tsr__grad_gather(const tsr_grad_call *call);
+tsr_status tsr__grad_index_select(const tsr_grad_call *call);
+tsr_status tsr__grad_take(const tsr_grad_call *call);
+tsr_status tsr__grad_scatter(const tsr_grad_call *call);
+tsr_status tsr__grad_scatter_add(const tsr_grad_call *call);
+tsr_status tsr__grad_index_add(const tsr_grad_call *call);
+tsr_status tsr__grad_sort(const tsr_grad_call *call);
+tsr_status tsr__grad_topk(const tsr_grad_call *call);
+tsr_status tsr__grad_dropout(const tsr_grad_call *call);
+
 #endif

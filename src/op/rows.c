@@ -31,6 +31,10 @@ const tsr_op *const *tsr__op_families(void)
         tsr__ops_layer_norm,
         tsr__ops_class_loss,
         tsr__ops_pair_loss,
+        tsr__ops_indexing,
+        tsr__ops_ordering,
+        tsr__ops_random,
+        tsr__ops_creation,
         NULL,
     };
     /* clang-format on */
