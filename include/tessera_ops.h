@@ -171,8 +171,9 @@ TSR_API tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims);
    as one dim. */
 TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims);
 
-/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or with
-   what mirroring at the ends gives, with the first and last elements, or from the other end. */
+/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or
+   with what mirroring at the ends gives, with the first and last elements, or from the other
+   end. */
 TSR_API tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after,
                             double value);
 TSR_API tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, const int64_t *after);
@@ -188,8 +189,8 @@ TSR_API tsr_tensor *tsr_triu(tsr_tensor *x, int64_t diagonal);
 TSR_API tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out);
 TSR_API tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out);
 
-/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c], with
-   crd [c, block, block] as in PyTorch's pixel_shuffle. */
+/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c],
+   with crd [c, block, block] as in PyTorch's pixel_shuffle. */
 TSR_API tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd);
 TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
 
