@@ -9,8 +9,8 @@ static const char *shards(const tsr_op *op)
 {
     if (op->axes)
         return op->axes;
-    if (op->compose)
-        return "as composed";
+    if (tsr_op_is_composed(op))
+        return "as its parts";
     return op->rule || op->strategies || op->propagate ? "by function" : "replicated";
 }
 
@@ -36,6 +36,8 @@ static void print_table(void)
 /* How partial inputs pass. */
 static const char *partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 {
+    if (tsr_op_is_composed(op))
+        return "as its parts have it";
     if (op->moves)
         return "every reduction passes, it only moves elements";
     if (!op->linear && !op->monotone)
@@ -57,10 +59,12 @@ static void print_op(const tsr_op *op)
         printf(*a == ',' ? ", " : "%c", *a);
     printf("\n  shards      %s\n", shards(op));
     printf("  partial     %s\n", partials(op, text));
-    printf("  runs        %s%s%s\n",
-           op->compose  ? "by other ops"
-           : op->kernel ? "a kernel on local parts"
-                        : "by itself, moving data",
+    printf("  runs        %s%s%s%s\n",
+           op->means     ? "as "
+           : op->compose ? "by other ops"
+           : op->kernel  ? "a kernel on local parts"
+                         : "by itself, moving data",
+           op->means ? op->means : "",
            op->kernel && op->run ? "; or by itself where that is cheaper" : "",
            op->inplace ? ", into its first input" : "");
     printf("  gradient    %s\n", op->grad ? "yes" : "not yet");
@@ -70,9 +74,10 @@ static void print_op(const tsr_op *op)
 
 static json_t *op_json(const tsr_op *op)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name, "inputs", op->inputs,
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name, "inputs", op->inputs,
                      "attributes", op->attrs ? op->attrs : "", "axes", op->axes ? op->axes : "",
-                     "gradient", op->grad != NULL, "doc", op->doc);
+                     "means", op->means ? op->means : "", "gradient", op->grad != NULL, "doc",
+                     op->doc);
 }
 
 int cli_ops(const cli_args *args)

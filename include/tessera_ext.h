@@ -216,7 +216,10 @@ struct tsr_op {
        prepare makes what is kept for further calls of the same kind (shapes, attributes, numbers;
        data is not there yet), as call->state; release frees that. run: on tensors, moving data
        itself; beside a kernel, for strategies in which comm says that the op moves something.
-       compose: by other ops, and by them alone. */
+       compose: by other ops, and by them alone; means: by others too, as a text, "mul(x,
+       sigmoid(x))": names of ops and of the row's inputs; attributes of parts as literals or as
+       the row's own, "dims=dims", "mul=-alpha", "mul=1/alpha"; "max_pool(x)[1]" is its output 1;
+       several outputs are separated by ;. Shapes and gradient follow from the parts. */
     tsr_kernel kernel;
     size_t (*scratch)(const tsr_kernel_call *call); /* Pure; shapes and attributes, no data */
     void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
@@ -226,6 +229,7 @@ struct tsr_op {
     tsr_status (*run)(const tsr_run_call *call, tsr_error *err);
     tsr_status (*compose)(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
                           tsr_error *err);
+    const char *means;
 
     tsr_status (*grad)(const tsr_grad_call *call);
     bool inplace;  /* the output is the first input, and stays where that is */
@@ -239,6 +243,12 @@ struct tsr_op {
        too. */
     const char *const *cases;
 };
+
+/* Is it made of other ops? Such a row has no rules and no plan of its own. */
+static inline bool tsr_op_is_composed(const tsr_op *op)
+{
+    return op->compose || op->means;
+}
 
 /* The built-in rows. Pure. */
 TSR_API int tsr_op_count(void);

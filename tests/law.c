@@ -47,7 +47,7 @@ static void choose_dtype(tsr_schema *s, uint64_t h)
     for (int k = 0; k < other.n_in; k++)
         if (tsr__schema_has(&other, k) && other.in[k].dtype == TSR_F64)
             other.in[k].dtype =
-                dtypes[h % (s->op->compose ? 4 : 6)]; /* who knows what its parts take */
+                dtypes[h % (tsr_op_is_composed(s->op) ? 4 : 6)]; /* who knows what its parts take */
     if (tsr__schema_check(&other, NULL) == TSR_OK)
         *s = other;
 }

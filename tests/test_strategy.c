@@ -91,7 +91,7 @@ static void search_equals_enumeration(void **state)
             continue;
         for (int r = 0; r < tsr_op_count(); r++) {
             const tsr_op *op = tsr_op_row(r);
-            for (int c = 0; op->cases && op->cases[c] && !op->compose; c++, cases++) {
+            for (int c = 0; op->cases && op->cases[c] && !tsr_op_is_composed(op); c++, cases++) {
                 int rules = rules_of(op, op->cases[c]);
                 int seeds = seeds_for(plan[m].seeds, mesh.ndim, rules);
                 for (int i = 0; i < seeds; i++, number++) {

@@ -33,5 +33,6 @@ extern const tsr_op tsr__ops_convolution[];
 extern const tsr_op tsr__ops_pooling[];
 extern const tsr_op tsr__ops_resampling[];
 extern const tsr_op tsr__ops_norm[];
+extern const tsr_op tsr__ops_decomposed[];
 
 #endif

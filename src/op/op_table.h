@@ -15,6 +15,7 @@ typedef struct tsr_op_entry {
     int n_in;  /* inputs as declared */
     int n_attrs;
     tsr_attrs defaults;
+    struct tsr_means *means; /* of a row that is a text of other ops (op/means.h), else NULL */
     tsr_op_counters counters;
     struct tsr_op_entry *next, *later; /* in its bucket; in the order of first use */
 } tsr_op_entry;
