@@ -14,6 +14,14 @@ static const char *shards(const tsr_op *op)
     return op->rule || op->strategies || op->propagate ? "by function" : "replicated";
 }
 
+/* Does one flow through it? */
+static const char *gradient(const tsr_op *op)
+{
+    if (op->grad)
+        return op->grad == tsr_grad_none ? "none" : "yes";
+    return tsr_op_has_grad(op) ? "by parts" : "-";
+}
+
 static void print_table(void)
 {
     cli_table table;
@@ -23,8 +31,8 @@ static void print_table(void)
     for (int i = 0; i < tsr_op_count(); i++) {
         const tsr_op *op = tsr_op_row(i);
 
-        cli_table_row(&table, (const char *[]){op->name, op->inputs, shards(op),
-                                               op->grad ? "yes" : "-", op->doc});
+        cli_table_row(&table,
+                      (const char *[]){op->name, op->inputs, shards(op), gradient(op), op->doc});
     }
     cli_table_close(&table, 0);
     printf("\ninputs  ? may be left out or -, * is a list\n"
@@ -67,7 +75,7 @@ static void print_op(const tsr_op *op)
            op->means ? op->means : "",
            op->kernel && op->run ? "; or by itself where that is cheaper" : "",
            op->inplace ? ", into its first input" : "");
-    printf("  gradient    %s\n", op->grad ? "yes" : "not yet");
+    printf("  gradient    %s\n", gradient(op));
     if (op->cases && op->cases[0])
         printf("  try         tessera verify \"%s %s mesh=2x2\"\n", op->name, op->cases[0]);
 }
@@ -76,7 +84,7 @@ static json_t *op_json(const tsr_op *op)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name, "inputs", op->inputs,
                      "attributes", op->attrs ? op->attrs : "", "axes", op->axes ? op->axes : "",
-                     "means", op->means ? op->means : "", "gradient", op->grad != NULL, "doc",
+                     "means", op->means ? op->means : "", "gradient", tsr_op_has_grad(op), "doc",
                      op->doc);
 }
 

@@ -79,14 +79,6 @@ static bool differs(const problem *p, double got, const int64_t *at, int64_t glo
     return true;
 }
 
-static bool same_shape(const tsr_shape *a, const tsr_shape *b)
-{
-    for (int d = 0; d < a->ndim; d++)
-        if (a->size[d] != b->size[d])
-            return false;
-    return a->ndim == b->ndim;
-}
-
 /* The local part, element by element; terms mean nothing alone, so of partials only the shape. */
 static tsr_status compare_local(const problem *p, tsr_tensor *y, bool partial, verdict *v)
 {
@@ -102,7 +94,7 @@ static tsr_status compare_local(const problem *p, tsr_tensor *y, bool partial, v
         return TSR_ERR_MEMORY;
     v->shape_expected = part.shape;
     v->shape = view.shape;
-    if (!same_shape(&part.shape, &view.shape))
+    if (!tsr_shape_equal(&part.shape, &view.shape))
         v->fault = FAULT_SHAPE;
     n = tsr_shape_count(&part.shape);
     for (int64_t i = 0; i < n && !v->fault && !partial; i++) {

@@ -279,6 +279,7 @@ TSR_API tsr_status tsr_spec_check(const tsr_spec *spec, tsr_error *err); /* Pure
 TSR_API bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b);       /* Pure. Names of dims do
                                                                             not count. */
 TSR_API int64_t tsr_shape_count(const tsr_shape *shape);                 /* Pure. Elements. */
+TSR_API bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);    /* Pure. */
 
 /* Indices begin + j * step + i for 0 <= j < count, 0 <= i < len, in that order. */
 typedef struct tsr_index_run {

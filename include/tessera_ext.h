@@ -117,6 +117,8 @@ typedef struct tsr_operand {
     tsr_shape shape;
     void *data;
     int64_t first[TSR_MAX_DIM]; /* where it begins in the whole tensor; -1: it is in pieces */
+    /* rows with `positions`: along a dim in pieces, where each index is in the whole tensor */
+    const int64_t *index[TSR_MAX_DIM];
 } tsr_operand;
 
 typedef struct tsr_memory tsr_memory; /* of a rank */
@@ -159,11 +161,14 @@ typedef struct tsr_run_call {
     tsr_tensor *const *out; /* NULL: switched off */
 } tsr_run_call;
 
-/* What a gradient function gets; it fills grad_in where it is wanted, using ops. */
+/* What a gradient function gets. By ops, it sets grad_in[k], of the shape and dtype of in[k], for
+   the inputs whose gradient is wanted; left NULL, none flows. */
 typedef struct tsr_grad_call {
-    const tsr_attrs *attrs;
+    const tsr_op *op;
+    const tsr_attrs *attrs; /* in the order of the row */
     int n_in, n_out;
-    tsr_tensor *const *in, *const *out, *const *grad_out;
+    tsr_tensor *const *in, *const *out; /* NULL: absent, or switched off */
+    tsr_tensor *const *grad_out;        /* NULL: nothing depends on that output */
     const bool *wanted;
     tsr_tensor **grad_in;
 } tsr_grad_call;
@@ -231,9 +236,11 @@ struct tsr_op {
                           tsr_error *err);
     const char *means;
 
+    /* optional: its gradient, written in ops; tsr_grad_none says that none flows through it */
     tsr_status (*grad)(const tsr_grad_call *call);
-    bool inplace;  /* the output is the first input, and stays where that is */
-    bool in_field; /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
+    bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
+    bool inplace;   /* the output is the first input, and stays where that is */
+    bool in_field;  /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
 
     /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
        that differ in sizes only are judged together: some should divide by the mesh, some not.
@@ -279,6 +286,18 @@ TSR_API tsr_tensor *tsr_op_run_to(tsr_mesh *mesh, const char *name, tsr_tensor *
 /* All its outputs: out[TSR_OP_OUTPUTS], NULL for those that it has not or that are switched off. */
 TSR_API tsr_status tsr_op_run_all(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                                   const char *const *attrs, int n_attrs, tsr_tensor **out);
+
+/* The gradients of a call's inputs from those of its outputs (NULL: nothing depends on that one),
+   for the inputs whose gradient is wanted (wanted NULL: all of a floating point type): out is what
+   the call gave, grad_in[n_in] gets them, NULL where none flows. Collective. */
+TSR_API tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
+                               const char *const *attrs, int n_attrs, tsr_tensor *const *out,
+                               tsr_tensor *const *grad_out, const bool *wanted,
+                               tsr_tensor **grad_in);
+/* Does tsr_op_grad know what flows through it: by the row's function, or by its parts? Pure. */
+TSR_API bool tsr_op_has_grad(const tsr_op *op);
+/* For rows through which no gradient flows: comparisons, say. */
+TSR_API tsr_status tsr_grad_none(const tsr_grad_call *call);
 
 /* The kernel alone of such a call, n times, into the output that it gave before: for measuring what
    dispatch adds. All inputs must be where its strategy wants them. Local. */

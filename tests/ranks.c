@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 void pass_with(tsr_run_opts opts, tsr_job job, void *arg)
@@ -21,6 +24,19 @@ void pass_with(tsr_run_opts opts, tsr_job job, void *arg)
 void pass_on(const char *mesh, tsr_job job, void *arg)
 {
     pass_with((tsr_run_opts){.mesh = mesh, .world = TSR_WORLD_THREAD}, job, arg);
+}
+
+bool op_is_asked(const char *name)
+{
+    const char *asked = getenv("TESSERA_TEST_OPS"), *at = asked;
+    const size_t n = strlen(name);
+
+    while (at && (at = strstr(at, name))) {
+        if ((at == asked || at[-1] == ',') && (at[n] == ',' || at[n] == 0))
+            return true;
+        at += n;
+    }
+    return !asked;
 }
 
 int run_under_mpi(tsr_job job, void *arg)

@@ -12,6 +12,7 @@
 #include "op/families.h"
 #include "op/infer.h"
 #include "op/op_case.h"
+#include "ranks.h"
 #include "validate/validate.h"
 
 /* ---- the table ---- */
@@ -26,6 +27,8 @@ static void all_ops_are_right(void **state)
         tsr_validation v = {0};
         tsr_error err = {0};
 
+        if (!op_is_asked(name))
+            continue;
         if (tsr_validate(tsr_op_row(i), &v, &err) != TSR_OK)
             fail_msg("%s: %s", name, err.text);
         assert_true(v.cases > 0 && v.runs > 0 && (v.runs_only || (v.rules > 1 && v.tuples > 0)));

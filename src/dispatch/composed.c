@@ -152,20 +152,9 @@ tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
     for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)
         if (out[k])
             st = tsr__tensor_check(ctx, out[k], call->entry->op->name);
-    for (int k = 0; k < TSR_MAX_OUT; k++) {
-        if (st != TSR_OK)
-            out[k] = NULL;
-        else if (out[k] && out[k]->scope == ctx->scope)
-            tsr_keep(out[k]);
-        else
-            tsr_ref(out[k]); /* an input, say */
-    }
-    tsr__scope_pop(ctx);
-    for (int k = 0; k < TSR_MAX_OUT; k++)
-        if (out[k] && !out[k]->scope)
-            tsr__scope_add(ctx, out[k]);
-        else
-            tsr_unref(out[k]);
+    for (int k = 0; k < TSR_MAX_OUT && st != TSR_OK; k++)
+        out[k] = NULL;
+    tsr__scope_pop_but(ctx, out, TSR_MAX_OUT);
     call->entry->counters.calls++;
 done:
     return st;

@@ -11,6 +11,7 @@ void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
         return;
     if (p->op->release && p->call.state)
         p->op->release(&p->call);
+    tsr__positions_free(&ctx->heap, &p->call);
     tsr__halo_free(ctx, p->halo);
     tsr__peel_free(ctx, p->peel);
     tsr__free(&ctx->heap, p);
@@ -48,6 +49,10 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
     if (s->op->windows && !p->travels)
         TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, &plan->cost, &p->halo));
     tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
+    TSR_TRY(tell_others(ctx, s->op,
+                        tsr__positions_make(&ctx->heap, s, way->in, way->out,
+                                            tsr__halo_windows(p->halo), mesh->coord, &p->call,
+                                            &ctx->error)));
     if (s->op->prepare && !p->travels)
         TSR_TRY(tell_others(ctx, s->op, s->op->prepare(&p->call, &ctx->error)));
     p->peel_pays =

@@ -16,6 +16,15 @@ int64_t tsr_shape_count(const tsr_shape *shape)
     return n;
 }
 
+bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b)
+{
+    bool equal = a->ndim == b->ndim;
+
+    for (int d = 0; d < a->ndim && equal; d++)
+        equal = a->size[d] == b->size[d];
+    return equal;
+}
+
 size_t tsr__spec_bytes(const tsr_spec *spec)
 {
     return (size_t)tsr_shape_count(&spec->shape) * tsr_dtype_size(spec->dtype);

@@ -5,6 +5,7 @@
 #define TSR_OP_FAMILIES_H
 
 #include "kernel/kernels.h"
+#include "op/gradients.h"
 #include "op/op.h"
 
 /* The run of all lookups, bags and their gradients, src/run/deals.c. */

@@ -44,6 +44,80 @@ void tsr__local_call(const tsr_schema *s, const tsr_spec *in, const tsr_spec *ou
         s->op->localise(s, in, out, coord, call);
 }
 
+static tsr_status list_indices(tsr_heap *heap, const tsr_layout *layout, int dim, const int *coord,
+                               const int64_t **out, tsr_error *err)
+{
+    tsr_runs runs = {0};
+    int64_t *list = NULL, n = 0;
+    tsr_status st;
+
+    TSR_TRY(tsr__layout_runs(heap, layout, dim, coord, &runs, err));
+    TSR_TRY(tsr__alloc(heap, tsr__runs_count(&runs) + 1, sizeof *list, &list, err));
+    for (int i = 0; i < runs.n; i++) {
+        const tsr_index_run *run = tsr__runs_at(&runs, i);
+
+        for (int64_t j = 0; j < run->count; j++)
+            for (int64_t k = 0; k < run->len; k++)
+                list[n++] = run->begin + j * run->step + k;
+    }
+    *out = list;
+done:
+    tsr__runs_free(heap, &runs);
+    return st;
+}
+
+static tsr_status set_positions(tsr_heap *heap, const tsr_layout *layout, const int *coord,
+                                tsr_operand *x, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < x->shape.ndim; d++)
+        if (x->first[d] < 0)
+            TSR_TRY(list_indices(heap, layout, d, coord, &x->index[d], err));
+done:
+    return st;
+}
+
+tsr_status tsr__positions_make(tsr_heap *heap, const tsr_schema *s, const tsr_spec *in,
+                               const tsr_spec *out, const tsr_windows *windows, const int *coord,
+                               tsr_kernel_call *call, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < s->n_in && s->op->positions; k++) {
+        if (!tsr__schema_has(s, k))
+            continue;
+        tsr_layout layout = tsr__windows_layout(windows, in, out, k);
+        TSR_TRY(set_positions(heap, &layout, coord, &call->in[k], err));
+    }
+    for (int k = 0; k < s->n_out && s->op->positions; k++) {
+        if (!tsr__schema_gives(s, k))
+            continue;
+        tsr_layout layout = tsr__windows_layout(windows, in, out, TSR_OUTPUT(k));
+        TSR_TRY(set_positions(heap, &layout, coord, &call->out[k], err));
+    }
+done:
+    if (st != TSR_OK)
+        tsr__positions_free(heap, call);
+    return st;
+}
+
+static void forget_positions(tsr_heap *heap, tsr_operand *x)
+{
+    for (int d = 0; d < TSR_MAX_DIM; d++) {
+        tsr__free(heap, (void *)(uintptr_t)x->index[d]);
+        x->index[d] = NULL;
+    }
+}
+
+void tsr__positions_free(tsr_heap *heap, tsr_kernel_call *call)
+{
+    for (int k = 0; k < call->n_in; k++)
+        forget_positions(heap, &call->in[k]);
+    for (int k = 0; k < call->n_out; k++)
+        forget_positions(heap, &call->out[k]);
+}
+
 tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *call, tsr_error *err)
 {
     tsr_error trouble = {0};

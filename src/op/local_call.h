@@ -9,6 +9,11 @@
 /* The call of the rank at coord, but for the data. */
 void tsr__local_call(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
                      const tsr_windows *windows, const int *coord, tsr_kernel_call *call);
+/* For rows that ask for positions: where the indices of operands in pieces are. */
+tsr_status tsr__positions_make(tsr_heap *heap, const tsr_schema *schema, const tsr_spec *in,
+                               const tsr_spec *out, const tsr_windows *windows, const int *coord,
+                               tsr_kernel_call *call, tsr_error *err);
+void tsr__positions_free(tsr_heap *heap, tsr_kernel_call *call);
 /* Run it once, with memory for the occasion. Trouble of the kernel's own is the error. Local. */
 tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *call,
                             tsr_error *err);

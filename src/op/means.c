@@ -346,6 +346,21 @@ void tsr__means_attrs(const tsr_means_step *step, const tsr_attrs *own, tsr_attr
     }
 }
 
+bool tsr_op_has_grad(const tsr_op *op)
+{
+    tsr_heap heap = {0};
+    tsr_means *m = NULL;
+    bool known = op->grad != NULL;
+
+    if (!known && op->means && tsr__means_read(&heap, NULL, op, &m, NULL) == TSR_OK) {
+        known = true;
+        for (int i = 0; i < m->n; i++)
+            known = known && tsr_op_has_grad(m->step[i].op);
+    }
+    tsr__free(&heap, m);
+    return known;
+}
+
 /* The shapes of a step, from those of the call and of the steps before. */
 static tsr_status step_shapes(const tsr_schema *call, const tsr_means_step *step,
                               const tsr_schema *before, tsr_schema *out, tsr_error *err)

@@ -13,7 +13,9 @@ struct tsr_scope {
 };
 
 tsr_status tsr__scope_push(tsr_ctx *ctx);
-void tsr__scope_pop(tsr_ctx *ctx);                /* no-op without one */
+void tsr__scope_pop(tsr_ctx *ctx); /* no-op without one */
+/* The same, but what is among x (none of it failed; NULL is left out) goes to the outer scope. */
+void tsr__scope_pop_but(tsr_ctx *ctx, tsr_tensor *const *x, int n);
 void tsr__scope_add(tsr_ctx *ctx, tsr_tensor *x); /* takes the caller's reference */
 void tsr__scope_remove(tsr_tensor *x);            /* gives it back */
 

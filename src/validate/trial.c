@@ -178,14 +178,6 @@ tsr_status tsr__trial_part(tsr_trial *t, int k, int index, tsr_shape *shape, tsr
 
 /* ---- one rank ---- */
 
-static bool shapes_equal(const tsr_shape *a, const tsr_shape *b)
-{
-    for (int d = 0; d < a->ndim; d++)
-        if (a->size[d] != b->size[d])
-            return false;
-    return a->ndim == b->ndim;
-}
-
 /* Another size for what is empty: a row may refuse an empty input that its kernel can take. */
 static void fill_empty(tsr_shape *shape)
 {
@@ -201,7 +193,7 @@ static bool outputs_fit(const tsr_trial *t, const tsr_schema *local, const tsr_s
     for (int k = 0; k < t->schema.n_out; k++) {
         if (!tsr__schema_gives(&t->schema, k))
             continue;
-        if (!out[k].open && !shapes_equal(&local->out_shape[k], &want[k]))
+        if (!out[k].open && !tsr_shape_equal(&local->out_shape[k], &want[k]))
             return false;
         if (out[k].open && tsr_shape_count(&local->out_shape[k]) > count_out(&t->schema, k))
             return false;
@@ -274,6 +266,7 @@ static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *ma
     if (is_idle(t, &call, mark))
         return TSR_OK;
     *fits = windows.n > 0 || parts_fit(t, &call, mark); /* what fits a window its kernel knows */
+    TSR_TRY(tsr__positions_make(t->heap, s, s->in, out, &windows, &rank, &call, err));
     if (*fits && tsr__kernel_once(t->heap, s->op, &call, &trouble) == TSR_ERR_MEMORY)
         TSR_TRY(tsr__fail(err, TSR_ERR_MEMORY, "%s", trouble.text));
     if (!*fits)
@@ -281,6 +274,7 @@ static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *ma
     else if (trouble.code != TSR_OK)
         snprintf(why, TSR_TEXT_LEN, "on rank %d: %.400s", rank, trouble.text);
     *fits = *fits && trouble.code == TSR_OK;
+    tsr__positions_free(t->heap, &call);
 done:
     return st;
 }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grad.c - the gradient of one call, by its row; and what gradient functions share. Called by
+   programs, and by whoever goes through calls backwards. */
+#include "grad/grad.h"
+
+#include <string.h>
+
+#include "grad/grad_row.h"
+#include "op/schema.h"
+#include "tensor/scope.h"
+
+tsr_status tsr_grad_none(const tsr_grad_call *call)
+{
+    (void)call;
+    return TSR_OK;
+}
+
+tsr_tensor *tsr__grad_fit(tsr_tensor *g, const tsr_tensor *like)
+{
+    const tsr_shape *have = &tsr_tensor_spec(g)->shape, *want = &tsr_tensor_spec(like)->shape;
+    const int more = have->ndim - want->ndim;
+    int dims[TSR_MAX_DIM], n = 0;
+
+    for (int d = 0; d < want->ndim; d++)
+        if (want->size[d] == 1 && have->size[more + d] != 1)
+            dims[n++] = more + d;
+    if (n > 0)
+        g = tsr_sum(g, dims, n, true);
+    for (int d = 0; d < more; d++)
+        dims[d] = d;
+    return more > 0 ? tsr_sum(g, dims, more, false) : g;
+}
+
+/* A gradient is of its input's dtype and shape, and none of it failed. */
+static tsr_status check_gradients(tsr_ctx *ctx, const tsr_grad_call *call)
+{
+    char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < call->n_in; k++) {
+        if (!call->grad_in[k])
+            continue;
+        TSR_TRY(tsr__tensor_check(ctx, call->grad_in[k], call->op->name));
+        const tsr_spec *x = tsr_tensor_spec(call->in[k]), *g = tsr_tensor_spec(call->grad_in[k]);
+        if (g->dtype != x->dtype || !tsr_shape_equal(&g->shape, &x->shape))
+            TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_SHAPE, "%s: the gradient of input %d, %s, is %s",
+                              call->op->name, k, tsr_spec_text(x, a, sizeof a),
+                              tsr_spec_text(g, b, sizeof b)));
+    }
+done:
+    return st;
+}
+
+static tsr_status read_attrs(const tsr_op *op, const char *const *text, int n, tsr_attrs *out,
+                             tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(tsr__attrs_default(op, out, err));
+    for (int i = 0; i < n; i++)
+        TSR_TRY(tsr__attr_parse(op, text[i], strlen(text[i]), out, err));
+done:
+    return st;
+}
+
+tsr_status tsr__grad_row(tsr_ctx *ctx, const tsr_grad_call *call)
+{
+    const char *name = call->op->name;
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < call->n_in; k++)
+        call->grad_in[k] = NULL;
+    if (!call->op->grad && !call->op->means)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_UNAVAILABLE, "%s: its gradient is not known", name));
+    TSR_TRY(tsr__scope_push(ctx));
+    st = call->op->grad ? call->op->grad(call) : tsr__grad_means(ctx, call);
+    if (st == TSR_OK)
+        st = check_gradients(ctx, call);
+    for (int k = 0; k < call->n_in && st != TSR_OK; k++)
+        call->grad_in[k] = NULL;
+    tsr__scope_pop_but(ctx, call->grad_in, call->n_in);
+done:
+    return st;
+}
+
+tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
+                       const char *const *attrs, int n_attrs, tsr_tensor *const *out,
+                       tsr_tensor *const *grad_out, const bool *wanted, tsr_tensor **grad_in)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_tensor *given[TSR_MAX_IN] = {NULL}, *found[TSR_MAX_IN] = {NULL};
+    bool asked[TSR_MAX_IN] = {false};
+    tsr_attrs values;
+    tsr_grad_call call = {.op = tsr_op_find(mesh, name),
+                          .attrs = &values,
+                          .n_in = TSR_MAX_IN,
+                          .n_out = TSR_MAX_OUT,
+                          .in = given,
+                          .out = out,
+                          .grad_out = grad_out,
+                          .wanted = asked,
+                          .grad_in = found};
+    tsr_status st;
+
+    if (!call.op || n_in < 1 || n_in > TSR_MAX_IN)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\" with %d inputs",
+                          name ? name : "", n_in));
+    for (int k = 0; k < n_in; k++) {
+        given[k] = in[k];
+        if (in[k])
+            TSR_TRY(tsr__tensor_check(ctx, in[k], name));
+        asked[k] =
+            in[k] && tsr__dtype_is_float(tsr_tensor_spec(in[k])->dtype) && (!wanted || wanted[k]);
+    }
+    TSR_TRY(read_attrs(call.op, attrs, n_attrs, &values, &ctx->error));
+    TSR_TRY(tsr__grad_row(ctx, &call));
+done:
+    for (int k = 0; k < n_in; k++)
+        grad_in[k] = found[k];
+    return tsr__settle(ctx, st);
+}

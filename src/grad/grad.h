@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grad.h - for functions that write an op's gradient in ops. */
+#ifndef TSR_GRAD_GRAD_H
+#define TSR_GRAD_GRAD_H
+
+#include "op/gradients.h"
+#include "tessera_ops.h"
+
+/* g, summed over the dims along which `like` was broadcast to g's shape: the gradient of `like`.
+   Collective. */
+tsr_tensor *tsr__grad_fit(tsr_tensor *g, const tsr_tensor *like);
+
+#endif

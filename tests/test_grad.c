@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_grad.c - gradients, for every row that has one and each of its cases, in f64: on one rank
+   they are what finite differences say; on meshes, with sampled placements of inputs and of the
+   outputs' gradients, they are what one rank gets; and asking for one of them alone gives the same.
+   Every row says whether a gradient flows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "grad/grad_row.h"
+#include "law.h"
+#include "op/schema.h"
+#include "ranks.h"
+#include "validate/trial.h"
+
+/* A case with values: what does not depend on the mesh. */
+typedef struct trial {
+    const char *text;
+    tsr_schema schema; /* inputs replicated */
+    uint64_t seed;
+    double in[TSR_MAX_IN][LAW_ELEMENTS];        /* as the dtypes say */
+    double grad_out[TSR_MAX_OUT][LAW_ELEMENTS]; /* f64 */
+    double grad_in[TSR_MAX_IN][LAW_ELEMENTS];   /* f64, as one rank finds them */
+    bool flows[TSR_MAX_IN];
+} trial;
+
+static uint64_t mixed(uint64_t a, uint64_t b)
+{
+    return tsr__hash_final(tsr__hash_mix(tsr__hash_mix(23, a), b));
+}
+
+static double fraction(uint64_t h)
+{
+    return (double)(h >> 11) * 0x1p-53;
+}
+
+static tsr_status complain(tsr_mesh *mesh, const trial *t, const tsr_schema *s, const char *what)
+{
+    char line[TSR_TEXT_LEN];
+
+    fprintf(stderr, "rank %d: the gradient of %s: %s (%s)\n", tsr_mesh_rank(mesh),
+            tsr__case_line(s, t->text, "default", line, sizeof line), what, tsr_mesh_message(mesh));
+    return TSR_ERR_MISMATCH;
+}
+
+/* Real numbers of both signs that are not too small and all different. */
+static void set_values(trial *t)
+{
+    const tsr_schema *s = &t->schema;
+
+    for (int k = 0; k < s->n_in; k++) {
+        tsr_range range = tsr__case_range(t->text, k);
+        if (!tsr__schema_has(s, k))
+            continue;
+        for (int64_t i = 0; i < tsr_shape_count(&s->in[k].shape); i++) {
+            uint64_t h = mixed(t->seed + (uint64_t)k, (uint64_t)i);
+            double x = 0.1 + 1.7 * fraction(h);
+            if (tsr__range_is_integer(&range))
+                x = (double)tsr__range_value(&range, t->seed + (uint64_t)k, i);
+            else if (!tsr__dtype_is_float(s->in[k].dtype))
+                x = (double)(h % 2);
+            else if (range.kind != TSR_RANGE_POSITIVE && h % 2)
+                x = -x;
+            tsr__put(s->in[k].dtype, t->in[k], i, x);
+        }
+    }
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        for (int64_t i = 0; i < LAW_ELEMENTS; i++)
+            t->grad_out[k][i] = 2 * fraction(mixed(t->seed + 91 + (uint64_t)k, (uint64_t)i)) - 1;
+}
+
+/* ---- one call and its gradient ---- */
+
+static tsr_status run_forward(tsr_mesh *mesh, const trial *t, const tsr_schema *s, tsr_tensor **in,
+                              tsr_tensor **out)
+{
+    char text[TSR_TEXT_LEN];
+
+    for (int k = 0; k < s->n_in; k++) {
+        in[k] = NULL;
+        if (tsr__schema_has(s, k))
+            in[k] = tsr_from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), t->in[k]);
+    }
+    if (tsr__dispatch_row(mesh->ctx, s->op, in, s->n_in, &s->attrs, out) != TSR_OK)
+        return complain(mesh, t, s, "the op failed");
+    return TSR_OK;
+}
+
+static bool is_float(const tsr_tensor *x)
+{
+    return x && tsr__dtype_is_float(tsr_tensor_spec(x)->dtype);
+}
+
+/* `only` names one input, -1 all. The outputs' gradients are placed by `sample`, 0: replicated. */
+static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema *s, tsr_tensor **in,
+                               tsr_tensor **out, int only, uint64_t sample, tsr_tensor **grad_in)
+{
+    tsr_tensor *grad_out[TSR_MAX_OUT] = {NULL};
+    bool wanted[TSR_MAX_IN] = {false};
+    const tsr_grad_call call = {.op = s->op,
+                                .attrs = &s->attrs,
+                                .n_in = s->n_in,
+                                .n_out = TSR_MAX_OUT,
+                                .in = in,
+                                .out = out,
+                                .grad_out = grad_out,
+                                .wanted = wanted,
+                                .grad_in = grad_in};
+    char text[TSR_TEXT_LEN];
+
+    for (int k = 0; k < TSR_MAX_OUT; k++) {
+        if (!is_float(out[k]))
+            continue;
+        tsr_spec spec = {.dtype = TSR_F64,
+                         .shape = tsr_tensor_spec(out[k])->shape,
+                         .mesh = *tsr_mesh_shape_of(mesh)};
+        for (int m = 0; m < spec.mesh.ndim && sample; m++)
+            spec.place[m] = law_placement(mixed(sample, (uint64_t)(8 * k + m) + 999), &spec);
+        grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), t->grad_out[k]);
+    }
+    for (int k = 0; k < s->n_in; k++)
+        wanted[k] = is_float(in[k]) && (only < 0 || only == k);
+    if (tsr__grad_row(mesh->ctx, &call) != TSR_OK)
+        return complain(mesh, t, s, "it failed");
+    for (int k = 0; k < s->n_in; k++)
+        if (grad_in[k] && !wanted[k])
+            return complain(mesh, t, s, "one is there that was not wanted");
+    return TSR_OK;
+}
+
+/* ---- one rank: finite differences ---- */
+
+/* The sum over all outputs of output times gradient. */
+static tsr_status weigh(tsr_mesh *mesh, const trial *t, double *out)
+{
+    tsr_tensor *in[TSR_MAX_IN], *y[TSR_MAX_OUT];
+    double host[LAW_ELEMENTS];
+    tsr_status st;
+
+    tsr_scope_push(mesh);
+    *out = 0;
+    st = run_forward(mesh, t, &t->schema, in, y);
+    for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++) {
+        if (!is_float(y[k]))
+            continue;
+        int64_t n = tsr_shape_count(&tsr_tensor_spec(y[k])->shape);
+        st = tsr_to_host(y[k], host, (size_t)n * sizeof *host);
+        for (int64_t i = 0; i < n; i++)
+            *out += host[i] * t->grad_out[k][i];
+    }
+    tsr_scope_pop(mesh);
+    return st;
+}
+
+static tsr_status check_differences(tsr_mesh *mesh, trial *t, int k)
+{
+    const double h = 1e-5;
+    const int64_t n = tsr_shape_count(&t->schema.in[k].shape);
+    double largest = 1;
+    char what[TSR_TEXT_LEN];
+    tsr_status st = TSR_OK;
+
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(t->grad_in[k][i]));
+    for (int64_t i = 0; i < n && st == TSR_OK; i++) {
+        double x = t->in[k][i], above, below, slope;
+        t->in[k][i] = x + h;
+        TSR_TRY(weigh(mesh, t, &above));
+        t->in[k][i] = x - h;
+        TSR_TRY(weigh(mesh, t, &below));
+        t->in[k][i] = x;
+        slope = (above - below) / (2 * h);
+        if (fabs(slope - t->grad_in[k][i]) <= 1e-6 * largest)
+            continue;
+        snprintf(what, sizeof what, "input %d, element %d: %.9g, but by differences %.9g", k,
+                 (int)i, t->grad_in[k][i], slope);
+        return complain(mesh, t, &t->schema, what);
+    }
+done:
+    return st;
+}
+
+static tsr_status test_one_rank(tsr_mesh *mesh, void *arg)
+{
+    trial *t = arg;
+    tsr_tensor *in[TSR_MAX_IN], *out[TSR_MAX_OUT], *grad[TSR_MAX_IN];
+    tsr_status st;
+
+    TSR_TRY(run_forward(mesh, t, &t->schema, in, out));
+    TSR_TRY(run_backward(mesh, t, &t->schema, in, out, -1, 0, grad));
+    for (int k = 0; k < t->schema.n_in; k++) {
+        t->flows[k] = grad[k] != NULL;
+        memset(t->grad_in[k], 0, sizeof t->grad_in[k]);
+        if (grad[k])
+            TSR_TRY(tsr_to_host(grad[k], t->grad_in[k],
+                                (size_t)tsr_shape_count(&t->schema.in[k].shape) * 8));
+    }
+    for (int k = 0; k < t->schema.n_in; k++)
+        if (is_float(in[k])) /* where none flows, differences must say so */
+            TSR_TRY(check_differences(mesh, t, k));
+done:
+    return st;
+}
+
+/* ---- meshes: the law ---- */
+
+static tsr_status compare(tsr_mesh *mesh, const trial *t, const tsr_schema *s,
+                          tsr_tensor *const *grad, int only)
+{
+    double got[LAW_ELEMENTS];
+    char what[TSR_TEXT_LEN];
+
+    for (int k = 0; k < s->n_in; k++) {
+        const int64_t n = tsr__schema_has(s, k) ? tsr_shape_count(&s->in[k].shape) : 0;
+        double largest = 1;
+
+        if (only >= 0 && only != k)
+            continue;
+        if ((grad[k] != NULL) != t->flows[k])
+            return complain(mesh, t, s, "one flows here and not on one rank, or the reverse");
+        if (!grad[k])
+            continue;
+        if (tsr_to_host(grad[k], got, (size_t)n * sizeof *got) != TSR_OK)
+            return complain(mesh, t, s, "gathering failed");
+        for (int64_t i = 0; i < n; i++)
+            largest = fmax(largest, fabs(t->grad_in[k][i]));
+        for (int64_t i = 0; i < n; i++)
+            if (!(fabs(got[i] - t->grad_in[k][i]) <= 1e-11 * largest)) {
+                snprintf(what, sizeof what, "input %d, element %d: %.15g, on one rank %.15g", k,
+                         (int)i, got[i], t->grad_in[k][i]);
+                return complain(mesh, t, s, what);
+            }
+    }
+    return TSR_OK;
+}
+
+typedef struct sampled {
+    const trial *t;
+    int samples;
+} sampled;
+
+static tsr_status test_mesh(tsr_mesh *mesh, void *arg)
+{
+    const sampled *job = arg;
+    const trial *t = job->t;
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < job->samples && st == TSR_OK; i++) {
+        tsr_schema s = t->schema;
+        tsr_tensor *in[TSR_MAX_IN], *out[TSR_MAX_OUT], *grad[TSR_MAX_IN];
+        uint64_t sample = mixed(t->seed, (uint64_t)i);
+        int floats = 0, only = -1;
+
+        for (int k = 0; k < s.n_in; k++) {
+            if (!tsr__schema_has(&s, k))
+                continue;
+            s.in[k].mesh = *tsr_mesh_shape_of(mesh);
+            for (int m = 0; m < s.in[k].mesh.ndim; m++)
+                s.in[k].place[m] = law_placement(mixed(sample, (uint64_t)(8 * k + m)), &s.in[k]);
+            floats += tsr__dtype_is_float(s.in[k].dtype);
+        }
+        if (i % 2 && floats > 1) /* one of them alone */
+            only = (int)(sample % (uint64_t)s.n_in);
+        tsr_scope_push(mesh);
+        TSR_TRY(run_forward(mesh, t, &s, in, out));
+        TSR_TRY(run_backward(mesh, t, &s, in, out, only, sample, grad));
+        TSR_TRY(compare(mesh, t, &s, grad, only));
+        tsr_scope_pop(mesh);
+    }
+done:
+    return st == TSR_OK ? tsr_mesh_status(mesh) : st;
+}
+
+/* ---- all rows ---- */
+
+static void test_case(const tsr_op *op, const char *text, uint64_t seed)
+{
+    static const struct {
+        const char *mesh;
+        int samples;
+    } meshes[] = {{"2", 6}, {"3", 4}, {"2x2", 4}};
+    const tsr_mesh_shape one = tsr__case_mesh(1);
+    static trial t;
+
+    t = (trial){.text = text, .seed = seed};
+    assert_int_equal(tsr__case_read(op, text, &one, &t.schema, NULL), TSR_OK);
+    set_values(&t);
+    pass_on("1", test_one_rank, &t);
+    for (size_t m = 0; m < sizeof meshes / sizeof *meshes; m++)
+        pass_on(meshes[m].mesh, test_mesh, &(sampled){&t, meshes[m].samples});
+}
+
+static void gradients_are_right(void **state)
+{
+    const char *sample = getenv("TESSERA_TEST_SAMPLE");
+    int every = sample ? atoi(sample) : 1, number = 0;
+    (void)state;
+
+    for (int r = 0; r < tsr_op_count(); r++) {
+        const tsr_op *op = tsr_op_row(r);
+        if (!tsr_op_has_grad(op) || op->grad == tsr_grad_none || !op_is_asked(op->name))
+            continue;
+        for (int c = 0; op->cases && op->cases[c]; c++, number++)
+            if (number % every == 0)
+                test_case(op, op->cases[c], (uint64_t)(r * 64 + c));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_are_right)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
