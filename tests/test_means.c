@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_means.c - ops that are texts of others, registered by a program: what they compute wherever
    their inputs are, how attributes, lists and absent inputs are handed on, what registering
-   refuses, and that each part runs once. Through the public headers. */
+   refuses, that each part runs once, and gradients. Through the public headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -151,6 +151,86 @@ static void inputs(void **state)
     pass_on("2x2", inputs_job, NULL);
 }
 
+/* ---- gradients ---- */
+
+static tsr_status same_shape(tsr_schema *s, tsr_error *err)
+{
+    (void)err;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = s->in[0].shape;
+    return TSR_OK;
+}
+
+static void does_nothing(const tsr_kernel_call *call)
+{
+    (void)call;
+}
+
+static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op cubic = {.name = "cubic",
+                                 .inputs = "x,w",
+                                 .doc = "w x^3 + x, and w w",
+                                 .means = "add(mul(w, mul(x, mul(x, x))), x); mul(w, w)"},
+                        ladder = {.name = "ladder",
+                                  .inputs = "x",
+                                  .doc = "x^3 + x",
+                                  .means = "neg(neg(cubic(x, x)))"},
+                        dark = {.name = "dark",
+                                .inputs = "x",
+                                .doc = "not known",
+                                .means = "mul(x, sort_of(x))"},
+                        unknown = {.name = "sort_of",
+                                   .inputs = "x",
+                                   .doc = "has no gradient",
+                                   .shape = same_shape,
+                                   .kernel = does_nothing};
+    double by_x[COUNT], by_w[M] = {0}, steep[COUNT];
+    const bool only_w[] = {false, true};
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &cubic) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &ladder) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &unknown) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &dark) == TSR_OK);
+    CHECK(tsr_op_has_grad(&cubic) && !tsr_op_has_grad(&unknown) && !tsr_op_has_grad(&dark));
+    for (int i = 0; i < COUNT; i++) {
+        double x = i - 9, w = i % M + 2;
+        by_x[i] = 3 * w * x * x + 1;
+        by_w[i % M] += x * x * x;
+        steep[i] = 4 * x * x * x + 1;
+    }
+    for (int p = 0; p < (int)(sizeof PLACES / sizeof PLACES[0]); p++) {
+        tsr_tensor *in[] = {input(mesh, "f64[4,6]", p, -9), input(mesh, "f64[6]", 0, 2)};
+        tsr_tensor *y[TSR_OP_OUTPUTS], *grad[2], *none[TSR_OP_OUTPUTS] = {NULL};
+        tsr_tensor *ones[TSR_OP_OUTPUTS] = {tsr_full(mesh, "f64[4,6]@[S(1),R]", 1)};
+        double both[M];
+
+        CHECK(tsr_op_run_all(mesh, "cubic", in, 2, NULL, 0, y) == TSR_OK);
+        CHECK(tsr_op_grad(mesh, "cubic", in, 2, NULL, 0, y, ones, NULL, grad) == TSR_OK);
+        CHECK(is(grad[0], by_x, COUNT) && is(grad[1], by_w, M));
+        CHECK(tsr_op_grad(mesh, "cubic", in, 2, NULL, 0, y, none, NULL, grad) == TSR_OK);
+        CHECK(!grad[0] && !grad[1]);
+        ones[1] = tsr_full(mesh, "f64[6]@[R,R]", 1);
+        for (int i = 0; i < M; i++)
+            both[i] = by_w[i] + 2 * (i + 2);
+        CHECK(tsr_op_grad(mesh, "cubic", in, 2, NULL, 0, y, ones, only_w, grad) == TSR_OK);
+        CHECK(!grad[0] && is(grad[1], both, M));
+        CHECK(tsr_op_grad(mesh, "ladder", in, 1, NULL, 0, y, ones, NULL, grad) == TSR_OK);
+        CHECK(is(grad[0], steep, COUNT));
+        CHECK(tsr_op_grad(mesh, "dark", in, 1, NULL, 0, y, ones, NULL, grad) != TSR_OK);
+        CHECK(strcmp(tsr_mesh_message(mesh), "sort_of: its gradient is not known") == 0);
+        tsr_mesh_clear_error(mesh);
+    }
+    return TSR_OK;
+}
+
+static void gradients(void **state)
+{
+    (void)state;
+    pass_on("2x2", gradients_job, NULL);
+}
+
 /* ---- shapes without ranks ---- */
 
 static void shapes(void **state)
@@ -261,7 +341,8 @@ static void refused(void **state)
          "new: means \"neg(x) neg(x)\" cannot be read at \"neg(x)\", it should be like mul(x, "
          "sigmoid(x))"},
         {"x", "neg(x)[7]",
-         "new: means \"neg(x)[7]\" cannot be read at \"[7]\", it should be like mul(x, sigmoid(x))"},
+         "new: means \"neg(x)[7]\" cannot be read at \"[7]\", it should be like mul(x, "
+         "sigmoid(x))"},
         {"x", "neg(x);neg(x);neg(x);neg(x);neg(x)",
          "new: means \"neg(x);neg(x);neg(x);neg(x);neg(x)\" has more than 4 outputs"},
     };
@@ -305,8 +386,9 @@ static void late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values), cmocka_unit_test(inputs),  cmocka_unit_test(shapes),
-        cmocka_unit_test(memory), cmocka_unit_test(refused), cmocka_unit_test(late),
+        cmocka_unit_test(values), cmocka_unit_test(inputs), cmocka_unit_test(gradients),
+        cmocka_unit_test(shapes), cmocka_unit_test(memory), cmocka_unit_test(refused),
+        cmocka_unit_test(late),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
