@@ -95,6 +95,10 @@ int cli_ops(const cli_args *args)
     char *rest = args->text, *word;
     bool first = true;
 
+    if (cli_option_of(args, "coverage")) {
+        json_decref(results);
+        return ops_coverage(as_json);
+    }
     for (; args->n_words > 0 && (word = strtok_r(rest, " \t\n", &rest)); first = false) {
         const tsr_op *op = tsr_op_find(NULL, word);
 

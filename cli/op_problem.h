@@ -61,6 +61,8 @@ int op_unknown(const char *command, const char *name);
 
 int cli_draw_op(const cli_args *args);
 int cli_explain_op(const cli_args *args);
+/* tessera ops --coverage; gives the exit status. */
+int ops_coverage(bool as_json);
 /* Of an op that is composed of others; gives the exit status. */
 int explain_composed(const op_problem *p, bool rules_only, bool as_json);
 int cli_verify_op(const cli_args *args);

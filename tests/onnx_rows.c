@@ -463,6 +463,29 @@ static void run_reduce_sum(onnx_call *c)
                          (long long)onnx_int(c, "keepdims", 1));
 }
 
+/* A sum of what another op makes of the elements; and what a third makes of the sum. */
+static void run_sum_of(onnx_call *c)
+{
+    static const struct {
+        const char *onnx, *before, *after;
+    } all[] = {{"ReduceL1", "abs", NULL},
+               {"ReduceL2", "square", "sqrt"},
+               {"ReduceLogSum", NULL, "log"},
+               {"ReduceSumSquare", "square", NULL}};
+    tsr_tensor *x = c->in[0];
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (strcmp(all[i].onnx, c->node->op_type) != 0)
+            continue;
+        if (all[i].before)
+            c->in[0] = onnx_run1(c, all[i].before, x);
+        if (c->in[0])
+            run_reduce_sum(c);
+        if (all[i].after && c->out[0])
+            c->out[0] = onnx_run1(c, all[i].after, c->out[0]);
+    }
+}
+
 #define REDUCES "dims=axes@1 keepdim=keepdims:1"
 
 const onnx_row onnx_rows[] = {
@@ -527,16 +550,16 @@ const onnx_row onnx_rows[] = {
     {.onnx = "PRelu", .run = run_prelu},
     {.onnx = "Pow", .run = run_pow},
     {.onnx = "Reciprocal", .op = "reciprocal"},
-    {.onnx = "ReduceL1", .op = "reduce_l1", .attrs = REDUCES},
-    {.onnx = "ReduceL2", .op = "reduce_l2", .attrs = REDUCES},
-    {.onnx = "ReduceLogSum", .op = "log_sum", .attrs = REDUCES},
+    {.onnx = "ReduceL1", .run = run_sum_of},
+    {.onnx = "ReduceL2", .run = run_sum_of},
+    {.onnx = "ReduceLogSum", .run = run_sum_of},
     {.onnx = "ReduceLogSumExp", .op = "logsumexp", .attrs = REDUCES},
     {.onnx = "ReduceMax", .op = "max", .attrs = REDUCES},
     {.onnx = "ReduceMean", .op = "mean", .attrs = REDUCES},
     {.onnx = "ReduceMin", .op = "min", .attrs = REDUCES},
     {.onnx = "ReduceProd", .op = "prod", .attrs = REDUCES},
     {.onnx = "ReduceSum", .run = run_reduce_sum},
-    {.onnx = "ReduceSumSquare", .op = "sum_square", .attrs = REDUCES},
+    {.onnx = "ReduceSumSquare", .run = run_sum_of},
     {.onnx = "Relu", .op = "relu"},
     {.onnx = "Resize", .run = run_resize},
     {.onnx = "Round", .op = "round"},
