@@ -15,7 +15,7 @@ static const char *shards(const tsr_op *op)
 }
 
 /* Does one flow through it? */
-static const char *gradient(const tsr_op *op)
+const char *ops_gradient(const tsr_op *op)
 {
     if (op->grad)
         return op->grad == tsr_grad_none ? "none" : "yes";
@@ -31,8 +31,8 @@ static void print_table(void)
     for (int i = 0; i < tsr_op_count(); i++) {
         const tsr_op *op = tsr_op_row(i);
 
-        cli_table_row(&table,
-                      (const char *[]){op->name, op->inputs, shards(op), gradient(op), op->doc});
+        cli_table_row(
+            &table, (const char *[]){op->name, op->inputs, shards(op), ops_gradient(op), op->doc});
     }
     cli_table_close(&table, 0);
     printf("\ninputs  ? may be left out or -, * is a list\n"
@@ -42,7 +42,7 @@ static void print_table(void)
 }
 
 /* How partial inputs pass. */
-static const char *partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
+const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 {
     if (tsr_op_is_composed(op))
         return "as its parts have it";
@@ -66,7 +66,7 @@ static void print_op(const tsr_op *op)
     for (const char *a = op->attrs ? op->attrs : "none"; *a; a++)
         printf(*a == ',' ? ", " : "%c", *a);
     printf("\n  shards      %s\n", shards(op));
-    printf("  partial     %s\n", partials(op, text));
+    printf("  partial     %s\n", ops_partials(op, text));
     printf("  runs        %s%s%s%s\n",
            op->means     ? "as "
            : op->compose ? "by other ops"
@@ -75,7 +75,7 @@ static void print_op(const tsr_op *op)
            op->means ? op->means : "",
            op->kernel && op->run ? "; or by itself where that is cheaper" : "",
            op->inplace ? ", into its first input" : "");
-    printf("  gradient    %s\n", gradient(op));
+    printf("  gradient    %s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known");
     if (op->cases && op->cases[0])
         printf("  try         tessera verify \"%s %s mesh=2x2\"\n", op->name, op->cases[0]);
 }
@@ -95,9 +95,9 @@ int cli_ops(const cli_args *args)
     char *rest = args->text, *word;
     bool first = true;
 
-    if (cli_option_of(args, "coverage")) {
+    if (cli_option_of(args, "coverage") || cli_option_of(args, "markdown")) {
         json_decref(results);
-        return ops_coverage(as_json);
+        return cli_option_of(args, "markdown") ? ops_markdown() : ops_coverage(as_json);
     }
     for (; args->n_words > 0 && (word = strtok_r(rest, " \t\n", &rest)); first = false) {
         const tsr_op *op = tsr_op_find(NULL, word);

@@ -260,6 +260,8 @@ static inline bool tsr_op_is_composed(const tsr_op *op)
 /* The built-in rows. Pure. */
 TSR_API int tsr_op_count(void);
 TSR_API const tsr_op *tsr_op_row(int i); /* 0 <= i < count */
+/* The family of a built-in row, "reductions"; NULL of others. Pure. */
+TSR_API const char *tsr_op_family(const tsr_op *op);
 /* A row by name: built-in, or registered on the mesh (which may be NULL); NULL if none. Local. */
 TSR_API const tsr_op *tsr_op_find(const tsr_mesh *mesh, const char *name);
 
