@@ -206,8 +206,8 @@ struct tsr_op {
        runs. */
     void (*windows)(const tsr_schema *schema, bool spread, tsr_windows *out);
 
-    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias": P(sum)
-       and P(avg) pass. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or change
+    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias" or
+       "a-b": P(sum) and P(avg) pass; an input that it does not name stays fixed. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or change
        places. moves: the op only moves elements, so every reduction passes. */
     const char *linear;
     const char *monotone;
@@ -382,7 +382,51 @@ enum {
     TSR_POINTWISE_ADD = 0,
     TSR_POINTWISE_MUL = 1,
     TSR_POINTWISE_NEG = 2,
-    TSR_POINTWISE_RELU = 3
+    TSR_POINTWISE_RELU = 3,
+    TSR_POINTWISE_SUB = 4,
+    TSR_POINTWISE_DIV = 5,
+    TSR_POINTWISE_POW = 6,
+    TSR_POINTWISE_MAXIMUM = 7,
+    TSR_POINTWISE_MINIMUM = 8,
+    TSR_POINTWISE_ABS = 9,
+    TSR_POINTWISE_SIGN = 10,
+    TSR_POINTWISE_EXP = 11,
+    TSR_POINTWISE_LOG = 12,
+    TSR_POINTWISE_LOG1P = 13,
+    TSR_POINTWISE_SQRT = 14,
+    TSR_POINTWISE_RSQRT = 15,
+    TSR_POINTWISE_RECIPROCAL = 16,
+    TSR_POINTWISE_TANH = 17,
+    TSR_POINTWISE_SIGMOID = 18,
+    TSR_POINTWISE_GELU = 19,
+    TSR_POINTWISE_SILU = 20,
+    TSR_POINTWISE_SOFTPLUS = 21,
+    TSR_POINTWISE_SIN = 22,
+    TSR_POINTWISE_COS = 23,
+    TSR_POINTWISE_FLOOR = 24,
+    TSR_POINTWISE_CEIL = 25,
+    TSR_POINTWISE_ROUND = 26,
+    TSR_POINTWISE_ERF = 27,
+    TSR_POINTWISE_LEAKY_RELU = 28,
+    TSR_POINTWISE_ELU = 29,
+    TSR_POINTWISE_AFFINE = 30,
+    TSR_POINTWISE_CLAMP = 31,
+    TSR_POINTWISE_EQ = 32,
+    TSR_POINTWISE_NE = 33,
+    TSR_POINTWISE_LT = 34,
+    TSR_POINTWISE_LE = 35,
+    TSR_POINTWISE_GT = 36,
+    TSR_POINTWISE_GE = 37,
+    TSR_POINTWISE_LOGICAL_AND = 38,
+    TSR_POINTWISE_LOGICAL_OR = 39,
+    TSR_POINTWISE_LOGICAL_NOT = 40,
+    TSR_POINTWISE_WHERE = 41,
+    TSR_POINTWISE_LERP = 42,
+    TSR_POINTWISE_ADDCMUL = 43,
+    TSR_POINTWISE_ADDCDIV = 44,
+    TSR_POINTWISE_MASKED_FILL = 45,
+    TSR_POINTWISE_FILL = 46,
+    TSR_POINTWISE_CAST = 47
 };
 
 typedef uint16_t tsr_linalg_kind;

@@ -12,18 +12,85 @@
 extern "C" {
 #endif
 
-/* Element by element; shapes broadcast from the last dim. */
+/* ---- element by element ---------------------------------------------------------------------- */
+
+/* Shapes broadcast from the last dim. Numbers are rounded to the tensor's dtype. */
 TSR_API tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_sub(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_div(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_pow(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_minimum(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_neg(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_relu(tsr_tensor *x);
-/* The same into a, which keeps its placements; they return a. */
+TSR_API tsr_tensor *tsr_abs(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sign(tsr_tensor *x); /* NaN stays */
+TSR_API tsr_tensor *tsr_exp(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_log(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_log1p(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sqrt(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_rsqrt(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_reciprocal(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_tanh(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sigmoid(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_silu(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_softplus(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_floor(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_ceil(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_round(tsr_tensor *x); /* of two the even one */
+TSR_API tsr_tensor *tsr_erf(tsr_tensor *x);
+/* x times the normal distribution function of x; by_tanh: the approximation by tanh */
+TSR_API tsr_tensor *tsr_gelu(tsr_tensor *x, bool by_tanh);
+TSR_API tsr_tensor *tsr_leaky_relu(tsr_tensor *x, double negative_slope);
+TSR_API tsr_tensor *tsr_elu(tsr_tensor *x, double alpha);
+TSR_API tsr_tensor *tsr_affine(tsr_tensor *x, double mul, double add); /* x mul + add */
+/* Not below min, not above max; -INFINITY and INFINITY are no ends. */
+TSR_API tsr_tensor *tsr_clamp(tsr_tensor *x, double min, double max);
+TSR_API tsr_tensor *tsr_fill(tsr_tensor *x, double value); /* value everywhere, placed like x */
+/* From floats to integers what is behind the point is cut off; integers out of range saturate. */
+TSR_API tsr_tensor *tsr_cast(tsr_tensor *x, tsr_dtype dtype);
+/* These give bool; for the logical ones anything but 0 is true. */
+TSR_API tsr_tensor *tsr_eq(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_ne(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_lt(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_le(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_gt(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_ge(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_logical_and(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_logical_or(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_logical_not(tsr_tensor *x);
+/* cond and mask are bool. */
+TSR_API tsr_tensor *tsr_where(tsr_tensor *cond, tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_masked_fill(tsr_tensor *x, tsr_tensor *mask, double value);
+/* a + weight (b - a); x + value a b; x + value a / b */
+TSR_API tsr_tensor *tsr_lerp(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
+TSR_API tsr_tensor *tsr_lerp_by(tsr_tensor *a, tsr_tensor *b, double weight);
+TSR_API tsr_tensor *tsr_addcmul(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+TSR_API tsr_tensor *tsr_addcdiv(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+/* The same into the first input, which keeps its placements; they return it. All pointwise ops whose
+   output is like their first input have such a form, NAME_inplace, for tsr_op_run and tsr_foreach. */
 TSR_API tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_sub_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
-/* Any op without attributes on each of n tensors, or of n pairs: tsr_foreach("add", a, b, n, out),
-   tsr_foreach("neg", x, NULL, n, out). */
-TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *a, tsr_tensor *const *b, int n,
-                               tsr_tensor **out);
+TSR_API tsr_tensor *tsr_div_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_sqrt_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_affine_inplace(tsr_tensor *x, double mul, double add);
+TSR_API tsr_tensor *tsr_clamp_inplace(tsr_tensor *x, double min, double max);
+TSR_API tsr_tensor *tsr_fill_inplace(tsr_tensor *x, double value);
+TSR_API tsr_tensor *tsr_masked_fill_inplace(tsr_tensor *x, tsr_tensor *mask, double value);
+TSR_API tsr_tensor *tsr_lerp_inplace(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
+TSR_API tsr_tensor *tsr_lerp_by_inplace(tsr_tensor *a, tsr_tensor *b, double weight);
+TSR_API tsr_tensor *tsr_addcmul_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+
+/* Any op on each of n tensors, or of n pairs and so on: in[k] is the list of its k-th inputs, attrs
+   are texts as for tsr_op_run, "value=-0.1", read once. tsr_foreach("addcdiv_inplace",
+   (tsr_tensor *const *[]){x, m, v}, 3, n, &"value=-0.1", 1, x); out may be one of the lists. */
+TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, int n,
+                               const char *const *attrs, int n_attrs, tsr_tensor **out);
 
 /* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
 TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);

@@ -304,7 +304,7 @@ tsr_status law_expect(law_call *c, law_output out[TSR_MAX_OUT], tsr_error *err)
             for (int64_t i = 0; i < out[k].n; i++) {
                 double x = tsr__get(w.schema.out_dtype[k], w.out[k], i);
                 whole_numbers[k] = whole_numbers[k] && x == rint(x);
-                largest[k] = fmax(largest[k], fabs(x));
+                largest[k] = isfinite(x) ? fmax(largest[k], fabs(x)) : largest[k];
                 if (v == AS_IS)
                     out[k].value[i] = x;
             }

@@ -241,7 +241,8 @@ static tsr_status call_job(tsr_mesh *mesh, void *arg)
     float got[4];
     (void)arg;
 
-    CHECK(tsr_foreach("matmul", &a, &b, 1, &y) == TSR_OK); /* its bias is left out */
+    CHECK(tsr_foreach("matmul", (tsr_tensor *const *[]){&a, &b}, 2, 1, NULL, 0, &y) ==
+          TSR_OK); /* its bias is left out */
     CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK && got[3] == 18);
     CHECK(!tsr_tensor_ok(tsr_cat(list, 3, 0)));
     CHECK(strcmp(tsr_mesh_message(mesh), "cat: input 1 of its list is NULL") == 0);

@@ -670,20 +670,33 @@ static tsr_status foreach_job(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *a[3] = {input(mesh, "[R,R]"), input(mesh, "[S(0),R]"),
                         input(mesh, "[P(sum),S(1)]")};
+    static const char *const texts[] = {"mul=0.5", "mul=0.25", "mul=0.5", "mul=0.25"};
     tsr_tensor *y[3] = {NULL}, *z[3] = {NULL};
     double host[COUNT];
+    int64_t misses = 0;
     (void)arg;
 
-    CHECK(tsr_foreach("add", a, a, 3, y) == TSR_OK);
-    CHECK(tsr_foreach("neg", y, NULL, 3, z) == TSR_OK);
+    CHECK(tsr_foreach("add", (tsr_tensor *const *[]){a, a}, 2, 3, NULL, 0, y) == TSR_OK);
+    CHECK(tsr_foreach("neg", (tsr_tensor *const *[]){y}, 1, 3, NULL, 0, z) == TSR_OK);
     for (int i = 0; i < 3; i++) {
         CHECK(is_twice(y[i]));
         CHECK(tsr_to_host(z[i], host, sizeof host) == TSR_OK && host[4] == -10);
     }
-    CHECK(tsr_foreach("add", a, a, 0, y) == TSR_OK);
-    CHECK(tsr_foreach("softmax", a, NULL, 3, y) == TSR_ERR_ARG);
-    CHECK(strcmp(tsr_mesh_message(mesh),
-                 "tsr_foreach: \"softmax\" is not an op without attributes") == 0);
+    for (int i = 0; i < 4; i++) { /* another number is not another call */
+        const char *attrs[] = {texts[i], "add=1"};
+        misses = i <= 1 ? tsr_counters_get(mesh).plan_misses : misses;
+        CHECK(tsr_foreach("affine_inplace", (tsr_tensor *const *[]){z}, 1, 3, attrs, 2, z) ==
+              TSR_OK);
+    }
+    CHECK(tsr_counters_get(mesh).plan_misses == misses);
+    for (int i = 0; i < 3; i++) /* -10, -4, 0, 1, 1.25 */
+        CHECK(tsr_to_host(z[i], host, sizeof host) == TSR_OK && host[4] == 1.25);
+    CHECK(tsr_foreach("add", (tsr_tensor *const *[]){a, a}, 2, 0, NULL, 0, y) == TSR_OK);
+    CHECK(tsr_foreach("nothing", (tsr_tensor *const *[]){a}, 1, 3, NULL, 0, y) == TSR_ERR_ARG);
+    CHECK(strcmp(tsr_mesh_message(mesh), "tsr_foreach: there is no op \"nothing\"") == 0);
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_foreach("neg", (tsr_tensor *const *[]){a, a}, 2, 3, NULL, 0, y) == TSR_ERR_ARG);
+    CHECK(strcmp(tsr_mesh_message(mesh), "neg: takes inputs x, but 2 were given") == 0);
     tsr_mesh_clear_error(mesh);
     return TSR_OK;
 }

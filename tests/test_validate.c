@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/elementwise_reference.h"
 #include "kernel/reference.h"
 #include "op/families.h"
 #include "op/infer.h"
@@ -102,7 +103,7 @@ static tsr_status matmul_and(const tsr_schema *s, tsr_rules *out, const tsr_rule
     tsr_status st;
 
     real.op = tsr__op_find("matmul");
-    TSR_TRY(tsr__axes_rules(&real, out, err));
+    TSR_TRY(tsr__axes_rules(&real, real.op->axes, out, err));
     TSR_TRY(tsr_rule_add(out, more, err));
 done:
     return st;
@@ -296,7 +297,7 @@ static void rules_left_out(void **state)
 /* Right as a reference, wrong as what runs. */
 static void wrong_when_fast(const tsr_kernel_call *call)
 {
-    tsr__reference_neg(call);
+    tsr__pointwise_reference(call, TSR_POINTWISE_NEG);
     if (!call->reference && tsr_shape_count(&call->out[0].shape) > 0)
         tsr__put(call->out[0].dtype, call->out[0].data, 0, 77);
 }

@@ -25,7 +25,7 @@ int tsr_op_count(void)
 
 const tsr_op *tsr_op_find(const tsr_mesh *mesh, const char *name)
 {
-    const tsr_op *op = name && mesh ? tsr__op_registered(mesh->ctx->ops, name) : NULL;
+    const tsr_op *op = name && mesh ? tsr__op_known(mesh->ctx->ops, name) : NULL;
 
     return op || !name ? op : tsr__op_find(name);
 }

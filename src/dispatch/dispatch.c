@@ -115,14 +115,24 @@ static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_ca
     return tsr__fail(&ctx->error, st, "%s", trouble.text);
 }
 
+/* Numbers are those of this call: the plan was made for another, as a rule. */
+static void set_numbers(const tsr_op_call *call, tsr_local_plan *local)
+{
+    for (unsigned left = call->entry->numbers; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        local->call.attrs.value[i] = call->attrs[i];
+    }
+}
+
 /* What windows bring is the op's too. */
 static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_plan *plan,
                              tsr_tensor *const *in, tsr_tensor *const *out)
 {
-    const tsr_local_plan *local = plan->local;
+    tsr_local_plan *local = plan->local;
     tsr_booking b;
     tsr_status st;
 
+    set_numbers(call, local);
     if (!local->halo)
         return tsr__local_plan_run(mesh, call->part, plan, in, out);
     b = tsr__book_begin(mesh->ctx);
@@ -247,6 +257,7 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
                           "%s: only a kernel whose inputs stay and that ran before can be repeated",
                           call->entry->op->name));
+    set_numbers(call, p);
     for (int64_t i = 0; i < n; i++)
         TSR_TRY(tsr__local_plan_run(out->mesh, NULL, plan, call->in, &out));
 done:

@@ -56,26 +56,6 @@ static tsr_attr integers(const int *value, int n)
     return attr;
 }
 
-tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b)
-{
-    return run("add", (tsr_tensor *[]){a, b}, 2, NULL);
-}
-
-tsr_tensor *tsr_mul(tsr_tensor *a, tsr_tensor *b)
-{
-    return run("mul", (tsr_tensor *[]){a, b}, 2, NULL);
-}
-
-tsr_tensor *tsr_neg(tsr_tensor *x)
-{
-    return run("neg", &x, 1, NULL);
-}
-
-tsr_tensor *tsr_relu(tsr_tensor *x)
-{
-    return run("relu", &x, 1, NULL);
-}
-
 tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias)
 {
     return run("matmul", (tsr_tensor *[]){a, b, bias}, 3, NULL);
@@ -129,43 +109,4 @@ tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64
 {
     return run("slice", &x, 1,
                (const tsr_attr[]){integer(dim), integer(start), integer(stop), integer(step)});
-}
-
-/* ---- in place, and over lists ---- */
-
-tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b)
-{
-    return run("add_inplace", (tsr_tensor *[]){a, b}, 2, NULL);
-}
-
-tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b)
-{
-    return run("mul_inplace", (tsr_tensor *[]){a, b}, 2, NULL);
-}
-
-tsr_status tsr_foreach(const char *op, tsr_tensor *const *a, tsr_tensor *const *b, int n,
-                       tsr_tensor **out)
-{
-    tsr_ctx *ctx = n > 0 ? context_of(a, 1) : NULL;
-    const tsr_op *row = op ? tsr__op_find(op) : NULL;
-    tsr_op_call call = {.n_in = b ? 2 : 1};
-    tsr_status st = TSR_OK;
-
-    if (n <= 0)
-        return TSR_OK;
-    if (!ctx)
-        return TSR_ERR_ARG;
-    if (!row || row->attrs)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
-                          "tsr_foreach: \"%s\" is not an op without attributes", op ? op : ""));
-    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, row, &call.entry, &ctx->error));
-    call.attrs = call.entry->defaults.value;
-    for (int i = 0; i < n; i++) {
-        tsr_tensor *in[2] = {a[i], b ? b[i] : NULL}, *y[TSR_MAX_OUT];
-        call.in = in;
-        TSR_TRY(tsr__dispatch(ctx, &call, y));
-        out[i] = y[0];
-    }
-done:
-    return tsr__settle(ctx, st);
 }

@@ -2,11 +2,38 @@
 /* pointwise_grad.c - gradients of ops that treat every element alike. */
 #include "grad/grad.h"
 
+/* That of input k, from what it would be if nothing was broadcast. */
+static void give(const tsr_grad_call *c, int k, tsr_tensor *g)
+{
+    c->grad_in[k] = tsr__grad_fit(g, c->in[k]);
+}
+
+static double number(const tsr_grad_call *c, int i)
+{
+    return c->attrs->value[i].f;
+}
+
+static tsr_tensor *zeros_like(tsr_tensor *x)
+{
+    return tsr_fill(x, 0);
+}
+
+/* ---- two operands ---- */
+
 tsr_status tsr__grad_add(const tsr_grad_call *c)
 {
     for (int k = 0; k < 2; k++)
         if (c->wanted[k])
-            c->grad_in[k] = tsr__grad_fit(c->grad_out[0], c->in[k]);
+            give(c, k, c->grad_out[0]);
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_sub(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        give(c, 0, c->grad_out[0]);
+    if (c->wanted[1])
+        give(c, 1, tsr_neg(c->grad_out[0]));
     return TSR_OK;
 }
 
@@ -14,7 +41,58 @@ tsr_status tsr__grad_mul(const tsr_grad_call *c)
 {
     for (int k = 0; k < 2; k++)
         if (c->wanted[k])
-            c->grad_in[k] = tsr__grad_fit(tsr_mul(c->grad_out[0], c->in[1 - k]), c->in[k]);
+            give(c, k, tsr_mul(c->grad_out[0], c->in[1 - k]));
+    return TSR_OK;
+}
+
+/* 1 / b and -y / b */
+tsr_status tsr__grad_div(const tsr_grad_call *c)
+{
+    tsr_tensor *g = tsr_div(c->grad_out[0], c->in[1]);
+
+    if (c->wanted[0])
+        give(c, 0, g);
+    if (c->wanted[1])
+        give(c, 1, tsr_neg(tsr_mul(g, c->out[0])));
+    return TSR_OK;
+}
+
+/* b a^(b - 1), 0 where b is 0; and a^b log a, 0 where a is 0 and b is not below it. */
+tsr_status tsr__grad_pow(const tsr_grad_call *c)
+{
+    tsr_tensor *a = c->in[0], *b = c->in[1], *g = c->grad_out[0];
+
+    if (c->wanted[0]) {
+        tsr_tensor *slope = tsr_mul(b, tsr_pow(a, tsr_affine(b, 1, -1))), *zero = zeros_like(b);
+        give(c, 0, tsr_mul(g, tsr_where(tsr_eq(b, zero), zero, slope)));
+    }
+    if (c->wanted[1]) {
+        tsr_tensor *slope = tsr_mul(c->out[0], tsr_log(a)), *zero = zeros_like(a);
+        tsr_tensor *none = tsr_logical_and(tsr_eq(a, zero), tsr_ge(b, zeros_like(b)));
+        give(c, 1, tsr_mul(g, tsr_masked_fill(slope, none, 0)));
+    }
+    return TSR_OK;
+}
+
+/* To the operand that was taken; half to each where they are equal. Of minimum too. */
+tsr_status tsr__grad_maximum(const tsr_grad_call *c)
+{
+    tsr_tensor *g = c->grad_out[0], *equal = tsr_eq(c->in[0], c->in[1]);
+
+    for (int k = 0; k < 2; k++)
+        if (c->wanted[k]) {
+            tsr_tensor *other = tsr_ne(c->in[k], c->out[0]);
+            give(c, k, tsr_masked_fill(tsr_where(equal, tsr_affine(g, 0.5, 0), g), other, 0));
+        }
+    return TSR_OK;
+}
+
+/* ---- one operand ---- */
+
+/* The gradient times a slope. */
+static tsr_status times(const tsr_grad_call *c, tsr_tensor *slope)
+{
+    c->grad_in[0] = tsr_mul(c->grad_out[0], slope);
     return TSR_OK;
 }
 
@@ -22,5 +100,238 @@ tsr_status tsr__grad_neg(const tsr_grad_call *c)
 {
     if (c->wanted[0])
         c->grad_in[0] = tsr_neg(c->grad_out[0]);
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_abs(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, tsr_sign(c->in[0])) : TSR_OK;
+}
+
+/* 0 where x is not positive. */
+tsr_status tsr__grad_relu(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_masked_fill(c->grad_out[0], tsr_le(c->in[0], zeros_like(c->in[0])), 0);
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_exp(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, c->out[0]) : TSR_OK;
+}
+
+tsr_status tsr__grad_log(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_div(c->grad_out[0], c->in[0]);
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_log1p(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_div(c->grad_out[0], tsr_affine(c->in[0], 1, 1));
+    return TSR_OK;
+}
+
+/* 1 / (2 y) */
+tsr_status tsr__grad_sqrt(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_div(c->grad_out[0], tsr_affine(c->out[0], 2, 0));
+    return TSR_OK;
+}
+
+/* -y^3 / 2 */
+tsr_status tsr__grad_rsqrt(const tsr_grad_call *c)
+{
+    tsr_tensor *y = c->out[0];
+
+    return c->wanted[0] ? times(c, tsr_affine(tsr_mul(tsr_mul(y, y), y), -0.5, 0)) : TSR_OK;
+}
+
+/* -y^2 */
+tsr_status tsr__grad_reciprocal(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, tsr_neg(tsr_mul(c->out[0], c->out[0]))) : TSR_OK;
+}
+
+/* 1 - y^2 */
+tsr_status tsr__grad_tanh(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, tsr_affine(tsr_mul(c->out[0], c->out[0]), -1, 1)) : TSR_OK;
+}
+
+/* y (1 - y) */
+tsr_status tsr__grad_sigmoid(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, tsr_mul(c->out[0], tsr_affine(c->out[0], -1, 1))) : TSR_OK;
+}
+
+/* s (1 + x (1 - s)) with s the sigmoid of x */
+static tsr_tensor *silu_slope(tsr_tensor *x)
+{
+    tsr_tensor *s = tsr_sigmoid(x);
+
+    return tsr_addcmul(s, s, tsr_mul(x, tsr_affine(s, -1, 1)), 1);
+}
+
+tsr_status tsr__grad_silu(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, silu_slope(c->in[0])) : TSR_OK;
+}
+
+/* By the error function: (1 + erf(x / sqrt 2)) / 2 + x e^(-x x / 2) / sqrt(2 pi). By tanh: x s with
+   s the sigmoid of u = 2 sqrt(2 / pi) (x + 0.044715 x^3): s + x s (1 - s) u'. */
+tsr_status tsr__grad_gelu(const tsr_grad_call *c)
+{
+    tsr_tensor *x = c->in[0], *square, *s, *slope;
+
+    if (!c->wanted[0])
+        return TSR_OK;
+    square = tsr_mul(x, x);
+    if (c->attrs->value[0].i[0]) {
+        const double root = 1.59576912160573071176; /* 2 sqrt(2 / pi) */
+
+        s = tsr_sigmoid(tsr_mul(x, tsr_affine(square, 0.044715 * root, root)));
+        slope = tsr_affine(square, 3 * 0.044715 * root, root);
+        slope = tsr_mul(tsr_mul(x, slope), tsr_affine(s, -1, 1));
+        return times(c, tsr_addcmul(s, s, slope, 1));
+    }
+    s = tsr_affine(tsr_erf(tsr_affine(x, 0.70710678118654752440, 0)), 0.5, 0.5);
+    slope = tsr_addcmul(s, x, tsr_exp(tsr_affine(square, -0.5, 0)), 0.39894228040143267794);
+    return times(c, slope);
+}
+
+tsr_status tsr__grad_softplus(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, tsr_sigmoid(c->in[0])) : TSR_OK;
+}
+
+tsr_status tsr__grad_sin(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, tsr_cos(c->in[0])) : TSR_OK;
+}
+
+tsr_status tsr__grad_cos(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? times(c, tsr_neg(tsr_sin(c->in[0]))) : TSR_OK;
+}
+
+/* 2 e^(-x x) / sqrt(pi) */
+tsr_status tsr__grad_erf(const tsr_grad_call *c)
+{
+    tsr_tensor *x = c->in[0];
+
+    if (!c->wanted[0])
+        return TSR_OK;
+    return times(c, tsr_affine(tsr_exp(tsr_neg(tsr_mul(x, x))), 1.12837916709551257390, 0));
+}
+
+/* g where x is not negative, else g times the slope. */
+static tsr_status bent(const tsr_grad_call *c, tsr_tensor *below)
+{
+    tsr_tensor *x = c->in[0];
+
+    c->grad_in[0] = tsr_where(tsr_le(x, zeros_like(x)), below, c->grad_out[0]);
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_leaky_relu(const tsr_grad_call *c)
+{
+    return c->wanted[0] ? bent(c, tsr_affine(c->grad_out[0], number(c, 0), 0)) : TSR_OK;
+}
+
+/* alpha e^x, that is y + alpha */
+tsr_status tsr__grad_elu(const tsr_grad_call *c)
+{
+    tsr_tensor *slope;
+
+    if (!c->wanted[0])
+        return TSR_OK;
+    slope = tsr_affine(c->out[0], 1, number(c, 0));
+    return bent(c, tsr_mul(c->grad_out[0], slope));
+}
+
+tsr_status tsr__grad_affine(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_affine(c->grad_out[0], number(c, 0), 0);
+    return TSR_OK;
+}
+
+/* Where x was left as it is. */
+tsr_status tsr__grad_clamp(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_masked_fill(c->grad_out[0], tsr_ne(c->out[0], c->in[0]), 0);
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_cast(const tsr_grad_call *c)
+{
+    if (c->wanted[0] && c->grad_out[0])
+        c->grad_in[0] = tsr_cast(c->grad_out[0], tsr_tensor_spec(c->in[0])->dtype);
+    return TSR_OK;
+}
+
+/* ---- three operands ---- */
+
+tsr_status tsr__grad_where(const tsr_grad_call *c)
+{
+    if (c->wanted[1])
+        give(c, 1, tsr_masked_fill(c->grad_out[0], tsr_logical_not(c->in[0]), 0));
+    if (c->wanted[2])
+        give(c, 2, tsr_masked_fill(c->grad_out[0], c->in[0], 0));
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_masked_fill(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        give(c, 0, tsr_masked_fill(c->grad_out[0], c->in[1], 0));
+    return TSR_OK;
+}
+
+/* 1 - weight, weight and b - a */
+tsr_status tsr__grad_lerp(const tsr_grad_call *c)
+{
+    tsr_tensor *g = c->grad_out[0], *weight = c->in[2];
+
+    if (c->wanted[0])
+        give(c, 0,
+             weight ? tsr_mul(g, tsr_affine(weight, -1, 1)) : tsr_affine(g, 1 - number(c, 0), 0));
+    if (c->wanted[1])
+        give(c, 1, weight ? tsr_mul(g, weight) : tsr_affine(g, number(c, 0), 0));
+    if (c->wanted[2])
+        give(c, 2, tsr_mul(g, tsr_sub(c->in[1], c->in[0])));
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_addcmul(const tsr_grad_call *c)
+{
+    tsr_tensor *g = c->grad_out[0];
+
+    if (c->wanted[0])
+        give(c, 0, g);
+    for (int k = 1; k < 3; k++)
+        if (c->wanted[k])
+            give(c, k, tsr_affine(tsr_mul(g, c->in[3 - k]), number(c, 0), 0));
+    return TSR_OK;
+}
+
+/* value / b and -value a / b^2 */
+tsr_status tsr__grad_addcdiv(const tsr_grad_call *c)
+{
+    tsr_tensor *g = c->grad_out[0], *a = c->in[1], *b = c->in[2];
+    tsr_tensor *slope = tsr_affine(tsr_div(g, b), number(c, 0), 0);
+
+    if (c->wanted[0])
+        give(c, 0, g);
+    if (c->wanted[1])
+        give(c, 1, slope);
+    if (c->wanted[2])
+        give(c, 2, tsr_neg(tsr_mul(slope, tsr_div(a, b))));
     return TSR_OK;
 }

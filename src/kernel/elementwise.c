@@ -1,82 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elementwise.c - add, mul, neg, relu: brings the dims of the operands down to few loops whose
-   innermost runs along memory, and chooses how that run is computed and stored. Called through the
-   ops' rows. */
+/* elementwise.c - kernels of the pointwise ops: brings the dims of the operands down to few loops
+   whose innermost runs along memory, and chooses how that run is computed and stored. What is
+   repeated along it, and f16 and bf16, which compute as f32, go through blocks in the cache. What
+   each op computes stands in elementwise.inc.h. Called through the ops' rows. */
 #include "kernel/kernels.h"
 
-#include "base/fold.h"
 #include "base/half.h"
 #include "base/stream.h"
-#include "kernel/fast_types.h"
+#include "kernel/elementwise_reference.h"
 #include "kernel/index.h"
-#include "kernel/reference.h"
+#include "kernel/math_f32.h"
 #include "kernel/sku.h"
 
 enum {
-    OP_ADD = TSR_POINTWISE_ADD,
-    OP_MUL = TSR_POINTWISE_MUL,
-    OP_NEG = TSR_POINTWISE_NEG,
-    OP_RELU = TSR_POINTWISE_RELU
+    INPUTS = 3,
+    BLOCK = 1024, /* elements computed in the cache */
+    SHORT = 256,  /* a run worth joining with others */
+    /* ops with an attribute set, or an input left out */
+    OP_GELU_TANH = 1000,
+    OP_LERP_BY = 1001
 };
-enum { BLOCK = 1024, SHORT = 256 }; /* elements computed in the cache; a run worth widening */
 
-#define BODY "kernel/elementwise.inc.h"
+/* n elements along memory. Inputs that an op has not may be anything readable. */
+typedef struct run {
+    const void *in[INPUTS]; /* of the dtype that computes */
+    const uint8_t *mask;
+    const void *p, *q; /* numbers of the call */
+    void *out;
+    int64_t n;
+} run;
+
+/* ---- f64: libm, in the forms that keep digits ---- */
+
+TSR__INLINE double math_exp_any_f64(double x)
+{
+    return exp(x);
+}
+
+TSR__INLINE double math_expm1_f64(double x)
+{
+    return expm1(x);
+}
+
+TSR__INLINE double math_log_f64(double x)
+{
+    return log(x);
+}
+
+TSR__INLINE double math_log1p_f64(double x)
+{
+    return log1p(x);
+}
+
+TSR__INLINE double math_tanh_f64(double x)
+{
+    return tanh(x);
+}
+
+TSR__INLINE double math_erf_f64(double x)
+{
+    return erf(x);
+}
+
+TSR__INLINE double math_sigmoid_f64(double x)
+{
+    double z = exp(-fabs(x));
+
+    return (x < 0 ? z : 1) / (1 + z);
+}
+
+TSR__INLINE double math_softplus_f64(double x)
+{
+    return (x < 0 ? 0 : x) + log1p(exp(-fabs(x)));
+}
+
+TSR__INLINE double math_gelu_f64(double x)
+{
+    return 0.5 * x * erfc(-x * 0.70710678118654752440);
+}
+
+TSR__INLINE double math_gelu_tanh_f64(double x)
+{
+    return x * math_sigmoid_f64(1.59576912160573071176 * (x + 0.044715 * x * x * x));
+}
+
+/* ---- the runs ---- */
+
 #define NAME(name, dtype) name##_##dtype##_plain
 #define SET
-#include "kernel/fast_types.inc.h"
+#define FUSED false
+#include "kernel/elementwise_types.inc.h"
 
 #ifdef TSR__X86
 #define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "kernel/fast_types.inc.h"
+#define SET TSR__AVX2_FMA
+#define FUSED true
+#include "kernel/elementwise_types.inc.h"
 #endif
 
-typedef void (*run_fn)(int op, const void *a, const void *b, bool one, int64_t n, void *y);
+typedef void (*compute_fn)(int op, const run *r);
 
-/* neg and relu of 16-bit floats, of which `inf` is infinity: signs need no arithmetic. */
-TSR__INLINE void signs(int op, uint16_t inf, const uint16_t *a, int64_t n, uint16_t *y)
+static compute_fn compute_for(tsr_dtype dtype, tsr_kernel_variant variant)
 {
-    const uint16_t minus = 0x8000, least = minus | inf;
-
-    TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-        bool negative = (a[i] > minus) & (a[i] <= least);
-
-        y[i] = op == OP_NEG ? a[i] ^ minus : negative ? 0 : a[i];
-    }
-}
-
-static void run_f16(int op, const void *a, const void *b, bool one, int64_t n, void *y)
-{
-    (void)b, (void)one;
-    if (op == OP_NEG)
-        signs(OP_NEG, 0x7c00, a, n, y);
-    else
-        signs(OP_RELU, 0x7c00, a, n, y);
-}
-
-static void run_bf16(int op, const void *a, const void *b, bool one, int64_t n, void *y)
-{
-    (void)b, (void)one;
-    if (op == OP_NEG)
-        signs(OP_NEG, 0x7f80, a, n, y);
-    else
-        signs(OP_RELU, 0x7f80, a, n, y);
-}
-
-/* add and mul of f16 and bf16 are done otherwise. */
-static run_fn run_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-    static const run_fn plain[TSR__DTYPES] = {
-        [TSR_F32] = run_f32_plain, [TSR_F64] = run_f64_plain,      [TSR_F16] = run_f16,
-        [TSR_BF16] = run_bf16,     [TSR_I32] = run_i32_plain,      [TSR_I64] = run_i64_plain,
-        [TSR_U8] = run_u8_plain,   [TSR__FIELD] = run_field_plain,
+    static const compute_fn plain[TSR__DTYPES] = {
+        [TSR_F32] = compute_f32_plain, [TSR_F64] = compute_f64_plain,
+        [TSR_F16] = compute_f32_plain, [TSR_BF16] = compute_f32_plain,
+        [TSR_I32] = compute_i32_plain, [TSR_I64] = compute_i64_plain,
+        [TSR_U8] = compute_u8_plain,   [TSR_BOOL] = compute_u8_plain,
     };
 #ifdef TSR__X86
-    static const run_fn avx2[TSR__DTYPES] = {
-        [TSR_F32] = run_f32_avx2, [TSR_F64] = run_f64_avx2,      [TSR_F16] = run_f16,
-        [TSR_BF16] = run_bf16,    [TSR_I32] = run_i32_avx2,      [TSR_I64] = run_i64_avx2,
-        [TSR_U8] = run_u8_avx2,   [TSR__FIELD] = run_field_avx2,
+    static const compute_fn avx2[TSR__DTYPES] = {
+        [TSR_F32] = compute_f32_avx2,  [TSR_F64] = compute_f64_avx2, [TSR_F16] = compute_f32_avx2,
+        [TSR_BF16] = compute_f32_avx2, [TSR_I32] = compute_i32_avx2, [TSR_I64] = compute_i64_avx2,
+        [TSR_U8] = compute_u8_avx2,    [TSR_BOOL] = compute_u8_avx2,
     };
 
     if (variant == TSR_VARIANT_AVX2)
@@ -86,206 +122,262 @@ static run_fn run_for(tsr_dtype dtype, tsr_kernel_variant variant)
     return plain[dtype];
 }
 
+/* ---- the walk ---- */
+
 /* The output is contiguous; strides of the inputs are in elements, 0 where they broadcast. */
 typedef struct loop {
-    int64_t count, a, b;
+    int64_t count, stride[INPUTS];
 } loop;
 
 typedef struct walk {
-    int op, n;
-    tsr_dtype dtype;
-    tsr_kernel_variant variant;
-    size_t size;
-    bool fold, stream;
-    run_fn run;
+    int op, n, n_in;
+    tsr_dtype dtype; /* of the operands, but for a mask */
+    bool half, truth, stream;
+    compute_fn compute;
+    int first, mask;  /* which input is the first of the dtype, and which truth values; -1: none */
+    int slot[INPUTS]; /* where inputs go in a run */
+    size_t size[INPUTS], out_size;
+    int64_t p, q; /* the numbers, as the type that computes: at most 8 bytes */
     loop loop[TSR_MAX_DIM];
     char *out; /* where the next result goes */
+    /* blocks: what is repeated, inputs and then results as f32, results */
+    char same[INPUTS][BLOCK * 8] __attribute__((aligned(64)));
+    float wide[INPUTS + 1][BLOCK] __attribute__((aligned(64)));
+    char result[BLOCK * 8] __attribute__((aligned(64)));
 } walk;
 
-static const char *at(const walk *w, const char *base, int64_t i)
+static const char *at(const walk *w, int k, const char *base, int64_t i)
 {
-    return base + i * (int64_t)w->size;
+    return base + i * (int64_t)w->size[k];
 }
 
-/* add or mul of f16 or bf16 as a reduction over two sources: in f32, rounded once. n <= BLOCK. */
-static void fold(const walk *w, const void *a, const void *b, int64_t n, void *y)
+/* Input k of a block as runs want it; `anew`: what is there is not yet widened. */
+static const void *seen(walk *w, int k, const void *from, bool anew, int64_t n)
 {
-    const void *const src[] = {a, b};
-    float wide[2][BLOCK];
+    if (!w->half || k == w->mask)
+        return from;
+    if (anew)
+        tsr__half_widen(w->dtype, from, n, w->wide[k]);
+    return w->wide[k];
+}
 
-    if (w->variant == TSR_VARIANT_PLAIN) {
-        tsr__half_widen(w->dtype, a, n, wide[0]);
-        tsr__half_widen(w->dtype, b, n, wide[1]);
-        run_f32_plain(w->op, wide[0], wide[1], false, n, wide[0]);
-        tsr__half_narrow(w->dtype, wide[0], n, y);
+/* n elements; BLOCK at most if they are halves or streamed. */
+static void block(walk *w, const void *const *in, int64_t n)
+{
+    const bool narrow = w->half && !w->truth;
+    char *result = w->stream ? w->result : w->out;
+    run r = {.p = &w->p, .q = &w->q, .n = n, .out = narrow ? (void *)w->wide[INPUTS] : result};
+
+    for (int k = 0; k < INPUTS; k++)
+        r.in[k] = in[w->first]; /* read, but of no effect */
+    r.mask = w->mask < 0 ? in[w->first] : in[w->mask];
+    for (int k = 0; k < w->n_in; k++)
+        if (k != w->mask)
+            r.in[w->slot[k]] = in[k];
+    w->compute(w->op, &r);
+    if (narrow)
+        tsr__half_narrow(w->dtype, r.out, n, result);
+    if (w->stream)
+        tsr__stream_copy(w->out, w->result, (size_t)n * w->out_size);
+    w->out += n * (int64_t)w->out_size;
+}
+
+/* One run; inputs whose stride is 0 are one element. */
+static void long_row(walk *w, const loop *row, const char *const *in)
+{
+    const int64_t n = row->count, least = n < BLOCK ? n : BLOCK;
+    bool in_blocks = w->half || w->stream;
+
+    for (int k = 0; k < w->n_in; k++)
+        if (row->stride[k] == 0) {
+            memcpy(w->same[k], in[k], w->size[k]);
+            tsr__repeat(w->size[k], w->same[k], least);
+            seen(w, k, w->same[k], true, least);
+            in_blocks = true;
+        }
+    for (int64_t i = 0; i < n; i += in_blocks ? BLOCK : n) {
+        const int64_t m = in_blocks && n - i > BLOCK ? BLOCK : n - i;
+        const void *now[INPUTS];
+
+        for (int k = 0; k < w->n_in; k++)
+            now[k] = row->stride[k] == 0 ? seen(w, k, w->same[k], false, m)
+                                         : seen(w, k, at(w, k, in[k], i), true, m);
+        block(w, now, m);
+    }
+}
+
+/* Rows of input k, one behind the other. */
+static void lay_out(walk *w, int k, const loop *rows, const loop *row, const char *from, int64_t n)
+{
+    const size_t bytes = (size_t)row->count * w->size[k];
+    char *to = w->same[k];
+
+    for (int64_t i = 0; i < n && (i == 0 || rows->stride[k] > 0); i++, to += bytes) {
+        memcpy(to, at(w, k, from, i * rows->stride[k]), row->stride[k] ? bytes : w->size[k]);
+        if (row->stride[k] == 0)
+            tsr__repeat(w->size[k], to, row->count);
+    }
+    if (rows->stride[k] == 0)
+        tsr__repeat(bytes, w->same[k], n);
+}
+
+/* Short runs are joined, many to a block: inputs that do not go on from one to the next as they lie
+   in memory are laid out so; those that are the same for all of them, once. */
+static void short_rows(walk *w, const loop *rows, const loop *row, const char *const *in)
+{
+    const int64_t most = BLOCK / row->count;
+
+    for (int64_t i = 0; i < rows->count; i += most) {
+        const int64_t m = rows->count - i < most ? rows->count - i : most;
+        const void *now[INPUTS];
+
+        for (int k = 0; k < w->n_in; k++) {
+            const bool goes_on = row->stride[k] == 1 && rows->stride[k] == row->count;
+            const bool anew = i == 0 || rows->stride[k] > 0;
+
+            if (!goes_on && anew)
+                lay_out(w, k, rows, row, at(w, k, in[k], i * rows->stride[k]), m);
+            now[k] = seen(w, k, goes_on ? at(w, k, in[k], i * row->count) : w->same[k], anew,
+                          m * row->count);
+        }
+        block(w, now, m * row->count);
+    }
+}
+
+static void over(walk *w, int depth, const char *const *in)
+{
+    const loop *l = &w->loop[depth];
+    const char *next[INPUTS];
+
+    if (depth == w->n - 1) {
+        long_row(w, l, in);
         return;
     }
-    tsr__fold(w->dtype, w->op == OP_ADD ? TSR_SUM : TSR_PROD, 1, 2, src, n, y);
-}
-
-/* n elements along memory. */
-static void leaf(walk *w, const char *a, const char *b, bool one, int64_t n)
-{
-    char buffer[BLOCK * 8] __attribute__((aligned(64)));
-    uint16_t same[BLOCK] __attribute__((aligned(64)));
-
-    if (w->fold && one) {
-        memcpy(same, b, 2);
-        tsr__repeat(2, same, n < BLOCK ? n : BLOCK);
-    }
-    if (!w->fold && !w->stream) {
-        w->run(w->op, a, b, one, n, w->out);
-        w->out += n * (int64_t)w->size;
+    if (depth == w->n - 2 && l[1].count <= SHORT) {
+        short_rows(w, l, l + 1, in);
         return;
     }
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = n - i < BLOCK ? n - i : BLOCK;
-
-        const void *y = b && !one ? at(w, b, i) : b;
-        void *to = w->stream ? buffer : w->out;
-
-        if (w->fold)
-            fold(w, at(w, a, i), one ? same : y, m, to);
-        else
-            w->run(w->op, at(w, a, i), y, one, m, to);
-        if (w->stream)
-            tsr__stream_copy(w->out, buffer, (size_t)m * w->size);
-        w->out += m * (int64_t)w->size;
+    for (int64_t i = 0; i < l->count; i++) {
+        for (int k = 0; k < w->n_in; k++)
+            next[k] = at(w, k, in[k], i * l->stride[k]);
+        over(w, depth + 1, next);
     }
 }
 
-/* Rows to which the same short row is added: that row is repeated first, to make a longer one. */
-static void repeat_row(walk *w, loop rows, int64_t n, const char *a, const char *b)
+/* Loops from the outermost; those that are one for all inputs are joined. */
+static void find_loops(walk *w, const tsr_kernel_call *call)
 {
-    char repeated[BLOCK * 8] __attribute__((aligned(64)));
-    const int64_t most = BLOCK / n, times = rows.count < most ? rows.count : most;
-
-    memcpy(repeated, b, (size_t)n * w->size);
-    tsr__repeat((size_t)n * w->size, repeated, times);
-    for (int64_t i = 0; i < rows.count; i += times) {
-        int64_t m = rows.count - i < times ? rows.count - i : times;
-
-        leaf(w, at(w, a, i * n), repeated, false, m * n);
-    }
-}
-
-static void over(walk *w, int depth, const char *a, const char *b)
-{
-    const loop *l = &w->loop[depth], *inner = l + 1;
-    const bool second_last = depth == w->n - 2;
-
-    if (depth == w->n - 1 && l->a == 0)
-        leaf(w, b, a, true, l->count); /* all ops of two operands commute */
-    else if (depth == w->n - 1)
-        leaf(w, a, b, l->b == 0, l->count);
-    else if (second_last && inner->count <= SHORT && l->a == inner->count && l->b == 0 &&
-             inner->a == 1 && inner->b == 1)
-        repeat_row(w, *l, inner->count, a, b);
-    else if (second_last && inner->count <= SHORT && l->b == inner->count && l->a == 0 &&
-             inner->a == 1 && inner->b == 1)
-        repeat_row(w, *l, inner->count, b, a);
-    else
-        for (int64_t i = 0; i < l->count; i++)
-            over(w, depth + 1, at(w, a, i * l->a), at(w, b, i * l->b));
-}
-
-/* Loops from the outermost; those that are one for both inputs are joined. */
-static void find_loops(walk *w, const tsr_shape *out, const tsr_shape *a, const tsr_shape *b)
-{
-    int64_t stride_a = 1, stride_b = 1;
+    const tsr_shape *out = &call->out[0].shape;
+    int64_t stride[INPUTS] = {1, 1, 1};
     loop found[TSR_MAX_DIM];
     int n = 0; /* from the innermost */
 
-    for (int d = out->ndim - 1, i = a->ndim - 1, j = b->ndim - 1; d >= 0; d--, i--, j--) {
-        int64_t size_a = i < 0 ? 1 : a->size[i], size_b = j < 0 ? 1 : b->size[j];
-        loop l = {out->size[d], size_a == 1 ? 0 : stride_a, size_b == 1 ? 0 : stride_b};
-        loop *last = n ? &found[n - 1] : NULL;
+    for (int e = 1; e <= out->ndim; e++) {
+        loop l = {.count = out->size[out->ndim - e]}, *last = n ? &found[n - 1] : NULL;
+        bool joined = last != NULL;
 
-        stride_a *= size_a;
-        stride_b *= size_b;
+        for (int k = 0; k < w->n_in; k++) {
+            const tsr_shape *s = &call->in[k].shape;
+            int64_t size = e <= s->ndim ? s->size[s->ndim - e] : 1;
+
+            l.stride[k] = size == 1 ? 0 : stride[k];
+            stride[k] *= size;
+            joined = joined && l.stride[k] == last->stride[k] * last->count;
+        }
         if (l.count == 1)
             continue;
-        if (last && l.a == last->a * last->count && l.b == last->b * last->count)
+        if (joined)
             last->count *= l.count;
         else
             found[n++] = l;
     }
     if (n == 0)
-        found[n++] = (loop){1, 1, 1};
+        found[n++] = (loop){1, {1, 1, 1}};
     for (int k = 0; k < n; k++)
         w->loop[k] = found[n - 1 - k];
     w->n = n;
 }
 
-static walk walk_make(const tsr_kernel_call *call, int op, tsr_kernel_variant variant)
+/* ---- the call ---- */
+
+static bool is_truth(int op)
+{
+    return op >= TSR_POINTWISE_EQ && op <= TSR_POINTWISE_LOGICAL_NOT;
+}
+
+/* The numbers of a call, of any op that has some. */
+static void set_numbers(walk *w, const tsr_kernel_call *call)
+{
+    const tsr_dtype dtype = w->half ? TSR_F32 : w->dtype;
+    tsr_pointwise_numbers x = tsr__pointwise_numbers(call, w->op);
+
+    tsr__put(dtype, &w->p, 0, x.p);
+    tsr__put(dtype, &w->q, 0, x.q);
+    if (w->op == TSR_POINTWISE_GELU && call->attrs.value[0].i[0])
+        w->op = OP_GELU_TANH;
+    if (w->op == TSR_POINTWISE_LERP && w->n_in == 2)
+        w->op = OP_LERP_BY;
+}
+
+/* Not by an initialiser: the blocks are large. */
+static void open_walk(walk *w, const tsr_kernel_call *call, int op, tsr_kernel_variant variant)
 {
     const tsr_operand *out = &call->out[0];
-    const size_t size = tsr_dtype_size(out->dtype);
 
-    return (walk){.op = op,
-                  .dtype = out->dtype,
-                  .variant = variant,
-                  .size = size,
-                  .fold = op <= OP_MUL && (out->dtype == TSR_F16 || out->dtype == TSR_BF16),
-                  .stream = tsr__stream_large((size_t)tsr__operand_count(out) * size),
-                  .run = run_for(out->dtype, variant),
-                  .out = out->data};
+    w->op = op;
+    w->mask = op == TSR_POINTWISE_WHERE ? 0 : op == TSR_POINTWISE_MASKED_FILL ? 1 : -1;
+    w->first = op == TSR_POINTWISE_WHERE;
+    w->dtype = call->in[w->first].dtype;
+    w->half = w->dtype == TSR_F16 || w->dtype == TSR_BF16;
+    w->truth = is_truth(op);
+    w->compute = compute_for(w->dtype, variant);
+    w->n_in = 0;
+    w->out = out->data;
+    w->out_size = tsr_dtype_size(out->dtype);
+    for (int k = 0; k < INPUTS && tsr__operand_given(call, k); k++) {
+        w->slot[k] = k - w->first;
+        w->size[k] = tsr_dtype_size(call->in[k].dtype);
+        w->n_in++;
+    }
+    set_numbers(w, call);
 }
 
-static void binary(const tsr_kernel_call *call, int op, tsr_kernel_variant variant)
+static void pointwise(const tsr_kernel_call *call, int op)
 {
-    walk w = walk_make(call, op, variant);
+    const tsr_dtype dtype = call->in[op == TSR_POINTWISE_WHERE].dtype;
+    const tsr_kernel_variant v =
+        tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op, dtype, tsr__variant_asked(call));
+    const char *in[INPUTS];
     size_t row;
+    walk w;
 
+    if (v <= TSR_VARIANT_REFERENCE) { /* or there is none, as for the field */
+        tsr__pointwise_reference(call, op);
+        return;
+    }
     if (tsr__operand_count(&call->out[0]) == 0)
         return;
-    find_loops(&w, &call->out[0].shape, &call->in[0].shape, &call->in[1].shape);
-    row = (size_t)w.loop[w.n - 1].count * w.size;
-    w.stream = w.stream && tsr__stream_pays(SIZE_MAX, row, (uintptr_t)w.out);
-    over(&w, 0, call->in[0].data, call->in[1].data);
+    open_walk(&w, call, op, v);
+    find_loops(&w, call);
+    row = (size_t)w.loop[w.n - 1].count * w.out_size;
+    w.stream = tsr__stream_pays((size_t)tsr__operand_count(&call->out[0]) * w.out_size, row,
+                                (uintptr_t)w.out);
+    for (int k = 0; k < w.n_in; k++) {
+        in[k] = call->in[k].data;
+        w.stream = w.stream && in[k] != w.out; /* in place: it is in the cache already */
+    }
+    over(&w, 0, in);
     if (w.stream)
         tsr__stream_fence();
 }
 
-static void unary(const tsr_kernel_call *call, int op, tsr_kernel_variant variant)
-{
-    walk w = walk_make(call, op, variant);
-
-    if (tsr__operand_count(&call->out[0]) == 0)
-        return;
-    leaf(&w, call->in[0].data, NULL, false, tsr__operand_count(&call->out[0]));
-    if (w.stream)
-        tsr__stream_fence();
-}
-
-static void pointwise(const tsr_kernel_call *call, int op, tsr_kernel reference)
-{
-    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_POINTWISE, (uint16_t)op);
-
-    if (v == TSR_VARIANT_REFERENCE)
-        reference(call);
-    else if (op == OP_ADD || op == OP_MUL)
-        binary(call, op, v);
-    else
-        unary(call, op, v);
-}
-
-void tsr__kernel_add(const tsr_kernel_call *call)
-{
-    pointwise(call, OP_ADD, tsr__reference_add);
-}
-
-void tsr__kernel_mul(const tsr_kernel_call *call)
-{
-    pointwise(call, OP_MUL, tsr__reference_mul);
-}
-
-void tsr__kernel_neg(const tsr_kernel_call *call)
-{
-    pointwise(call, OP_NEG, tsr__reference_neg);
-}
-
-void tsr__kernel_relu(const tsr_kernel_call *call)
-{
-    pointwise(call, OP_RELU, tsr__reference_relu);
-}
+#define BASIC(OP, name)                                                                            \
+    void tsr__kernel_##name(const tsr_kernel_call *call)                                           \
+    {                                                                                              \
+        pointwise(call, TSR_POINTWISE_##OP);                                                       \
+    }
+#define NUMBER(OP, name) BASIC(OP, name)
+#define FLOAT(OP, name) BASIC(OP, name)
+#define VALUE(OP, name) BASIC(OP, name)
+#define TRUTH(OP, name) BASIC(OP, name)
+#include "kernel/pointwise_list.inc.h"

@@ -1,30 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elementwise.inc.h - body of elementwise.c for one dtype and instruction set; see
-   fast_types.inc.h. y[i] = a[i] op b[i], or op b[0] if `one`. y may be a. */
+/* elementwise.inc.h - body of elementwise.c for one dtype and instruction set, see
+   elementwise_types.inc.h: what every op computes, one line each, and a loop around that. */
 
-TSR__INLINE void FN(each)(int op, const T *a, const T *b, bool one, int64_t n, T *y)
+/* Operands a, b, c of the dtype, a truth value m, and numbers p and q of the call. The op is a
+   constant where this is called. */
+TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
 {
-    const T zero = 0, b0 = one ? b[0] : zero;
+    const T zero = 0, one = 1;
+
+    switch (op) {
+    case TSR_POINTWISE_ADD: return ADD(a, b);
+    case TSR_POINTWISE_SUB: return SUB(a, b);
+    case TSR_POINTWISE_MUL: return MUL(a, b);
+    case TSR_POINTWISE_NEG: return NEG(a);
+    case TSR_POINTWISE_RELU: return a < zero ? zero : a; /* NaN stays, here and below */
+    case TSR_POINTWISE_SIGN: return a > zero ? one : a < zero ? NEG(one) : NAN_OF(a) ? a : zero;
+    case TSR_POINTWISE_MAXIMUM: return a < b || NAN_OF(b) ? b : a;
+    case TSR_POINTWISE_MINIMUM: return b < a || NAN_OF(b) ? b : a;
+    case TSR_POINTWISE_AFFINE: return ADD(MUL(a, p), q);
+    case TSR_POINTWISE_ADDCMUL: return ADD(a, MUL(p, MUL(b, c)));
+    case TSR_POINTWISE_WHERE: return m ? a : b;
+    case TSR_POINTWISE_MASKED_FILL: return m ? p : a;
+    case TSR_POINTWISE_FILL: return p;
+    case TSR_POINTWISE_CLAMP: /* as in PyTorch, the upper end wins */
+        a = a < p ? p : a;
+        return a > q ? q : a;
+#ifndef FLOATING
+    default: return a < zero ? NEG(a) : a; /* abs */
+#else
+    case TSR_POINTWISE_ABS: return LIBM(__builtin_fabs, a);
+    case TSR_POINTWISE_DIV: return a / b;
+    case TSR_POINTWISE_POW: return POWER(a, b);
+    case TSR_POINTWISE_EXP: return MATH(exp_any, a);
+    case TSR_POINTWISE_LOG: return MATH(log, a);
+    case TSR_POINTWISE_LOG1P: return MATH(log1p, a);
+    case TSR_POINTWISE_SQRT: return LIBM(__builtin_sqrt, a);
+    case TSR_POINTWISE_RSQRT: return one / LIBM(__builtin_sqrt, a);
+    case TSR_POINTWISE_RECIPROCAL: return one / a;
+    case TSR_POINTWISE_TANH: return MATH(tanh, a);
+    case TSR_POINTWISE_SIGMOID: return MATH(sigmoid, a);
+    case TSR_POINTWISE_GELU: return MATH(gelu, a);
+    case OP_GELU_TANH: return MATH(gelu_tanh, a);
+    case TSR_POINTWISE_SILU: return a * MATH(sigmoid, a);
+    case TSR_POINTWISE_SOFTPLUS: return MATH(softplus, a);
+    case TSR_POINTWISE_SIN: return SINE(a, 0);
+    case TSR_POINTWISE_COS: return SINE(a, 1);
+    case TSR_POINTWISE_FLOOR: return LIBM(__builtin_floor, a);
+    case TSR_POINTWISE_CEIL: return LIBM(__builtin_ceil, a);
+    case TSR_POINTWISE_ROUND: return LIBM(__builtin_rint, a); /* to even, as the processor does */
+    case TSR_POINTWISE_ERF: return MATH(erf, a);
+    case TSR_POINTWISE_LEAKY_RELU: return a < zero ? p * a : a;
+    case TSR_POINTWISE_ELU: b = p * MATH(expm1, a > zero ? zero : a); return a > zero ? a : b;
+    case TSR_POINTWISE_LERP: return a + c * (b - a);
+    case OP_LERP_BY: return a + p * (b - a);
+    default: return a + p * (b / c); /* addcdiv */
+#endif
+    }
+}
+
+TSR__INLINE bool FN(truth)(int op, T a, T b)
+{
+    switch (op) {
+    case TSR_POINTWISE_EQ: return a == b;
+    case TSR_POINTWISE_NE: return a != b;
+    case TSR_POINTWISE_LT: return a < b;
+    case TSR_POINTWISE_LE: return a <= b;
+    case TSR_POINTWISE_GT: return a > b;
+    case TSR_POINTWISE_GE: return a >= b;
+    case TSR_POINTWISE_LOGICAL_AND: return (a != 0) & (b != 0);
+    case TSR_POINTWISE_LOGICAL_OR: return (a != 0) | (b != 0);
+    default: return a == 0; /* logical_not */
+    }
+}
+
+TSR__INLINE void FN(values)(int op, const run *r)
+{
+    const T *a = r->in[0], *b = r->in[1], *c = r->in[2], p = *(const T *)r->p, q = *(const T *)r->q;
+    const uint8_t *m = r->mask;
+    T *y = r->out;
 
     TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-        switch (op) {
-        case OP_ADD: y[i] = ADD(a[i], one ? b0 : b[i]); break;
-        case OP_MUL: y[i] = MUL(a[i], one ? b0 : b[i]); break;
-        case OP_NEG: y[i] = NEG(a[i]); break;
-        default: y[i] = LESS(a[i], zero) ? zero : a[i]; break; /* NaN stays */
-        }
+    for (int64_t i = 0; i < r->n; i++)
+        y[i] = FN(value)(op, a[i], b[i], c[i], m[i], p, q);
+}
+
+TSR__INLINE void FN(truths)(int op, const run *r)
+{
+    const T *a = r->in[0], *b = r->in[1];
+    uint8_t *y = r->out;
+
+    TSR__INDEPENDENT
+    for (int64_t i = 0; i < r->n; i++)
+        y[i] = FN(truth)(op, a[i], b[i]);
+}
+
+#ifdef FLOATING
+/* sin and cos where some number is too large for ours. */
+static bool FN(far_sine)(int op, const run *r)
+{
+    const T *a = r->in[0];
+    T *y = r->out;
+    bool far = false;
+
+    for (int64_t i = 0; i < r->n; i++)
+        far |= !(LIBM(__builtin_fabs, a[i]) <= TSR_SIN_MOST);
+    for (int64_t i = 0; i < r->n && far; i++)
+        y[i] = op == TSR_POINTWISE_SIN ? LIBM(sin, a[i]) : LIBM(cos, a[i]);
+    return far;
+}
+#endif
+
+#define NUMBER(OP, name)                                                                           \
+    case TSR_POINTWISE_##OP:                                                                       \
+        FN(values)(TSR_POINTWISE_##OP, r);                                                         \
+        break;
+#define BASIC(OP, name) NUMBER(OP, name)
+#define VALUE(OP, name) NUMBER(OP, name)
+#define TRUTH(OP, name)                                                                            \
+    case TSR_POINTWISE_##OP:                                                                       \
+        FN(truths)(TSR_POINTWISE_##OP, r);                                                         \
+        break;
+#ifdef FLOATING
+#define FLOAT(OP, name) NUMBER(OP, name)
+#else
+#define FLOAT(OP, name)
+#endif
+
+SET static void FN(compute)(int op, const run *r)
+{
+#ifdef FLOATING
+    if ((op == TSR_POINTWISE_SIN || op == TSR_POINTWISE_COS) && FN(far_sine)(op, r))
+        return;
+#endif
+    switch (op) {
+#include "kernel/pointwise_list.inc.h"
+#ifdef FLOATING
+    case OP_GELU_TANH: FN(values)(OP_GELU_TANH, r); break;
+    case OP_LERP_BY: FN(values)(OP_LERP_BY, r); break;
+#endif
     }
 }
 
-SET static void FN(run)(int op, const void *a, const void *b, bool one, int64_t n, void *y)
-{
-    switch (op * 2 + one) {
-    case OP_ADD * 2: FN(each)(OP_ADD, a, b, false, n, y); break;
-    case OP_ADD * 2 + 1: FN(each)(OP_ADD, a, b, true, n, y); break;
-    case OP_MUL * 2: FN(each)(OP_MUL, a, b, false, n, y); break;
-    case OP_MUL * 2 + 1: FN(each)(OP_MUL, a, b, true, n, y); break;
-    case OP_NEG * 2: FN(each)(OP_NEG, a, a, false, n, y); break;
-    default: FN(each)(OP_RELU, a, a, false, n, y); break;
-    }
-}
+#undef T
+#undef U
+#undef FN
+#undef LIBM
+#undef MATH
+#undef POWER
+#undef SINE

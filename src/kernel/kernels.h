@@ -6,11 +6,16 @@
 
 #include "kernel/kernel.h"
 
-/* out[...] = f(in[...]), shapes broadcast from the last dim; in and out of one dtype */
-void tsr__kernel_add(const tsr_kernel_call *call);
-void tsr__kernel_mul(const tsr_kernel_call *call);
-void tsr__kernel_neg(const tsr_kernel_call *call);
-void tsr__kernel_relu(const tsr_kernel_call *call);
+/* out[...] = f(in[...]), shapes broadcast from the last dim: tsr__kernel_add and so on, for each of
+   the list. Numbers and flags are attributes 0 and 1. */
+#define BASIC(OP, name) void tsr__kernel_##name(const tsr_kernel_call *call);
+#define NUMBER(OP, name) BASIC(OP, name)
+#define FLOAT(OP, name) BASIC(OP, name)
+#define VALUE(OP, name) BASIC(OP, name)
+#define TRUTH(OP, name) BASIC(OP, name)
+#include "kernel/pointwise_list.inc.h"
+/* out = in as the output's dtype; what is behind the point is cut off */
+void tsr__kernel_cast(const tsr_kernel_call *call);
 
 /* out[...,m,n] = sum over k of a[...,m,k] b[...,k,n] (+ bias[n]); leading dims broadcast */
 void tsr__kernel_matmul(const tsr_kernel_call *call);

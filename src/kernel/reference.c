@@ -27,43 +27,17 @@ static int64_t element_at(const tsr_shape *s, const tsr_shape *keep, int64_t i,
 #include "kernel/reference_types.inc.h"
 
 typedef struct bodies {
-    void (*binary)(const tsr_kernel_call *call, bool product);
-    void (*unary)(const tsr_kernel_call *call, bool relu);
     void (*matmul)(const tsr_kernel_call *call);
     void (*reduce)(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor);
 } bodies;
 
 static const bodies of[TSR__DTYPES] = {
-    [TSR_F32] = {binary_f32, unary_f32, matmul_f32, reduce_f32},
-    [TSR_F64] = {binary_f64, unary_f64, matmul_f64, reduce_f64},
-    [TSR_F16] = {binary_f16, unary_f16, matmul_f16, reduce_f16},
-    [TSR_BF16] = {binary_bf16, unary_bf16, matmul_bf16, reduce_bf16},
-    [TSR_I32] = {binary_i32, unary_i32, matmul_i32, reduce_i32},
-    [TSR_I64] = {binary_i64, unary_i64, matmul_i64, reduce_i64},
-    [TSR_U8] = {binary_u8, unary_u8, matmul_u8, reduce_u8},
-    [TSR_BOOL] = {binary_bool, unary_bool, matmul_bool, reduce_bool},
-    [TSR__FIELD] = {binary_field, unary_field, matmul_field, reduce_field},
+    [TSR_F32] = {matmul_f32, reduce_f32},        [TSR_F64] = {matmul_f64, reduce_f64},
+    [TSR_F16] = {matmul_f16, reduce_f16},        [TSR_BF16] = {matmul_bf16, reduce_bf16},
+    [TSR_I32] = {matmul_i32, reduce_i32},        [TSR_I64] = {matmul_i64, reduce_i64},
+    [TSR_U8] = {matmul_u8, reduce_u8},           [TSR_BOOL] = {matmul_bool, reduce_bool},
+    [TSR__FIELD] = {matmul_field, reduce_field},
 };
-
-void tsr__reference_add(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].binary(call, false);
-}
-
-void tsr__reference_mul(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].binary(call, true);
-}
-
-void tsr__reference_neg(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].unary(call, false);
-}
-
-void tsr__reference_relu(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].unary(call, true);
-}
 
 void tsr__reference_matmul(const tsr_kernel_call *call)
 {

@@ -6,10 +6,6 @@
 
 #include "kernel/kernel.h"
 
-void tsr__reference_add(const tsr_kernel_call *call);
-void tsr__reference_mul(const tsr_kernel_call *call);
-void tsr__reference_neg(const tsr_kernel_call *call);
-void tsr__reference_relu(const tsr_kernel_call *call);
 void tsr__reference_matmul(const tsr_kernel_call *call);
 void tsr__reference_sum(const tsr_kernel_call *call);
 void tsr__reference_mean(const tsr_kernel_call *call);

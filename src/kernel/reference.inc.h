@@ -4,31 +4,6 @@
    reference_types.inc.h says. ACC is wide enough that sums and products are exact or nearly so, and
    ST rounds once. */
 
-static void FN(binary)(const tsr_kernel_call *call, bool product)
-{
-    const tsr_operand *a = &call->in[0], *b = &call->in[1], *out = &call->out[0];
-    const tsr_shape *s = &out->shape;
-
-    for (int64_t i = 0; i < tsr__operand_count(out); i++) {
-        int64_t p = tsr__broadcast_at(a->shape.ndim, a->shape.size, s->ndim, s->size, i);
-        int64_t q = tsr__broadcast_at(b->shape.ndim, b->shape.size, s->ndim, s->size, i);
-        ACC x = LD(((const T *)a->data)[p]), y = LD(((const T *)b->data)[q]);
-
-        ((T *)out->data)[i] = ST(product ? MUL(x, y) : ADD(x, y));
-    }
-}
-
-static void FN(unary)(const tsr_kernel_call *call, bool relu)
-{
-    const ACC zero = 0;
-
-    for (int64_t i = 0; i < tsr__operand_count(&call->out[0]); i++) {
-        ACC x = LD(((const T *)call->in[0].data)[i]);
-
-        ((T *)call->out[0].data)[i] = ST(!relu ? NEG(x) : LESS(x, zero) ? zero : x); /* NaN stays */
-    }
-}
-
 /* c[..,r,j] = sum over l of a[..,r,l] b[..,l,j] */
 static void FN(matmul)(const tsr_kernel_call *call)
 {

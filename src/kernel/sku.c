@@ -37,11 +37,15 @@ static const op_facts EMBEDDING[] = {
     [TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD] = {"bag_weights_backward", {W, W, W, W, 0, 0, 0, 0, W}},
     [TSR_EMBEDDING_RENORM] = {"embedding_renorm", {P, P, P, P, 0, 0, 0, 0, 0}},
 };
+/* The dtype is that of the inputs, where the output's is another. */
 static const op_facts POINTWISE[] = {
-    [TSR_POINTWISE_ADD] = {"add", {V, V, V, V, V, V, V, R, V}},
-    [TSR_POINTWISE_MUL] = {"mul", {V, V, V, V, V, V, V, R, V}},
-    [TSR_POINTWISE_NEG] = {"neg", {V, V, P, P, V, V, V, R, V}}, /* signs of halves: plain C does */
-    [TSR_POINTWISE_RELU] = {"relu", {V, V, P, P, V, V, V, R, V}},
+#define BASIC(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, R, R}},
+#define NUMBER(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, 0, R}},
+#define FLOAT(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, 0, 0, 0, 0, 0}},
+#define VALUE(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, V, 0}},
+#define TRUTH(OP, name) VALUE(OP, name)
+#include "kernel/pointwise_list.inc.h"
+    [TSR_POINTWISE_CAST] = {"cast", {P, P, P, P, P, P, P, P, 0}},
 };
 static const op_facts LINALG[] = {
     [TSR_LINALG_MATMUL] = {"matmul", {L, L, L, L, 0, 0, 0, 0, R}},

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,dims:ints") and
    as the user writes them ("dim=1"). Values are plain numbers; names are looked up when planning
-   only. */
+   only. Of a `number` planning sees how it compares with 0 and 1, and whether it is whole, no more: a
+   learning rate that changes with every step is the same call. */
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,13 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
     const char *p = text, *stop = text + n;
     tsr_attr value = {0};
 
+    if (is_type(d, "dtype")) {
+        tsr_dtype dtype;
+        if (tsr__dtype_parse(text, n, &dtype, NULL) != TSR_OK)
+            return wrong_value(op, d, text, n, err);
+        value.i[value.n++] = dtype;
+        p = stop;
+    }
     if (is_type(d, "bool")) {
         bool yes = word_is(text, n, "true") || word_is(text, n, "1");
         if (!yes && !word_is(text, n, "false") && !word_is(text, n, "0"))
@@ -72,7 +81,7 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
         char *end;
         if (value.n == (is_type(d, "ints") ? TSR_MAX_DIM : 1))
             return wrong_value(op, d, text, n, err);
-        if (is_type(d, "float"))
+        if (is_type(d, "float") || is_type(d, "number"))
             value.f = strtod(p, &end);
         else
             value.i[value.n] = strtoll(p, &end, 10);
@@ -83,8 +92,27 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
     }
     if (value.n == 0 && !is_type(d, "ints"))
         return wrong_value(op, d, text, n, err);
-    *out = value;
+    *out = is_type(d, "number") ? tsr__number(value.f) : value;
     return TSR_OK;
+}
+
+tsr_attr tsr__number(double x)
+{
+    tsr_attr attr = {.n = 1, .f = x};
+
+    attr.i[0] = (x >= 0) + (x > 0) + (x >= 1) + (x > 1) + 8 * (x == rint(x)) + 16 * (x != x);
+    return attr;
+}
+
+unsigned tsr__attrs_numbers(const tsr_op *op)
+{
+    const char *p = op->attrs;
+    unsigned mask = 0;
+    declared d;
+
+    for (int i = 0; next_declared(&p, &d); i++)
+        mask |= (unsigned)is_type(&d, "number") << i;
+    return mask;
 }
 
 int tsr__attr_index(const tsr_op *op, const char *name)
@@ -100,14 +128,14 @@ int tsr__attr_index(const tsr_op *op, const char *name)
 
 tsr_attr_type tsr__attr_type(const tsr_op *op, int index)
 {
-    static const char *const types[] = {"int", "ints", "bool", "float"};
+    static const char *const types[] = {"int", "ints", "bool", "dtype", "float", "number"};
     const char *p = op->attrs;
     declared d = {0};
     int type = 0;
 
     while (index-- >= 0)
         next_declared(&p, &d);
-    while (type < TSR_ATTR_FLOAT && !is_type(&d, types[type]))
+    while (type < TSR_ATTR_NUMBER && !is_type(&d, types[type]))
         type++;
     return (tsr_attr_type)type;
 }
@@ -143,7 +171,7 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
             return tsr__fail(err, TSR_ERR_ARG, "%s: more than %d attributes", op->name,
                              TSR_MAX_ATTR);
         if (!is_type(&d, "int") && !is_type(&d, "ints") && !is_type(&d, "bool") &&
-            !is_type(&d, "float"))
+            !is_type(&d, "float") && !is_type(&d, "number") && !is_type(&d, "dtype"))
             return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of no known type, \"%.*s\"",
                              op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
         out->value[i].n = -1;

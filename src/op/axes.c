@@ -14,6 +14,7 @@ enum { LETTERS = 26, AXES = LETTERS + TSR_MAX_DIM, TENSORS = TSR_MAX_IN + TSR_MA
    0..25 are letters, the rest those of `...`, counted from the last one. */
 typedef struct axes_table {
     const tsr_schema *schema;
+    const char *text;
     int dim[AXES][TENSORS];
     bool blocked[AXES];
 } axes_table;
@@ -54,7 +55,7 @@ static tsr_status read_tensor(axes_table *t, const char *text, size_t n, int ten
 static tsr_status read_axes(axes_table *t, tsr_error *err)
 {
     const tsr_schema *s = t->schema;
-    const char *p = s->op->axes, *arrow = strstr(p, "->");
+    const char *p = t->text, *arrow = strstr(p, "->");
     int tensor = 0;
     tsr_status st = TSR_OK;
 
@@ -190,17 +191,18 @@ tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err)
     return TSR_OK;
 }
 
-tsr_status tsr__axes_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *err)
+tsr_status tsr__axes_rules(const tsr_schema *schema, const char *axes, tsr_rules *out,
+                           tsr_error *err)
 {
-    axes_table t = {.schema = schema};
+    axes_table t = {.schema = schema, .text = axes};
     tsr_status st;
 
     TSR_TRY(read_axes(&t, err));
     /* leading axes from the first to the last, then letters by their place in the text */
     for (int axis = AXES - 1; axis >= LETTERS; axis--)
         TSR_TRY(axis_rules(&t, axis, out, err));
-    for (const char *p = schema->op->axes; *p; p++)
-        if (islower((unsigned char)*p) && strchr(schema->op->axes, *p) == p)
+    for (const char *p = axes; *p; p++)
+        if (islower((unsigned char)*p) && strchr(axes, *p) == p)
             TSR_TRY(axis_rules(&t, *p - 'a', out, err));
 done:
     return st;

@@ -24,6 +24,8 @@ tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
 
 extern const tsr_op tsr__ops_pointwise[];
+extern const tsr_op tsr__ops_inplace[]; /* of them, in place: found by name, but not listed */
+extern const tsr_op tsr__ops_compare[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_reduction[];
 extern const tsr_op tsr__ops_softmax[];

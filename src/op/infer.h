@@ -5,8 +5,9 @@
 
 #include "op/schema.h"
 
-tsr_status tsr__shape_same(tsr_schema *s, tsr_error *err);      /* that of the first input */
-tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err); /* of all inputs, numpy's way */
+tsr_status tsr__shape_same(tsr_schema *s, tsr_error *err); /* that of the first input */
+/* Of all inputs, numpy's way, whatever their dtypes are; the dtype of the first. */
+tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err);
 
 /* All inputs that are there have the dtype of the first. */
 tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err);

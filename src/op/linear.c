@@ -26,7 +26,7 @@ tsr_status tsr__terms_parse(const tsr_schema *s, tsr_terms *out, tsr_error *err)
     while (*p) {
         bool absent = false;
         do {
-            size_t n = strcspn(p, "*+");
+            size_t n = strcspn(p, "*+-");
             int k = tsr__op_input(s->op, p, n);
             if (k < 0 || seen[k])
                 return tsr__fail(err, TSR_ERR_ARG,
@@ -42,7 +42,7 @@ tsr_status tsr__terms_parse(const tsr_schema *s, tsr_terms *out, tsr_error *err)
             out->count[out->n] = 0;
         else
             out->n++;
-        p += *p == '+';
+        p += *p == '+' || *p == '-';
     }
     return TSR_OK;
 }
@@ -92,11 +92,13 @@ done:
     return st;
 }
 
-/* "+a-b": grows with a, shrinks with b */
+/* "+a-b": grows with a, shrinks with b. What shrinks wraps at 0 where nothing is negative. */
 static tsr_status monotone_rules(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
+    if (s->in[0].dtype == TSR_U8 && strchr(s->op->monotone, '-'))
+        return TSR_OK;
     for (const char *p = s->op->monotone; *p;) {
         bool grows = *p == '+';
         size_t n = strcspn(p + 1, "+-");

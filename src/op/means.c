@@ -102,14 +102,20 @@ static bool read_own(const reader *r, const char *text, size_t n, int *from, tsr
     return *from >= 0;
 }
 
+static bool is_real(tsr_attr_type type)
+{
+    return type == TSR_ATTR_FLOAT || type == TSR_ATTR_NUMBER;
+}
+
 /* Can the row's attribute stand there? An int is also a list of one, and a number. */
 static bool is_fitting(tsr_attr_type own, tsr_attr_type wanted, tsr_means_way way)
 {
-    const bool whole = own == TSR_ATTR_INT && wanted == TSR_ATTR_FLOAT;
-
-    if (way == TSR_MEANS_OVER || (way == TSR_MEANS_MINUS && own != TSR_ATTR_INT))
-        return wanted == TSR_ATTR_FLOAT && (own == wanted || whole);
-    return own == wanted || whole || (own == TSR_ATTR_INT && wanted == TSR_ATTR_INTS);
+    if (is_real(wanted))
+        return is_real(own) || own == TSR_ATTR_INT;
+    if (way != TSR_MEANS_SAME)
+        return way == TSR_MEANS_MINUS && own == TSR_ATTR_INT &&
+               (wanted == TSR_ATTR_INT || wanted == TSR_ATTR_INTS);
+    return own == wanted || (own == TSR_ATTR_INT && wanted == TSR_ATTR_INTS);
 }
 
 /* dims=dims, keepdim=true: from the name on. */
@@ -140,8 +146,8 @@ static tsr_status read_attr(reader *r, size_t name_length, tsr_means_step *step)
                          step->op->name, name);
     step->attr[i].way = way;
     step->attr[i].from = from;
-    step->attr[i].whole = tsr__attr_type(r->op, from) == TSR_ATTR_INT &&
-                          tsr__attr_type(step->op, i) == TSR_ATTR_FLOAT;
+    step->attr[i].own = tsr__attr_type(r->op, from);
+    step->attr[i].wanted = tsr__attr_type(step->op, i);
     return TSR_OK;
 }
 
@@ -201,7 +207,7 @@ static tsr_status check_inputs(const reader *r, tsr_means_step *step)
 static bool is_same(const tsr_means_step *a, const tsr_means_step *b)
 {
     bool same = a->op == b->op && a->n_in == b->n_in && a->list == b->list &&
-                tsr__attrs_equal(a->attrs.value, b->attrs.value, tsr__attrs_count(a->op));
+                tsr__attrs_equal(a->attrs.value, b->attrs.value, tsr__attrs_count(a->op), 0);
 
     for (int k = 0; k < a->n_in && same; k++)
         same = a->in[k].step == b->in[k].step && a->in[k].k == b->in[k].k;
@@ -331,18 +337,21 @@ void tsr__means_attrs(const tsr_means_step *step, const tsr_attrs *own, tsr_attr
     *out = step->attrs;
     for (int i = 0; i < n; i++) {
         const tsr_attr *from = &own->value[step->attr[i].from];
-        const double f = step->attr[i].whole ? (double)from->i[0] : from->f;
+        double f = step->attr[i].own == TSR_ATTR_INT ? (double)from->i[0] : from->f;
 
         if (step->attr[i].way == TSR_MEANS_GIVEN || from->n < 0) /* left out: as the part has it */
             continue;
-        out->value[i] = *from;
-        out->value[i].f = f;
         if (step->attr[i].way == TSR_MEANS_OVER)
-            out->value[i].f = 1 / f;
-        if (step->attr[i].way == TSR_MEANS_MINUS) {
+            f = 1 / f;
+        if (step->attr[i].way == TSR_MEANS_MINUS)
+            f = -f;
+        out->value[i] = *from;
+        if (step->attr[i].wanted == TSR_ATTR_NUMBER)
+            out->value[i] = tsr__number(f);
+        else if (step->attr[i].wanted == TSR_ATTR_FLOAT)
+            out->value[i] = (tsr_attr){.n = 1, .f = f};
+        else if (step->attr[i].way == TSR_MEANS_MINUS)
             out->value[i].i[0] = -from->i[0];
-            out->value[i].f = -f;
-        }
     }
 }
 

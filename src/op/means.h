@@ -31,7 +31,7 @@ typedef struct tsr_means_step {
     struct {
         tsr_means_way way;
         int from;
-        bool whole; /* `from` is an int, but a float is asked for */
+        tsr_attr_type own, wanted; /* of `from`, and of the part's */
     } attr[TSR_MAX_ATTR];
     int last; /* the last step that uses it, itself if none; TSR_MEANS_STEPS: it is an output */
 } tsr_means_step;

@@ -20,7 +20,8 @@ struct tsr_rules {
     const tsr_schema *schema; /* of a row's function that adds to them */
 };
 
-/* rows.c: all rows, ended by one without a name; and one by name, NULL if there is none */
+/* rows.c: all rows, ended by one without a name; and one by name, NULL if there is none. In-place
+   forms, NAME_inplace, are found but not listed. */
 const tsr_op *tsr__op_find(const char *name);
 const tsr_op *const *tsr__op_families(void); /* ended by NULL */
 
@@ -33,9 +34,15 @@ typedef enum tsr_attr_type {
     TSR_ATTR_INT,
     TSR_ATTR_INTS,
     TSR_ATTR_BOOL,
-    TSR_ATTR_FLOAT
+    TSR_ATTR_DTYPE,
+    TSR_ATTR_FLOAT,
+    TSR_ATTR_NUMBER
 } tsr_attr_type;
 tsr_attr_type tsr__attr_type(const tsr_op *op, int index); /* of a row whose attributes are right */
+/* The attribute of type number with this value; and which attributes of an op are of that type, as
+   a mask. */
+tsr_attr tsr__number(double x);
+unsigned tsr__attrs_numbers(const tsr_op *op);
 tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err);
 /* "dim=1" or "dims=0,2" */
 tsr_status tsr__attr_parse(const tsr_op *op, const char *text, size_t n, tsr_attrs *out,
@@ -58,6 +65,7 @@ void tsr__rules_free(tsr_rules *rules);
 
 /* axes.c: does the text fit the row? And open rules from it for a call. */
 tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err);
-tsr_status tsr__axes_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
+tsr_status tsr__axes_rules(const tsr_schema *schema, const char *axes, tsr_rules *out,
+                           tsr_error *err);
 
 #endif

@@ -43,6 +43,7 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
                             .list = tsr__op_takes_list(op),
                             .n_in = tsr__op_inputs(op),
                             .n_attrs = tsr__attrs_count(op),
+                            .numbers = tsr__attrs_numbers(op),
                             .defaults = defaults,
                             .means = means,
                             .next = *bucket};
@@ -57,12 +58,12 @@ done:
     return st;
 }
 
-const tsr_op *tsr__op_registered(const tsr_op_table *table, const char *name)
+const tsr_op *tsr__op_known(const tsr_op_table *table, const char *name)
 {
     const tsr_op_entry *e = table ? table->bucket[hash_of(name) % TSR_OP_BUCKETS] : NULL;
 
     for (; e; e = e->next)
-        if (e->registered && strcmp(e->op->name, name) == 0)
+        if (strcmp(e->op->name, name) == 0)
             return e->op;
     return NULL;
 }

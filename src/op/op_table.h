@@ -14,44 +14,58 @@ typedef struct tsr_op_entry {
     bool list; /* takes a list of inputs */
     int n_in;  /* inputs as declared */
     int n_attrs;
+    unsigned
+        numbers; /* attributes of type number, as a mask: their values do not matter to plans */
     tsr_attrs defaults;
     struct tsr_means *means; /* of a row that is a text of other ops (op/means.h), else NULL */
     tsr_op_counters counters;
     struct tsr_op_entry *next, *later; /* in its bucket; in the order of first use */
 } tsr_op_entry;
 
-enum { TSR_OP_BUCKETS = 64 };
+enum { TSR_OP_BUCKETS = 256, TSR_OP_SEEN = 1024, TSR_OP_PLACES = 4 };
 
 typedef struct tsr_op_table {
     tsr_op_entry *bucket[TSR_OP_BUCKETS]; /* by name */
     tsr_op_entry *first, **last;          /* in the order of first use */
-    /* typed functions name their op by a literal, whose address does not change */
+    /* typed functions name their op by a literal, whose address does not change: it is in one of a
+       few places */
     struct {
         const char *literal;
         tsr_op_entry *entry;
-    } seen[TSR_OP_BUCKETS];
+    } seen[TSR_OP_SEEN + TSR_OP_PLACES];
 } tsr_op_table;
+
+static inline size_t tsr__op_place(const char *literal)
+{
+    return (size_t)((uint64_t)(uintptr_t)literal * UINT64_C(0x9e3779b97f4a7c15) >> 54);
+}
 
 /* The entry of a row, made at its first use. */
 tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *op,
                             tsr_op_entry **out, tsr_error *err);
-/* The row of that name that was registered, NULL if none was. */
-const tsr_op *tsr__op_registered(const tsr_op_table *table, const char *name);
+/* The row of that name that was registered or used before, NULL if none was. */
+const tsr_op *tsr__op_known(const tsr_op_table *table, const char *name);
 void tsr__op_table_free(tsr_heap *heap, tsr_op_table *table);
 
 /* The entry of a built-in op whose name is a literal of the caller; NULL: use tsr__op_entry_of. */
 static inline tsr_op_entry *tsr__op_seen(const tsr_op_table *table, const char *literal)
 {
-    size_t i = ((size_t)(uintptr_t)literal >> 2) % TSR_OP_BUCKETS;
+    size_t at = tsr__op_place(literal);
 
-    return table && table->seen[i].literal == literal ? table->seen[i].entry : NULL;
+    for (size_t i = 0; table && i < TSR_OP_PLACES; i++)
+        if (table->seen[at + i].literal == literal)
+            return table->seen[at + i].entry;
+    return NULL;
 }
+/* In the first free one of its places; the last one if there is none. */
 static inline void tsr__op_remember(tsr_op_table *table, const char *literal, tsr_op_entry *entry)
 {
-    size_t i = ((size_t)(uintptr_t)literal >> 2) % TSR_OP_BUCKETS;
+    size_t at = tsr__op_place(literal), last = at + TSR_OP_PLACES - 1;
 
-    table->seen[i].literal = literal;
-    table->seen[i].entry = entry;
+    while (at < last && table->seen[at].literal)
+        at++;
+    table->seen[at].literal = literal;
+    table->seen[at].entry = entry;
 }
 
 #endif

@@ -1,99 +1,425 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pointwise.c - ops that treat every element alike; leading axes broadcast. */
+/* pointwise.c - ops that treat every element alike; axes broadcast from the last one. Decides which
+   dtypes an op takes, and how partial inputs pass where that depends on more than the row can say.
+   Most rows stand in pointwise_rows.inc.h, once for an op and its in-place form. */
+#include "kernel/sku.h"
 #include "op/families.h"
 #include "op/infer.h"
 
-static const char *const binary_cases[] = {
-    "f64[4,6] f64[4,6]",   "f64[5,3] f64[5,3]", "f64[4,6,2] f64[6,2]",
-    "f64[5,3,7] f64[3,7]", "f64[4,1] f64[1,6]", "f64[5,1] f64[1,7]",
-    "f64[5,3] f64[5,1]",   "f64[4,5,3] f64[3]", NULL,
-};
+#include "base/reduce.h"
 
-static const char *const unary_cases[] = {
-    "f64[8]", "f64[7]", "f64[4,6]", "f64[5,3]", NULL,
-};
+#include <math.h>
 
-/* What is overwritten keeps its shape. */
-static tsr_status inplace_shape(tsr_schema *s, tsr_error *err)
+#define UNARY "...->..."
+#define BINARY "...,...->..."
+#define TERNARY "...,...,...->..."
+
+/* ---- shapes ---- */
+
+static bool is_truth(int kind)
 {
+    return kind >= TSR_POINTWISE_EQ && kind <= TSR_POINTWISE_LOGICAL_NOT;
+}
+
+/* The input that says where: its dtype is bool, whatever that of the others is. */
+static int mask_of(int kind)
+{
+    return kind == TSR_POINTWISE_WHERE ? 0 : kind == TSR_POINTWISE_MASKED_FILL ? 1 : -1;
+}
+
+static bool has_kernel(int kind, tsr_dtype dtype)
+{
+    return tsr__sku_exists(&(tsr_kernel_sku){TSR_CATEGORY_POINTWISE, (uint16_t)kind, dtype,
+                                             TSR_NO_INDEX, TSR_VARIANT_REFERENCE});
+}
+
+static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
+{
+    const int kind = s->op->kind, mask = mask_of(kind), first = mask == 0;
+    const tsr_dtype dtype = s->in[first].dtype;
     char text[2 * TSR_TEXT_LEN];
+
+    for (int k = 0; k < s->n_in; k++) {
+        if (!tsr__schema_has(s, k))
+            continue;
+        if (k == mask && s->in[k].dtype != TSR_BOOL)
+            return tsr__fail(err, TSR_ERR_DTYPE, "%s: its %s is not bool in %s", s->op->name,
+                             mask == 0 ? "condition" : "mask",
+                             tsr_schema_text(s, text, sizeof text));
+        if (k != mask && s->in[k].dtype != dtype)
+            return tsr__fail(err, TSR_ERR_DTYPE, "%s: dtypes differ in %s", s->op->name,
+                             tsr_schema_text(s, text, sizeof text));
+    }
+    if (has_kernel(kind, dtype))
+        return TSR_OK;
+    if (has_kernel(kind, TSR_I32))
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: there is none of %s, only of numbers",
+                         s->op->name, tsr_dtype_name(dtype));
+    return tsr__needs_float(s, err);
+}
+
+/* Numbers for an integer type are whole; which ones they are is not known here. */
+static tsr_status check_numbers(const tsr_schema *s, tsr_error *err)
+{
+    const tsr_dtype dtype = s->in[mask_of(s->op->kind) == 0].dtype;
+
+    for (int i = 0; i < 2 && !tsr__dtype_is_float(dtype); i++) {
+        const tsr_attr *x = &s->attrs.value[i];
+        if (i < tsr__attrs_count(s->op) && x->n > 0 && x->f != rint(x->f))
+            return tsr__fail(err, TSR_ERR_ARG, "%s: its numbers must be whole, for %s is",
+                             s->op->name, tsr_dtype_name(dtype));
+    }
+    return TSR_OK;
+}
+
+static tsr_status check_inplace(const tsr_schema *s, tsr_error *err)
+{
+    const tsr_shape *x = &s->in[0].shape, *y = &s->out_shape[0];
+    char text[2 * TSR_TEXT_LEN];
+    bool fits = x->ndim == y->ndim;
+
+    for (int d = 0; d < y->ndim && fits; d++)
+        fits = x->size[d] == y->size[d];
+    if (fits)
+        return TSR_OK;
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: the result does not fit its first input, %s",
+                     s->op->name, tsr_schema_text(s, text, sizeof text));
+}
+
+static tsr_status pointwise_shape(tsr_schema *s, tsr_error *err)
+{
     tsr_status st;
 
+    TSR_TRY(check_dtypes(s, err));
+    if (s->op->attrs)
+        TSR_TRY(check_numbers(s, err));
     TSR_TRY(tsr__shape_broadcast(s, err));
-    for (int d = 0; d < s->out_shape[0].ndim; d++)
-        if (s->in[0].shape.ndim != s->out_shape[0].ndim ||
-            s->in[0].shape.size[d] != s->out_shape[0].size[d])
-            return tsr__fail(err, TSR_ERR_SHAPE, "%s: the result does not fit its first input, %s",
-                             s->op->name, tsr_schema_text(s, text, sizeof text));
+    if (is_truth(s->op->kind))
+        s->out_dtype[0] = TSR_BOOL;
+    else
+        s->out_dtype[0] = s->in[mask_of(s->op->kind) == 0].dtype;
+    if (s->op->inplace)
+        TSR_TRY(check_inplace(s, err));
 done:
     return st;
 }
 
-static const char *const inplace_cases[] = {
+static tsr_status cast_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    if (s->attrs.value[0].n < 0)
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "cast: to which dtype? dtype=f32 is missing"));
+    s->out_dtype[0] = (tsr_dtype)s->attrs.value[0].i[0];
+    s->out_shape[0] = s->in[0].shape;
+done:
+    return st;
+}
+
+/* ---- partial inputs ---- */
+
+/* The inputs in `which` at P(from), the others replicated. */
+static tsr_status passes(const tsr_schema *s, unsigned which, tsr_reduce from, tsr_mark to,
+                         tsr_rules *out, tsr_error *err)
+{
+    tsr_rule rule = {.out = {to}};
+
+    if (to.place.kind == TSR_PARTIAL &&
+        tsr__reduce_check(s->out_dtype[0], to.place.reduce, NULL) != TSR_OK)
+        return TSR_OK;
+    for (int k = 0; k < s->n_in; k++) {
+        if (!(which >> k & 1))
+            continue;
+        if (!tsr__schema_has(s, k) || tsr__reduce_check(s->in[k].dtype, from, NULL) != TSR_OK)
+            return TSR_OK;
+        rule.in[k] = tsr_mark_partial(from);
+    }
+    return tsr_rule_add(out, &rule, err);
+}
+
+/* With input k; not where what shrinks would wrap at 0. */
+static tsr_status passes_in_order(const tsr_schema *s, int k, bool grows, tsr_rules *out,
+                                  tsr_error *err)
+{
+    const unsigned which = 1u << k;
+    tsr_status st = TSR_OK;
+
+    if (!grows && s->in[k].dtype == TSR_U8)
+        return TSR_OK;
+    TSR_TRY(passes(s, which, TSR_MAX, tsr_mark_partial(grows ? TSR_MAX : TSR_MIN), out, err));
+    TSR_TRY(passes(s, which, TSR_MIN, tsr_mark_partial(grows ? TSR_MIN : TSR_MAX), out, err));
+done:
+    return st;
+}
+
+static tsr_status affine_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    const double mul = s->attrs.value[0].f, add = s->attrs.value[1].f;
+    tsr_status st;
+
+    if (add == 0)
+        TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
+    TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
+    TSR_TRY(passes_in_order(s, 0, mul >= 0, out, err));
+done:
+    return st;
+}
+
+/* Where mask is true every rank has the value: no sum of such values is the value, unless it is 0. */
+static tsr_status masked_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st;
+
+    if (s->attrs.value[0].f == 0)
+        TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
+    TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
+    TSR_TRY(passes_in_order(s, 0, true, out, err));
+done:
+    return st;
+}
+
+/* Of the larger of two pending maxima the ranks may each take the larger; of one pending minimum and
+   a number too. */
+static tsr_status extreme_partials(const tsr_schema *s, tsr_reduce same, tsr_reduce other,
+                                   tsr_rules *out, tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(passes(s, 3, same, tsr_mark_partial(same), out, err));
+    TSR_TRY(passes(s, 1, other, tsr_mark_partial(other), out, err));
+    TSR_TRY(passes(s, 2, other, tsr_mark_partial(other), out, err));
+done:
+    return st;
+}
+
+/* The result is what it is, whatever x is. */
+static tsr_status fill_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int r = TSR_SUM; r <= TSR_PROD; r++)
+        TSR_TRY(passes(s, 1, (tsr_reduce)r, (tsr_mark){0}, out, err));
+done:
+    return st;
+}
+
+/* Both are only moved. */
+static tsr_status where_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int r = TSR_SUM; r <= TSR_PROD; r++)
+        TSR_TRY(passes(s, 6, (tsr_reduce)r, tsr_mark_partial((tsr_reduce)r), out, err));
+done:
+    return st;
+}
+
+/* (1 - weight) a + weight b */
+static tsr_status lerp_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    const double weight = s->attrs.value[0].f;
+    tsr_status st;
+
+    TSR_TRY(passes(s, 4, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
+    if (tsr__schema_has(s, 2))
+        return TSR_OK;
+    TSR_TRY(passes_in_order(s, 0, weight <= 1, out, err));
+    TSR_TRY(passes_in_order(s, 1, weight >= 0, out, err));
+done:
+    return st;
+}
+
+static bool holds_all_of(tsr_dtype to, tsr_dtype from)
+{
+    static const int digits[] = {
+        [TSR_F32] = 24, [TSR_F64] = 53, [TSR_F16] = 11, [TSR_BF16] = 8,
+        [TSR_I32] = 31, [TSR_I64] = 63, [TSR_U8] = 8,   [TSR_BOOL] = 1,
+    };
+
+    if (tsr__dtype_is_float(from) != tsr__dtype_is_float(to) ||
+        (from == TSR_F16 && to == TSR_BF16) || (from == TSR_BF16 && to == TSR_F16))
+        return false;
+    return digits[to] >= digits[from];
+}
+
+/* Sums lose nothing in a type that has all values of the other; the order of values stays. */
+static tsr_status cast_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    if (holds_all_of(s->out_dtype[0], s->in[0].dtype)) {
+        TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
+        TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
+    }
+    TSR_TRY(passes_in_order(s, 0, true, out, err));
+done:
+    return st;
+}
+
+static tsr_status special_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    switch (s->op->kind) {
+    case TSR_POINTWISE_MAXIMUM: return extreme_partials(s, TSR_MAX, TSR_MIN, out, err);
+    case TSR_POINTWISE_MINIMUM: return extreme_partials(s, TSR_MIN, TSR_MAX, out, err);
+    case TSR_POINTWISE_AFFINE: return affine_partials(s, out, err);
+    case TSR_POINTWISE_MASKED_FILL: return masked_partials(s, out, err);
+    case TSR_POINTWISE_FILL: return fill_partials(s, out, err);
+    case TSR_POINTWISE_WHERE: return where_partials(s, out, err);
+    case TSR_POINTWISE_CAST: return cast_partials(s, out, err);
+    case TSR_POINTWISE_LERP: return lerp_partials(s, out, err);
+    case TSR_POINTWISE_LOG: /* a maximum does not pass: of other terms NaN may come, which wins */
+    case TSR_POINTWISE_LOG1P:
+    case TSR_POINTWISE_SQRT: return passes(s, 1, TSR_MIN, tsr_mark_partial(TSR_MIN), out, err);
+    case TSR_POINTWISE_RSQRT: return passes(s, 1, TSR_MIN, tsr_mark_partial(TSR_MAX), out, err);
+    default: /* leaky_relu, elu: with a negative slope they turn back */
+        return s->attrs.value[0].f >= 0 ? passes_in_order(s, 0, true, out, err) : TSR_OK;
+    }
+}
+
+static tsr_status special_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    static const char *const axes[] = {UNARY, BINARY, TERNARY};
+    tsr_status st;
+
+    TSR_TRY(special_partials(s, out, err));
+    TSR_TRY(tsr__axes_rules(s, axes[s->n_in - 1], out, err));
+done:
+    return st;
+}
+
+/* ---- rows ---- */
+
+static const char *const binary_cases[] = {
+    "f64[4,6] f64[4,6]",
+    "f64[5,3] f64[5,3]",
+    "f64[4,1] f64[1,6]",
+    "f64[5,1] f64[1,7]",
+    "f64[4,6,2] f64[6,2]",
+    "f64[5,3,7] f64[3,7]",
+    NULL,
+};
+static const char *const binary_inplace_cases[] = {
     "f64[4,6] f64[4,6]", "f64[5,3] f64[5,3]", "f64[4,6,2] f64[6,2]", "f64[5,3,7] f64[3,7]", NULL,
 };
+static const char *const power_cases[] = {
+    "f64[4,6]+ f64[4,6]", "f64[5,3]+ f64[5,3]", "f64[4,6]+ f64[6]", "f64[5,7]+ f64[7]", NULL,
+};
+static const char *const unary_cases[] = {"f64[8]", "f64[7]", "f64[4,6]", "f64[5,3]", NULL};
+/* So many that some fall where the function falls. */
+static const char *const wave_cases[] = {"f64[64]", "f64[63]", "f64[8,10]", "f64[9,7]", NULL};
+/* Of a negative number NaN comes, so that no maximum passes. */
+static const char *const positive_cases[] = {"f64[8]+", "f64[7]", "f64[4,6]+", "f64[5,3]", NULL};
+static const char *const gelu_cases[] = {"f64[8]", "f64[7]", "f64[4,6] tanh=true",
+                                         "f64[5,3] tanh=true", NULL};
+static const char *const leaky_cases[] = {
+    "f64[8]", "f64[7]", "f64[8] negative_slope=-0.5", "f64[7] negative_slope=-0.5", NULL,
+};
+static const char *const elu_cases[] = {
+    "f64[8]", "f64[7]", "f64[8] alpha=-0.5", "f64[7] alpha=-0.5", NULL,
+};
+static const char *const affine_cases[] = {
+    "f64[8] mul=2", "f64[7] mul=2", "f64[4,6] mul=-3 add=2", "f64[5,3] mul=-3 add=2", NULL,
+};
+static const char *const clamp_cases[] = {
+    "f64[8] min=-1", "f64[7] min=-1", "f64[4,6] min=-1 max=1", "f64[5,3] min=-1 max=1", NULL,
+};
+static const char *const fill_cases[] = {"f64[8] value=3", "f64[7] value=3", "f64[4,6] value=3",
+                                         "f64[5,3] value=3", NULL};
+static const char *const masked_cases[] = {
+    "f64[4,6] bool[4,6] value=2",
+    "f64[5,3] bool[5,3] value=2",
+    "f64[4,6] bool[6]",
+    "f64[5,7] bool[7]",
+    NULL,
+};
+static const char *const lerp_cases[] = {
+    "f64[4,6] f64[4,6] f64[4,6]",
+    "f64[5,3] f64[5,3] f64[5,3]",
+    "f64[4,6] f64[6] - weight=2",
+    "f64[5,7] f64[7] - weight=2",
+    NULL,
+};
+static const char *const ternary_cases[] = {
+    "f64[4,6] f64[4,6] f64[4,6] value=2",
+    "f64[5,3] f64[5,3] f64[5,3] value=2",
+    "f64[4,6] f64[6] f64[4,1]",
+    "f64[5,7] f64[7] f64[5,1]",
+    NULL,
+};
+static const char *const where_cases[] = {
+    "bool[4,6] f64[4,6] f64[4,6]",
+    "bool[5,3] f64[5,3] f64[5,3]",
+    "bool[6] f64[4,1] f64[4,6]",
+    "bool[7] f64[5,1] f64[5,7]",
+    NULL,
+};
+static const char *const cast_cases[] = {
+    "f64[8] dtype=f64", "f64[7] dtype=f64", "f64[8] dtype=i32", "f64[7] dtype=i32", NULL,
+};
 
-const tsr_op tsr__ops_pointwise[] = {
-    {.name = "add",
-     .inputs = "a,b",
-     .doc = "a + b, element by element",
-     .axes = "...,...->...",
-     .linear = "a+b",
-     .monotone = "+a+b",
-     .shape = tsr__shape_broadcast,
-     .kernel = tsr__kernel_add,
-     .grad = tsr__grad_add,
-     .in_field = true,
-     .cases = binary_cases},
-    {.name = "mul",
-     .inputs = "a,b",
-     .doc = "a times b, element by element",
-     .axes = "...,...->...",
-     .linear = "a*b",
-     .shape = tsr__shape_broadcast,
-     .kernel = tsr__kernel_mul,
-     .grad = tsr__grad_mul,
-     .in_field = true,
-     .cases = binary_cases},
-    {.name = "add_inplace",
-     .inputs = "a,b",
-     .doc = "a + b into a, which keeps its placements",
-     .axes = "...,...->...",
-     .linear = "a+b",
-     .monotone = "+a+b",
-     .shape = inplace_shape,
-     .kernel = tsr__kernel_add,
-     .in_field = true,
-     .inplace = true,
-     .cases = inplace_cases},
-    {.name = "mul_inplace",
-     .inputs = "a,b",
-     .doc = "a times b into a, which keeps its placements",
-     .axes = "...,...->...",
-     .linear = "a*b",
-     .shape = inplace_shape,
-     .kernel = tsr__kernel_mul,
-     .in_field = true,
-     .inplace = true,
-     .cases = inplace_cases},
-    {.name = "neg",
+#define TABLE tsr__ops_pointwise
+#define ROW(OP, id, gradient)                                                                      \
+    .name = #id, .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_##id, .grad = gradient,         \
+    .shape = pointwise_shape
+#define CASES(name) name##_cases
+#include "op/pointwise_rows.inc.h"
+
+#define TABLE tsr__ops_inplace
+#define ROW(OP, id, gradient)                                                                      \
+    .name = #id "_inplace", .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_##id,                \
+    .inplace = true, .shape = pointwise_shape
+#define CASES(name) name##_inplace_cases
+#include "op/pointwise_rows.inc.h"
+
+static const char *const compare_cases[] = {
+    "f64[4,6] f64[4,6]", "f64[5,3] f64[5,3]", "f64[4,1] f64[6]", "f64[5,1] f64[7]", NULL,
+};
+static const char *const logic_cases[] = {
+    "bool[4,6] bool[4,6]", "bool[5,3] bool[5,3]", "bool[4,1] bool[6]", "bool[5,1] bool[7]", NULL,
+};
+static const char *const not_cases[] = {"bool[8]", "bool[7]", "bool[4,6]", "bool[5,3]", NULL};
+
+#define COMPARES(OP, id, text, tries)                                                              \
+    .name = #id, .inputs = "a,b", .doc = text, .kind = TSR_POINTWISE_##OP, .axes = BINARY,         \
+    .kernel = tsr__kernel_##id, .grad = tsr_grad_none, .shape = pointwise_shape, .cases = tries
+
+/* Those whose output is of another dtype than the first input. */
+const tsr_op tsr__ops_compare[] = {
+    {COMPARES(EQ, eq, "is a equal to b?", compare_cases)},
+    {COMPARES(NE, ne, "is a different from b?", compare_cases)},
+    {COMPARES(LT, lt, "is a less than b?", compare_cases)},
+    {COMPARES(LE, le, "is a less than b, or equal?", compare_cases)},
+    {COMPARES(GT, gt, "is a greater than b?", compare_cases)},
+    {COMPARES(GE, ge, "is a greater than b, or equal?", compare_cases)},
+    {COMPARES(LOGICAL_AND, logical_and, "are both a and b not 0?", logic_cases)},
+    {COMPARES(LOGICAL_OR, logical_or, "is a or b not 0?", logic_cases)},
+    {.name = "logical_not",
      .inputs = "x",
-     .doc = "-x",
-     .axes = "...->...",
-     .linear = "x",
-     .monotone = "-x",
-     .shape = tsr__shape_same,
-     .kernel = tsr__kernel_neg,
-     .grad = tsr__grad_neg,
-     .in_field = true,
-     .cases = unary_cases},
-    {.name = "relu",
+     .doc = "is x 0?",
+     .kind = TSR_POINTWISE_LOGICAL_NOT,
+     .axes = UNARY,
+     .kernel = tsr__kernel_logical_not,
+     .grad = tsr_grad_none,
+     .shape = pointwise_shape,
+     .cases = not_cases},
+    {.name = "where",
+     .inputs = "cond,a,b",
+     .doc = "a where cond is true, else b",
+     .kind = TSR_POINTWISE_WHERE,
+     .rule = special_rule,
+     .kernel = tsr__kernel_where,
+     .grad = tsr__grad_where,
+     .shape = pointwise_shape,
+     .cases = where_cases},
+    {.name = "cast",
      .inputs = "x",
-     .doc = "x where it is positive, else 0",
-     .axes = "...->...",
-     .monotone = "+x",
-     .shape = tsr__shape_same,
-     .kernel = tsr__kernel_relu,
-     .cases = unary_cases},
+     .attrs = "dtype:dtype",
+     .doc = "x as another dtype; of floats integers keep what is before the point",
+     .kind = TSR_POINTWISE_CAST,
+     .rule = special_rule,
+     .kernel = tsr__kernel_cast,
+     .grad = tsr__grad_cast,
+     .shape = cast_shape,
+     .cases = cast_cases},
     {0},
 };

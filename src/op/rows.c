@@ -6,27 +6,29 @@
 
 const tsr_op *const *tsr__op_families(void)
 {
-    static const tsr_op *const families[] = {tsr__ops_pointwise,
-                                             tsr__ops_linalg,
-                                             tsr__ops_reduction,
-                                             tsr__ops_softmax,
-                                             tsr__ops_views,
-                                             tsr__ops_reshape,
-                                             tsr__ops_embedding,
-                                             tsr__ops_convolution,
-                                             tsr__ops_pooling,
-                                             tsr__ops_resampling,
-                                             tsr__ops_norm,
-                                             tsr__ops_decomposed,
-                                             NULL};
+    static const tsr_op *const families[] = {tsr__ops_pointwise,   tsr__ops_compare,
+                                             tsr__ops_linalg,      tsr__ops_reduction,
+                                             tsr__ops_softmax,     tsr__ops_views,
+                                             tsr__ops_reshape,     tsr__ops_embedding,
+                                             tsr__ops_convolution, tsr__ops_pooling,
+                                             tsr__ops_resampling,  tsr__ops_norm,
+                                             tsr__ops_decomposed,  NULL};
     return families;
+}
+
+static const tsr_op *find_in(const tsr_op *family, const char *name)
+{
+    for (const tsr_op *op = family; op->name; op++)
+        if (strcmp(op->name, name) == 0)
+            return op;
+    return NULL;
 }
 
 const tsr_op *tsr__op_find(const char *name)
 {
-    for (const tsr_op *const *family = tsr__op_families(); *family; family++)
-        for (const tsr_op *op = *family; op->name; op++)
-            if (strcmp(op->name, name) == 0)
-                return op;
-    return NULL;
+    const tsr_op *op = NULL;
+
+    for (const tsr_op *const *family = tsr__op_families(); *family && !op; family++)
+        op = find_in(*family, name);
+    return op ? op : find_in(tsr__ops_inplace, name);
 }

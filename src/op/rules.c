@@ -189,7 +189,7 @@ tsr_status tsr__rules_make(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     /* before the row's, so that for the same price a partial input is passed on */
     TSR_TRY(tsr__partial_rules(s, &open, err));
     if (s->op->axes)
-        TSR_TRY(tsr__axes_rules(s, &open, err));
+        TSR_TRY(tsr__axes_rules(s, s->op->axes, &open, err));
     else if (s->op->rule)
         TSR_TRY(s->op->rule(s, &open, err));
     TSR_TRY(check_rules(s, &open, err));

@@ -143,10 +143,12 @@ done:
     return st;
 }
 
-bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n)
+bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n, unsigned numbers)
 {
     for (int i = 0; i < n; i++) {
-        if (a[i].n != b[i].n || memcmp(&a[i].f, &b[i].f, sizeof a[i].f) != 0) /* NaN is itself */
+        if (a[i].n != b[i].n)
+            return false;
+        if (!(numbers >> i & 1) && memcmp(&a[i].f, &b[i].f, sizeof a[i].f) != 0) /* NaN is itself */
             return false;
         for (int k = 0; k < a[i].n; k++)
             if (a[i].i[k] != b[i].i[k])

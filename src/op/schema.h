@@ -22,9 +22,11 @@ static inline bool tsr__schema_gives(const tsr_schema *s, int k)
     return k < s->n_out && s->out_shape[k].ndim >= 0;
 }
 
-bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n);
 /* Says that input k is not there. */
 tsr_status tsr__input_missing(const tsr_op *op, int k, tsr_error *err);
+/* Are n attributes the same for planning? Of those in `numbers` only what tsr__number says of them
+   counts. */
+bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n, unsigned numbers);
 /* Says how many inputs the op takes instead of n. */
 tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err);
 

@@ -72,7 +72,8 @@ static bool is_plan_of(tsr_plan *p, const tsr_plan_key *key)
     for (int k = 0; k < key->n_in; k++)
         if (p->key.in[k] != key->in[k])
             return false;
-    if (!tsr__attrs_equal(p->schema.attrs.value, key->attrs, key->entry->n_attrs) ||
+    if (!tsr__attrs_equal(p->schema.attrs.value, key->attrs, key->entry->n_attrs,
+                          key->entry->numbers) ||
         !wants_equal(p, key))
         return false;
     if (p->key.cost_version != key->cost_version) {

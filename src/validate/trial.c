@@ -32,8 +32,10 @@ int tsr__domains_of(const tsr_schema *s, tsr_domain out[2])
     out[0] = TSR_DOMAIN_REALS;
     if (linear && !ordered && op->in_field)
         out[0] = TSR_DOMAIN_FIELD;
-    else if ((linear && op->in_field) || op->monotone || is_order(op->reduce))
+    else if ((linear && op->in_field) || (op->monotone && ordered) || is_order(op->reduce))
         out[0] = TSR_DOMAIN_TOKENS;
+    else if (s->n_out == 1 && s->out_dtype[0] == TSR_BOOL) /* or nothing is ever equal */
+        out[0] = TSR_DOMAIN_SMALL;
     out[1] = TSR_DOMAIN_REALS;
     return out[0] == TSR_DOMAIN_FIELD ? 2 : 1;
 }

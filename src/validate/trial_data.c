@@ -111,6 +111,8 @@ static void fill_term(const tsr_trial *t, int k, const int *coord, void *out)
                      (double)tsr__range_term(&t->range[k], spec, t->seed + (uint64_t)k, coord, i));
         else if ((int)spec->dtype == TSR__FIELD)
             ((uint64_t *)out)[i] = h % TSR__FIELD_P;
+        else if (spec->dtype == TSR_BOOL)
+            ((uint8_t *)out)[i] = h >> 40 & 1;
         else
             tsr__put(spec->dtype, out, i,
                      t->range[k].kind == TSR_RANGE_POSITIVE ? fabs(number_of(t, k, key, i, h))

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* elementwise_reference.c - the pointwise ops, element by element: floats in f64, rounded once;
+   integers modulo 2^64, so that cutting off bits gives what wraps in the small type; bool with or
+   and and; the field. To be checked by eye. Called when a call asks for the reference. */
+#include "kernel/elementwise_reference.h"
+
+#include "kernel/index.h"
+
+#include <math.h>
+
+tsr_pointwise_numbers tsr__pointwise_numbers(const tsr_kernel_call *call, int op)
+{
+    const tsr_attr *a = call->attrs.value;
+
+    if (op == TSR_POINTWISE_CLAMP)
+        return (tsr_pointwise_numbers){a[0].n < 0 ? -INFINITY : a[0].f,
+                                       a[1].n < 0 ? INFINITY : a[1].f};
+    return (tsr_pointwise_numbers){a[0].f, a[1].f};
+}
+
+static double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
+}
+
+static double sigmoid(double x)
+{
+    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+}
+
+static double gelu(double x, bool by_tanh)
+{
+    if (!by_tanh)
+        return x * erfc(-x / sqrt(2)) / 2;
+    return x * sigmoid(2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x));
+}
+
+/* x is the operands in order; m the truth value of where and masked_fill. */
+static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_numbers v,
+                          bool by_tanh)
+{
+    const double a = x[0], b = x[1], c = x[2];
+
+    switch (op) {
+    case TSR_POINTWISE_ADD: return a + b;
+    case TSR_POINTWISE_MUL: return a * b;
+    case TSR_POINTWISE_NEG: return -a;
+    case TSR_POINTWISE_RELU: return a < 0 ? 0 : a;
+    case TSR_POINTWISE_SUB: return a - b;
+    case TSR_POINTWISE_ABS: return fabs(a);
+    case TSR_POINTWISE_SIGN: return isnan(a) ? a : (a > 0) - (a < 0);
+    case TSR_POINTWISE_AFFINE: return a * v.p + v.q;
+    case TSR_POINTWISE_CLAMP: return isnan(a) ? a : fmin(fmax(a, v.p), v.q);
+    case TSR_POINTWISE_ADDCMUL: return a + v.p * b * c;
+    case TSR_POINTWISE_DIV: return a / b;
+    case TSR_POINTWISE_POW: return pow(a, b);
+    case TSR_POINTWISE_EXP: return exp(a);
+    case TSR_POINTWISE_LOG: return log(a);
+    case TSR_POINTWISE_LOG1P: return log1p(a);
+    case TSR_POINTWISE_SQRT: return sqrt(a);
+    case TSR_POINTWISE_RSQRT: return 1 / sqrt(a);
+    case TSR_POINTWISE_RECIPROCAL: return 1 / a;
+    case TSR_POINTWISE_TANH: return tanh(a);
+    case TSR_POINTWISE_SIGMOID: return sigmoid(a);
+    case TSR_POINTWISE_GELU: return gelu(a, by_tanh);
+    case TSR_POINTWISE_SILU: return a * sigmoid(a);
+    case TSR_POINTWISE_SOFTPLUS: return a > 0 ? a + log1p(exp(-a)) : log1p(exp(a));
+    case TSR_POINTWISE_SIN: return sin(a);
+    case TSR_POINTWISE_COS: return cos(a);
+    case TSR_POINTWISE_FLOOR: return floor(a);
+    case TSR_POINTWISE_CEIL: return ceil(a);
+    case TSR_POINTWISE_ROUND: return rint(a);
+    case TSR_POINTWISE_ERF: return erf(a);
+    case TSR_POINTWISE_LEAKY_RELU: return a < 0 ? v.p * a : a;
+    case TSR_POINTWISE_ELU: return a > 0 ? a : v.p * expm1(a);
+    case TSR_POINTWISE_LERP: return a + (n == 3 ? c : v.p) * (b - a);
+    case TSR_POINTWISE_ADDCDIV: return a + v.p * b / c;
+    case TSR_POINTWISE_MAXIMUM: return larger(a, b);
+    case TSR_POINTWISE_MINIMUM: return -larger(-a, -b);
+    case TSR_POINTWISE_WHERE: return m ? a : b;
+    case TSR_POINTWISE_MASKED_FILL: return m ? v.p : a;
+    default: return v.p; /* fill */
+    }
+}
+
+/* Of an integer; bool too, where plus is or, and times is and. */
+static int64_t int_value(int op, const int64_t *x, bool m, int64_t p, int64_t q, bool logic)
+{
+    const int64_t a = x[0], b = x[1];
+    const uint64_t ua = (uint64_t)a, ub = (uint64_t)b, uc = (uint64_t)x[2], up = (uint64_t)p;
+
+    switch (op) {
+    case TSR_POINTWISE_ADD: return logic ? a | b : (int64_t)(ua + ub);
+    case TSR_POINTWISE_MUL: return logic ? a & b : (int64_t)(ua * ub);
+    case TSR_POINTWISE_NEG: return logic ? a : (int64_t)(0 - ua);
+    case TSR_POINTWISE_RELU: return a < 0 ? 0 : a;
+    case TSR_POINTWISE_SUB: return (int64_t)(ua - ub);
+    case TSR_POINTWISE_ABS: return a < 0 ? (int64_t)(0 - ua) : a;
+    case TSR_POINTWISE_SIGN: return (a > 0) - (a < 0);
+    case TSR_POINTWISE_AFFINE: return (int64_t)(ua * up + (uint64_t)q);
+    case TSR_POINTWISE_CLAMP: return (a < p ? p : a) > q ? q : a < p ? p : a;
+    case TSR_POINTWISE_ADDCMUL: return (int64_t)(ua + up * ub * uc);
+    case TSR_POINTWISE_MAXIMUM: return a > b ? a : b;
+    case TSR_POINTWISE_MINIMUM: return a < b ? a : b;
+    case TSR_POINTWISE_WHERE: return m ? a : b;
+    case TSR_POINTWISE_MASKED_FILL: return m ? p : a;
+    default: return p; /* fill */
+    }
+}
+
+/* Those ops that the validator tries in the field. */
+static uint64_t field_value(int op, const uint64_t *x)
+{
+    const uint64_t minus_b = x[1] ? TSR__FIELD_P - x[1] : 0;
+
+    switch (op) {
+    case TSR_POINTWISE_ADD: return tsr__field_add(x[0], x[1]);
+    case TSR_POINTWISE_SUB: return tsr__field_add(x[0], minus_b);
+    case TSR_POINTWISE_MUL: return tsr__field_mul(x[0], x[1]);
+    case TSR_POINTWISE_NEG: return x[0] ? TSR__FIELD_P - x[0] : 0;
+    default: return x[0]; /* relu: nothing is negative there */
+    }
+}
+
+static bool truth(int op, bool less, bool equal, bool a, bool b, bool unordered)
+{
+    switch (op) {
+    case TSR_POINTWISE_EQ: return equal;
+    case TSR_POINTWISE_NE: return !equal;
+    case TSR_POINTWISE_LT: return less;
+    case TSR_POINTWISE_LE: return less || equal;
+    case TSR_POINTWISE_GT: return !less && !equal && !unordered;
+    case TSR_POINTWISE_GE: return !less && !unordered;
+    case TSR_POINTWISE_LOGICAL_AND: return a && b;
+    case TSR_POINTWISE_LOGICAL_OR: return a || b;
+    default: return !a; /* logical_not */
+    }
+}
+
+/* The operands of element i: floats as f64, the field as it is, others as i64. */
+typedef struct element {
+    int n;
+    bool mask;
+    double f[TSR_OP_INPUTS];
+    int64_t i[TSR_OP_INPUTS];
+} element;
+
+static element element_at(const tsr_kernel_call *call, int mask, int64_t i)
+{
+    const tsr_shape *s = &call->out[0].shape;
+    element x = {0};
+
+    for (int k = 0; k < call->n_in && tsr__operand_given(call, k); k++) {
+        const tsr_operand *in = &call->in[k];
+        const int64_t at = tsr__broadcast_at(in->shape.ndim, in->shape.size, s->ndim, s->size, i);
+        const char *from = (const char *)in->data + (size_t)at * tsr_dtype_size(in->dtype);
+
+        if (k == mask) {
+            x.mask = *from != 0;
+            continue;
+        }
+        x.f[x.n] = tsr__get(in->dtype, in->data, at);
+        tsr__convert(TSR_I64, &x.i[x.n++], in->dtype, from, 1);
+    }
+    return x;
+}
+
+/* Cut to the type. */
+static void store_int(const tsr_operand *out, int64_t i, int64_t value)
+{
+    if (out->dtype == TSR_I32)
+        ((int32_t *)out->data)[i] = (int32_t)value;
+    else if (out->dtype == TSR_I64)
+        ((int64_t *)out->data)[i] = value;
+    else
+        ((uint8_t *)out->data)[i] = (uint8_t)value;
+}
+
+static int64_t whole(tsr_dtype dtype, double x)
+{
+    int64_t number = 0;
+    char typed[8];
+
+    tsr__put(dtype, typed, 0, x); /* saturates */
+    tsr__convert(TSR_I64, &number, dtype, typed, 1);
+    return number;
+}
+
+void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
+{
+    const int mask = op == TSR_POINTWISE_WHERE ? 0 : op == TSR_POINTWISE_MASKED_FILL ? 1 : -1;
+    const tsr_operand *out = &call->out[0];
+    const tsr_dtype dtype = call->in[mask == 0].dtype;
+    const tsr_pointwise_numbers v = tsr__pointwise_numbers(call, op);
+    const bool floating = tsr__dtype_is_float(dtype);
+
+    for (int64_t i = 0; i < tsr__operand_count(out); i++) {
+        const element x = element_at(call, mask, i);
+
+        if (op >= TSR_POINTWISE_EQ && op <= TSR_POINTWISE_LOGICAL_NOT)
+            ((uint8_t *)out->data)[i] =
+                truth(op, floating ? x.f[0] < x.f[1] : x.i[0] < x.i[1],
+                      floating ? x.f[0] == x.f[1] : x.i[0] == x.i[1],
+                      floating ? x.f[0] != 0 : x.i[0] != 0, floating ? x.f[1] != 0 : x.i[1] != 0,
+                      floating && (isnan(x.f[0]) || isnan(x.f[1])));
+        else if ((int)dtype == TSR__FIELD)
+            ((uint64_t *)out->data)[i] =
+                field_value(op, (uint64_t[]){(uint64_t)x.i[0], (uint64_t)x.i[1]});
+        else if (floating)
+            tsr__put(dtype, out->data, i,
+                     float_value(op, x.f, x.n, x.mask, v, call->attrs.value[0].i[0] != 0));
+        else
+            store_int(out, i,
+                      int_value(op, x.i, x.mask, whole(dtype, v.p), whole(dtype, v.q),
+                                dtype == TSR_BOOL));
+    }
+}

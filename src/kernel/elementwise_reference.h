@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* elementwise_reference.h - the pointwise ops by their definitions, and what both versions of them
+   read from a call. */
+#ifndef TSR_KERNEL_ELEMENTWISE_REFERENCE_H
+#define TSR_KERNEL_ELEMENTWISE_REFERENCE_H
+
+#include "kernel/kernel.h"
+
+/* op is a tsr_pointwise_kind, cast excluded. */
+void tsr__pointwise_reference(const tsr_kernel_call *call, int op);
+
+/* The numbers among the attributes, in the order of the row: affine's factor and summand, the ends
+   of clamp (infinite where left out), or one. */
+typedef struct tsr_pointwise_numbers {
+    double p, q;
+} tsr_pointwise_numbers;
+tsr_pointwise_numbers tsr__pointwise_numbers(const tsr_kernel_call *call, int op);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* math_f32.h - functions of f32 without branches or tables, within a few units in the last place:
+   compilers vectorise loops of them. Special values are as in libm. `fused` is a constant: the
+   processor has fma. Some compute in f64, where f32 would lose too much on the way. Called by
+   elementwise.inc.h. */
+#ifndef TSR_KERNEL_MATH_F32_H
+#define TSR_KERNEL_MATH_F32_H
+
+#include "kernel/exp.h"
+
+#include <math.h>
+
+TSR__INLINE uint32_t tsr__bits_f32(float x)
+{
+    uint32_t u;
+
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+TSR__INLINE float tsr__f32_of(uint32_t u)
+{
+    float x;
+
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+TSR__INLINE uint64_t tsr__bits_f64(double x)
+{
+    uint64_t u;
+
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+TSR__INLINE double tsr__f64_of(uint64_t u)
+{
+    double x;
+
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+/* ---- exponentials ---- */
+
+/* e^x of any x. The factor 2^n is applied in two halves, since n goes from -150 to 128. */
+TSR__INLINE float tsr__exp_any_f32(bool fused, float x)
+{
+    const float shift = 0x1.8p23f;
+    float t, n, r, p;
+    int32_t k, half;
+
+    x = x > 89.0f ? 89.0f : x; /* NaN stays */
+    x = x < -104.0f ? -104.0f : x;
+    t = tsr__multiply_add(fused, x, 1.44269504f, shift);
+    n = t - shift;
+    r = tsr__exp_rest_f32(fused, x, n);
+    p = tsr__exp_poly_f32(fused, r) + 1.0f;
+    k = (int32_t)(tsr__bits_f32(t) - tsr__bits_f32(shift));
+    half = k >> 1;
+    p *= tsr__f32_of((uint32_t)(half + 127) << 23);
+    return p * tsr__f32_of((uint32_t)(k - half + 127) << 23);
+}
+
+/* e^x - 1 of x <= 80. */
+TSR__INLINE float tsr__expm1_f32(bool fused, float x)
+{
+    const float shift = 0x1.8p23f;
+    float t, n, p, scale;
+
+    x = x < -30.0f ? -30.0f : x;
+    t = tsr__multiply_add(fused, x, 1.44269504f, shift);
+    n = t - shift;
+    p = tsr__exp_poly_f32(fused, tsr__exp_rest_f32(fused, x, n));
+    scale = tsr__f32_of((tsr__bits_f32(t) - tsr__bits_f32(shift) + 127u) << 23);
+    return tsr__multiply_add(fused, p, scale, scale - 1.0f);
+}
+
+TSR__INLINE float tsr__tanh_f32(bool fused, float x)
+{
+    const float z = __builtin_fabsf(x), t = tsr__expm1_f32(fused, z > 10.0f ? 20.0f : 2.0f * z);
+
+    return __builtin_copysignf(t / (t + 2.0f), x);
+}
+
+/* With e^-|x| nothing is too large, and small results keep their digits. */
+TSR__INLINE float tsr__sigmoid_f32(bool fused, float x)
+{
+    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x));
+
+    return (x < 0.0f ? z : 1.0f) / (1.0f + z);
+}
+
+/* ---- logarithms ---- */
+
+/* x = 2^e m with m from sqrt(1/2) to sqrt(2); log m by the polynomial of Cephes. */
+TSR__INLINE float tsr__log_f32(bool fused, float x)
+{
+    const bool tiny = x < 0x1p-126f;
+    const uint32_t u = tsr__bits_f32(tiny ? x * 0x1p23f : x), from = 0x3f3504f3;
+    const int32_t e = (int32_t)(u - from) >> 23;
+    const float f = tsr__f32_of(u - ((uint32_t)e << 23)) - 1.0f, s = f * f;
+    const float n = (float)(e - (tiny ? 23 : 0));
+    float p, y;
+
+    p = tsr__multiply_add(fused, 7.0376836292e-2f, f, -1.1514610310e-1f);
+    p = tsr__multiply_add(fused, p, f, 1.1676998740e-1f);
+    p = tsr__multiply_add(fused, p, f, -1.2420140846e-1f);
+    p = tsr__multiply_add(fused, p, f, 1.4249322787e-1f);
+    p = tsr__multiply_add(fused, p, f, -1.6668057665e-1f);
+    p = tsr__multiply_add(fused, p, f, 2.0000714765e-1f);
+    p = tsr__multiply_add(fused, p, f, -2.4999993993e-1f);
+    p = tsr__multiply_add(fused, p, f, 3.3333331174e-1f);
+    y = tsr__multiply_add(fused, n, -2.12194440e-4f, p * s * f);
+    y = tsr__multiply_add(fused, -0.5f, s, y) + f;
+    y = tsr__multiply_add(fused, n, 0.693359375f, y);
+    y = x > 0.0f ? y : NAN;
+    y = x == 0.0f ? -INFINITY : y;
+    return x == INFINITY ? x : y;
+}
+
+/* log(1 + x): what 1 + x lost by rounding is added again. */
+TSR__INLINE float tsr__log1p_f32(bool fused, float x)
+{
+    const float u = 1.0f + x, y = tsr__log_f32(fused, u), more = (x - (u - 1.0f)) / u;
+    const float z = u == 0.0f || u == INFINITY ? y : y + more;
+
+    return u == 1.0f ? x : z;
+}
+
+TSR__INLINE float tsr__softplus_f32(bool fused, float x)
+{
+    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x));
+
+    return (x < 0.0f ? 0.0f : x) + tsr__log1p_f32(fused, z);
+}
+
+/* ---- the error function ---- */
+
+/* e^(-x x / 2^k) erfcx(z), where z = |x| / sqrt(2^k), that is erfc(z). The high half of x has a
+   square without rounding. u P(u) is erfcx with u = 1 / (1 + z / 2), relative error 4e-8. */
+TSR__INLINE float tsr__erfc_f32(bool fused, float x, float z, float scale)
+{
+    const float high = tsr__f32_of(tsr__bits_f32(x) & 0xfffff000u);
+    const float low = (x - high) * (x + high) * -scale; /* -0.02 at most */
+    const float e = tsr__exp_any_f32(fused, high * high * -scale);
+    const float u = 1.0f / tsr__multiply_add(fused, 0.5f, z, 1.0f);
+    float p;
+
+    p = tsr__multiply_add(fused, -0.059097674f, u, 0.2847154f);
+    p = tsr__multiply_add(fused, p, u, -0.48749152f);
+    p = tsr__multiply_add(fused, p, u, 0.27840182f);
+    p = tsr__multiply_add(fused, p, u, -0.026856992f);
+    p = tsr__multiply_add(fused, p, u, 0.20278512f);
+    p = tsr__multiply_add(fused, p, u, 0.24307883f);
+    p = tsr__multiply_add(fused, p, u, 0.28237876f);
+    p = tsr__multiply_add(fused, p, u, 0.28208622f);
+    return p * u * tsr__multiply_add(fused, e, low * tsr__multiply_add(fused, 0.5f, low, 1.0f), e);
+}
+
+TSR__INLINE float tsr__erf_f32(bool fused, float x)
+{
+    const float z = __builtin_fabsf(x), near = z > 16.0f ? 16.0f : z, s = near * near;
+    const float tail = 1.0f - tsr__erfc_f32(fused, near, near, 1.0f);
+    float p;
+
+    p = tsr__multiply_add(fused, -0.0005990491f, s, 0.00499311f);
+    p = tsr__multiply_add(fused, p, s, -0.026766568f);
+    p = tsr__multiply_add(fused, p, s, 0.11281815f);
+    p = tsr__multiply_add(fused, p, s, -0.37612495f);
+    p = tsr__multiply_add(fused, p, s, 0.12837917f);
+    p = tsr__multiply_add(fused, p, near, near);
+    return __builtin_copysignf(near < 0.92f ? p : tail, x);
+}
+
+/* x times the normal distribution, whose tail is not 1 less something. */
+TSR__INLINE float tsr__gelu_f32(bool fused, float x)
+{
+    const float z = __builtin_fabsf(x), near = z > 32.0f ? 32.0f : z;
+    const float tail = 0.5f * tsr__erfc_f32(fused, near, near * 0.70710678f, 0.5f);
+
+    return x * (x < 0.0f ? tail : 1.0f - tail);
+}
+
+TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
+{
+    const float cubic = tsr__multiply_add(fused, 0.044715f * x * x, x, x);
+
+    return x * tsr__sigmoid_f32(fused, 1.59576912f * cubic);
+}
+
+/* ---- in f64 ---- */
+
+TSR__INLINE double tsr__multiply_add_f64(bool fused, double a, double b, double c)
+{
+    return fused ? __builtin_fma(a, b, c) : a * b + c;
+}
+
+/* log of x >= 0 to 1e-12: 2^e m as above, log m = 2 atanh((m - 1) / (m + 1)). */
+TSR__INLINE double tsr__log_f64_of_f32(bool fused, double x)
+{
+    const uint64_t u = tsr__bits_f64(x), from = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
+    const uint64_t e = (u - from + (UINT64_C(1024) << 52)) >> 52;   /* plus 1024 */
+    const double m = tsr__f64_of(u - ((e - 1024) << 52));
+    const double n = tsr__f64_of(e | UINT64_C(0x4330000000000000)) - (0x1p52 + 1024);
+    const double s = (m - 1.0) / (m + 1.0), q = s * s;
+    double p, y;
+
+    p = tsr__multiply_add_f64(fused, 2.0 / 15, q, 2.0 / 13);
+    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 11);
+    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 9);
+    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 7);
+    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 5);
+    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 3);
+    p = tsr__multiply_add_f64(fused, p, q, 2.0);
+    y = tsr__multiply_add_f64(fused, n, 0.69314718055994530942, p * s);
+    y = x == 0.0 ? -INFINITY : y;
+    return x == INFINITY ? x : y;
+}
+
+/* e^t to 1e-10 where that is not beyond f32. */
+TSR__INLINE double tsr__exp_f64_of_f32(bool fused, double t)
+{
+    const double shift = 0x1.8p52;
+    double k, n, r, p;
+
+    t = t > 100.0 ? 100.0 : t;
+    t = t < -120.0 ? -120.0 : t;
+    k = tsr__multiply_add_f64(fused, t, 1.44269504088896340736, shift);
+    n = k - shift;
+    r = tsr__multiply_add_f64(fused, n, -0.69314718055994530942, t);
+    p = tsr__multiply_add_f64(fused, 1.0 / 40320, r, 1.0 / 5040);
+    p = tsr__multiply_add_f64(fused, p, r, 1.0 / 720);
+    p = tsr__multiply_add_f64(fused, p, r, 1.0 / 120);
+    p = tsr__multiply_add_f64(fused, p, r, 1.0 / 24);
+    p = tsr__multiply_add_f64(fused, p, r, 1.0 / 6);
+    p = tsr__multiply_add_f64(fused, p, r, 0.5);
+    p = tsr__multiply_add_f64(fused, p, r, 1.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1.0);
+    return p * tsr__f64_of((tsr__bits_f64(k) - tsr__bits_f64(shift) + 1023u) << 52);
+}
+
+/* Adding 1.5 * 2^52 rounds to a whole number; larger numbers are whole anyway. */
+TSR__INLINE double tsr__nearest_f64(double x)
+{
+    const double n = (x + 0x1.8p52) - 0x1.8p52;
+
+    return __builtin_fabs(x) < 0x1p51 ? n : x;
+}
+
+/* The special cases of pow: anything to the power 0, 1 to any power, a negative base. */
+TSR__INLINE float tsr__pow_f32(bool fused, float a, float b)
+{
+    const double x = a, y = b, base = __builtin_fabs(x);
+    const double log = tsr__log_f64_of_f32(fused, base);
+    const bool whole = tsr__nearest_f64(y) == y;
+    const bool odd = whole & (tsr__nearest_f64(0.5 * y) != 0.5 * y);
+    const bool minus = tsr__bits_f64(x) >> 63;
+    double z = tsr__exp_f64_of_f32(fused, y * log);
+
+    z = (x < 0.0) & !whole & (base != INFINITY) ? (double)NAN : z;
+    z = minus & odd ? -z : z;
+    z = (base == 1.0) & (__builtin_fabs(y) == INFINITY) ? 1.0 : z;
+    return (y == 0.0) | (x == 1.0) ? 1.0f : (float)z;
+}
+
+enum { TSR_SIN_MOST = 1000000 }; /* beyond, pi / 2 is not known well enough below */
+
+/* sin of x + quarter * pi / 2, |x| <= TSR_SIN_MOST: the rest from the nearest multiple of pi / 2,
+   of which the first part has 33 bits, so that small multiples are exact. */
+TSR__INLINE float tsr__sin_f32(bool fused, float a, unsigned quarter)
+{
+    const double shift = 0x1.8p52, x = a;
+    const double k = tsr__multiply_add_f64(fused, x, 0.63661977236758134308, shift), n = k - shift;
+    const double r = tsr__multiply_add_f64(fused, n, -6.07710050650619224932e-11,
+                                           x - n * 1.57079632673412561417);
+    const double q = r * r;
+    const uint64_t turn = tsr__bits_f64(k) + quarter;
+    double s, c, y;
+
+    s = tsr__multiply_add_f64(fused, 1.0 / 362880, q, -1.0 / 5040);
+    s = tsr__multiply_add_f64(fused, s, q, 1.0 / 120);
+    s = tsr__multiply_add_f64(fused, s, q, -1.0 / 6);
+    s = tsr__multiply_add_f64(fused, s * q, r, r);
+    c = tsr__multiply_add_f64(fused, -1.0 / 3628800, q, 1.0 / 40320);
+    c = tsr__multiply_add_f64(fused, c, q, -1.0 / 720);
+    c = tsr__multiply_add_f64(fused, c, q, 1.0 / 24);
+    c = tsr__multiply_add_f64(fused, c, q, -0.5);
+    c = tsr__multiply_add_f64(fused, c, q, 1.0);
+    y = turn & 1 ? c : s;
+    return (float)tsr__f64_of(tsr__bits_f64(y) ^ (turn & 2) << 62);
+}
+
+#endif

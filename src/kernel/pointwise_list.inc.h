@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pointwise_list.inc.h - the pointwise ops that compute, by their public numbers and names. NUMBER:
+   of all number types; BASIC: the same, and of bool, where it is slow; FLOAT: of floating point
+   types; VALUE: of all types, for it only chooses among values; TRUTH: of all types, and gives
+   bool. Whoever includes it defines all five; they are undefined at the end. What an op computes
+   stands in elementwise.inc.h, and once more, naively, in elementwise_reference.c. */
+
+BASIC(ADD, add)
+BASIC(MUL, mul)
+BASIC(NEG, neg)
+BASIC(RELU, relu)
+
+NUMBER(SUB, sub)
+NUMBER(ABS, abs)
+NUMBER(SIGN, sign)
+NUMBER(AFFINE, affine)
+NUMBER(CLAMP, clamp)
+NUMBER(ADDCMUL, addcmul)
+
+FLOAT(DIV, div)
+FLOAT(POW, pow)
+FLOAT(EXP, exp)
+FLOAT(LOG, log)
+FLOAT(LOG1P, log1p)
+FLOAT(SQRT, sqrt)
+FLOAT(RSQRT, rsqrt)
+FLOAT(RECIPROCAL, reciprocal)
+FLOAT(TANH, tanh)
+FLOAT(SIGMOID, sigmoid)
+FLOAT(GELU, gelu)
+FLOAT(SILU, silu)
+FLOAT(SOFTPLUS, softplus)
+FLOAT(SIN, sin)
+FLOAT(COS, cos)
+FLOAT(FLOOR, floor)
+FLOAT(CEIL, ceil)
+FLOAT(ROUND, round)
+FLOAT(ERF, erf)
+FLOAT(LEAKY_RELU, leaky_relu)
+FLOAT(ELU, elu)
+FLOAT(LERP, lerp)
+FLOAT(ADDCDIV, addcdiv)
+
+VALUE(MAXIMUM, maximum)
+VALUE(MINIMUM, minimum)
+VALUE(WHERE, where)
+VALUE(MASKED_FILL, masked_fill)
+VALUE(FILL, fill)
+
+TRUTH(EQ, eq)
+TRUTH(NE, ne)
+TRUTH(LT, lt)
+TRUTH(LE, le)
+TRUTH(GT, gt)
+TRUTH(GE, ge)
+TRUTH(LOGICAL_AND, logical_and)
+TRUTH(LOGICAL_OR, logical_or)
+TRUTH(LOGICAL_NOT, logical_not)
+
+#undef BASIC
+#undef NUMBER
+#undef FLOAT
+#undef VALUE
+#undef TRUTH
