@@ -85,21 +85,38 @@ static void run_cast_like(onnx_call *c)
 
 static void run_pow(onnx_call *c)
 {
-    tsr_dtype a = tsr_tensor_spec(c->in[0])->dtype, b = tsr_tensor_spec(c->in[1])->dtype;
-    tsr_tensor *x = c->in[0], *e = c->in[1];
+    tsr_dtype a = tsr_tensor_spec(c->in[0])->dtype;
+    tsr_tensor *in[2] = {c->in[0], c->in[1]};
 
-    if (a != b) { /* the result is of the first dtype */
-        x = onnx_run(c, "cast", &x, 1, "dtype=f64");
-        e = onnx_run(c, "cast", &e, 1, "dtype=f64");
-    }
-    c->out[0] = onnx_run2(c, "pow", x, e);
-    if (a != b && c->out[0])
+    for (int k = 0; k < 2; k++) /* dtypes may differ; the result is of the first */
+        in[k] = onnx_run(c, "cast", &in[k], 1, "dtype=f64");
+    c->out[0] = onnx_run2(c, "pow", in[0], in[1]);
+    if (c->out[0])
         c->out[0] = onnx_run(c, "cast", c->out, 1, "dtype=%s", tsr_dtype_name(a));
+}
+
+/* Integers by way of f64, and back. */
+static void by_floats(onnx_call *c, const char *op)
+{
+    const tsr_dtype dtype = tsr_tensor_spec(c->in[0])->dtype;
+    const bool whole = dtype == TSR_I32 || dtype == TSR_I64 || dtype == TSR_U8;
+    tsr_tensor *in[2] = {c->in[0], c->in[1]};
+
+    for (int k = 0; k < 2 && whole; k++)
+        in[k] = onnx_run(c, "cast", &in[k], 1, "dtype=f64");
+    c->out[0] = onnx_run2(c, op, in[0], in[1]);
+    if (whole && c->out[0])
+        c->out[0] = onnx_run(c, "cast", c->out, 1, "dtype=%s", tsr_dtype_name(dtype));
+}
+
+static void run_div(onnx_call *c)
+{
+    by_floats(c, "div");
 }
 
 static void run_mod(onnx_call *c)
 {
-    c->out[0] = onnx_run2(c, onnx_int(c, "fmod", 0) ? "fmod" : "remainder", c->in[0], c->in[1]);
+    by_floats(c, onnx_int(c, "fmod", 0) ? "fmod" : "remainder");
 }
 
 static void run_isinf(onnx_call *c)
@@ -111,8 +128,13 @@ static void run_isinf(onnx_call *c)
 
 static void run_shrink(onnx_call *c)
 {
-    c->out[0] = onnx_run(c, "shrink", c->in, 1, "lambd=%.9g bias=%.9g", onnx_float(c, "lambd", 0.5),
-                         onnx_float(c, "bias", 0));
+    const double lambd = onnx_float(c, "lambd", 0.5), bias = onnx_float(c, "bias", 0);
+
+    if (bias != 0 && bias != lambd)
+        onnx_differs(c, "another bias than lambd");
+    else
+        c->out[0] =
+            onnx_run(c, bias == 0 ? "hardshrink" : "softshrink", c->in, 1, "lambd=%.9g", lambd);
 }
 
 static void run_batch_norm(onnx_call *c)
@@ -512,7 +534,7 @@ const onnx_row onnx_rows[] = {
     {.onnx = "Cos", .op = "cos"},
     {.onnx = "Cosh", .op = "cosh"},
     {.onnx = "CumSum", .run = run_cumsum},
-    {.onnx = "Div", .op = "div"},
+    {.onnx = "Div", .run = run_div},
     {.onnx = "Einsum", .run = run_einsum},
     {.onnx = "Elu", .op = "elu", .attrs = "alpha=alpha:1"},
     {.onnx = "Equal", .op = "eq"},
@@ -580,7 +602,7 @@ const onnx_row onnx_rows[] = {
     {.onnx = "Sum", .run = run_sum},
     {.onnx = "Tan", .op = "tan"},
     {.onnx = "Tanh", .op = "tanh"},
-    {.onnx = "ThresholdedRelu", .op = "thresholded_relu", .attrs = "alpha=alpha:1"},
+    {.onnx = "ThresholdedRelu", .op = "threshold", .attrs = "threshold=alpha:1"},
     {.onnx = "Upsample", .run = run_resize},
     {.onnx = "Where", .op = "where"},
     {.onnx = "Xor", .op = "logical_xor"},

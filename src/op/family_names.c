@@ -8,12 +8,19 @@ const char *tsr_op_family(const tsr_op *op)
         const tsr_op *rows;
         const char *name;
     } families[] = {
-        {tsr__ops_pointwise, "pointwise"},  {tsr__ops_linalg, "linear algebra"},
-        {tsr__ops_reduction, "reductions"}, {tsr__ops_softmax, "softmax"},
-        {tsr__ops_views, "views"},          {tsr__ops_reshape, "shapes"},
-        {tsr__ops_embedding, "lookups"},    {tsr__ops_convolution, "convolution"},
-        {tsr__ops_pooling, "pooling"},      {tsr__ops_resampling, "resampling"},
-        {tsr__ops_norm, "normalisation"},   {tsr__ops_decomposed, "made of others"},
+        {tsr__ops_pointwise, "pointwise"},
+        {tsr__ops_compare, "comparisons"},
+        {tsr__ops_linalg, "linear algebra"},
+        {tsr__ops_reduction, "reductions"},
+        {tsr__ops_softmax, "softmax"},
+        {tsr__ops_views, "views"},
+        {tsr__ops_reshape, "shapes"},
+        {tsr__ops_embedding, "lookups"},
+        {tsr__ops_convolution, "convolution"},
+        {tsr__ops_pooling, "pooling"},
+        {tsr__ops_resampling, "resampling"},
+        {tsr__ops_norm, "normalisation"},
+        {tsr__ops_decomposed, "made of others"},
     };
 
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)

@@ -69,7 +69,7 @@ static tsr_status find_part(const reader *r, size_t n, const tsr_op **out)
     char name[NAME];
 
     snprintf(name, sizeof name, "%.*s", (int)n, r->p);
-    *out = tsr__op_registered(r->known, name);
+    *out = tsr__op_known(r->known, name);
     if (!*out)
         *out = tsr__op_find(name);
     if (!*out || *out == r->op)
