@@ -186,7 +186,8 @@ static void ours_make(const tsr_conv_shape *s, tsr_dtype dtype, tsr_conv_product
 
     *o = (ours){0};
     tsr__pool_open(&o->pool, &o->heap);
-    need(!tsr__conv_plan_make(&o->heap, s, dtype, what, false, reference, &o->plan, NULL), "plan");
+    need(!tsr__conv_plan_make(&o->heap, s, dtype, what, false, false, reference, &o->plan, NULL),
+         "plan");
     o->a = filled(dtype, what == TSR_CONV_GRAD_INPUT ? out : in);
     o->b = filled(dtype, what == TSR_CONV_GRAD_WEIGHT ? out : weight);
     o->out = filled(dtype, what == TSR_CONV_OUTPUT       ? out

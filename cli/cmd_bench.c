@@ -14,7 +14,7 @@ typedef struct column {
     enum { TEXT, COUNT, BYTES, SECONDS, NUMBER } kind;
 } column;
 
-enum { MAX_COLUMNS = 13 };
+enum { MAX_COLUMNS = 16 };
 
 typedef struct benchmark {
     const char *name;
@@ -108,13 +108,18 @@ static const benchmark benchmarks[] = {
       {"peer", "peer_gflops", NUMBER},
       {"bare", "bare_seconds", SECONDS},
       {"received", "bytes_in", BYTES},
+      {"halo", "halo_seconds", SECONDS},
+      {"hidden", "hidden", NUMBER},
+      {"always", "hidden_always", NUMBER},
       {"ratio", "ratio", NUMBER},
       {"goal", "goal_ratio", NUMBER},
       {"met", "goal", TEXT}},
      "From and to plain layout. bare: oneDNN called directly on layouts of its own choice, in\n"
      "turns with ours. peer: its Gflop/s on such a machine, one thread. ratio: time to bare; on\n"
      "several ranks to one rank's time divided by the ranks, or by the processors if there are\n"
-     "fewer. received: by the rank that gets most."},
+     "fewer. received: by the rank that gets most. halo: filling windows when nothing else is\n"
+     "done; hidden: the share of it that passes behind the interior by the model's choice, and if\n"
+     "the interior is always computed meanwhile."},
     {"world",
      true,
      bench_latency,

@@ -25,6 +25,7 @@ typedef struct story {
     op_rival *rival;     /* one per rule */
     double n_strategies; /* rules to the power of mesh dims */
     bool tried, agrees;  /* all of them, with the same answer */
+    double usual;        /* in reproducible mode: seconds without it */
 } story;
 
 static int look_move(const problem *set, const tsr_spec *from, const tsr_spec *to, move *m)
@@ -62,6 +63,21 @@ static int look_halos(story *s)
     if (cli_mesh_size(&s->p.set.from.mesh) > OP_HALO_RANKS)
         return CLI_OK;
     return op_halos_make(&s->p, s->halo, &s->n_halos);
+}
+
+static int look_usual(story *s)
+{
+    const op_problem *p = &s->p;
+    tsr_cost cost = p->set.cost;
+    tsr_error err = {0};
+    tsr_op_way way;
+
+    cost.reproducible = false;
+    if (p->set.cost.reproducible &&
+        tsr_op_plan(&p->schema, &cost, op_problem_want(p), false, &way, &err) != TSR_OK)
+        return cli_error(&err);
+    s->usual = p->set.cost.reproducible ? way.seconds : 0;
+    return CLI_OK;
 }
 
 /* Does trying everything give the same way? */
@@ -161,6 +177,9 @@ static void print_moves(const story *s)
         printf(" + %s %s", cli_seconds(p->way.comm, a),
                s->n_halos > 0 ? "for windows" : "by itself");
     printf(" + %s pending = %s\n", cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));
+    if (p->set.cost.reproducible)
+        printf("  reproducible mode costs %s more, without it: %s\n",
+               cli_seconds(p->way.seconds - s->usual, a), cli_seconds(s->usual, b));
 }
 
 static void print_rivals(const story *s)
@@ -278,6 +297,8 @@ static json_t *to_json(const story *s)
                        tsr_spec_text(&p->way.out[0], out, sizeof out), "strategies",
                        s->n_strategies, "search_agrees",
                        s->tried ? json_boolean(s->agrees) : json_null(), "results", results);
+    if (object && p->set.cost.reproducible)
+        json_object_set_new(object, "seconds_unless_reproducible", json_real(s->usual));
     if (object && p->want_text[0])
         json_object_set_new(object, "asked",
                             move_json("output", &p->way.out[0], &p->want, &s->out));
@@ -329,6 +350,8 @@ static int tell(story *s, bool rules_only, bool as_json)
         status = look_halos(s);
     if (status == CLI_OK)
         status = look_rivals(s);
+    if (status == CLI_OK)
+        status = look_usual(s);
     if (status == CLI_OK)
         status = look_agreement(s);
     if (status == CLI_OK && as_json)

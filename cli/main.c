@@ -112,7 +112,7 @@ static const cli_command commands[] = {
      .run = cli_calibrate},
     {.name = "bench",
      .synopsis =
-         "redistribute|plan|propagate|dispatch|embedding|world [--size LIST] [--ranks LIST]\n"
+         "redistribute|plan|propagate|dispatch|embedding|conv|world [--size LIST] [--ranks LIST]\n"
          "                     [world=WORLD] [mesh=MESH] [--json]",
      .help = "time redistributions, planning, strategies of ops, calls, lookups, or barriers",
      .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"

@@ -128,8 +128,9 @@ static void say_why_not(const op_problem *p, const tsr_op_way *way, op_rival *r)
         }
     }
     snprintf(r->why, sizeof r->why, "%s",
-             isinf(way->pending) ? "its output cannot be brought to what is asked for"
-                                 : "the cuts do not fall on the same elements");
+             isinf(way->pending)        ? "its output cannot be brought to what is asked for"
+             : p->set.cost.reproducible ? "it sums over ranks, or the cuts do not fall together"
+                                        : "the cuts do not fall on the same elements");
 }
 
 int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *r)

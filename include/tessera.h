@@ -315,17 +315,23 @@ typedef struct tsr_cost {
     bool pending_free;             /* outputs of ops that are left partial cost nothing */
     bool collectives_only;         /* no one-shot exchange */
     bool unrounded;                /* uneven parts count n/p bytes, not the largest part */
+    bool reproducible;             /* only ways by which results do not depend on the mesh */
     bool randomise; /* costs are a hash of seed and move: every legal plan wins once */
     uint64_t seed;
 } tsr_cost;
 
 /* "default", "torch", "random:SEED", "file:PATH" (from tessera calibrate), or
-   "latency=2e-6,bandwidth=8e9[,memory=..]" where 2e-6/1e-5 gives one value per mesh dim. Pure but
-   for reading the file. */
+   "latency=2e-6,bandwidth=8e9[,memory=..]" where 2e-6/1e-5 gives one value per mesh dim; any of
+   them with "+reproducible" behind it. Pure but for reading the file. */
 TSR_API tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err);
 /* The numbers that `mesh` plans with. Set: Collective, all ranks the same values. */
 TSR_API tsr_cost tsr_cost_get(const tsr_mesh *mesh);
 TSR_API void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost);
+/* Reproducible mode, a flag of these numbers: what ops give does not depend, bit by bit, on the
+   mesh, on placements or on the kind of world; only partial inputs are added up in the order of
+   their ranks. Every sum is then made by one rank from all its terms, by kernels whose order does
+   not depend on sizes; tessera explain says what that costs. Collective, all ranks the same. */
+TSR_API void tsr_reproducible_set(tsr_mesh *mesh, bool on);
 /* Limit of memory in bytes that one redistribution may use on a rank; 0: none. Collective. */
 TSR_API void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes);
 
@@ -411,6 +417,7 @@ typedef struct tsr_op_counters {
     /* seconds measured: bringing inputs, and all of running. Lookups that run as a group share its
        time by the bytes that came for each */
     double moving, computing;
+    double windows; /* of the latter: filling windows, as far as nothing was computed meanwhile */
 } tsr_op_counters;
 TSR_API tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op); /* Local. */
 TSR_API void tsr_statistics_set(tsr_mesh *mesh, bool on);                          /* Local. */

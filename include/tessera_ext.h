@@ -142,6 +142,7 @@ typedef struct tsr_kernel_call {
     tsr_attrs attrs;
     int64_t number[TSR_OP_NUMBERS]; /* set by the row's localise */
     bool reference;                 /* use the naive version */
+    bool reproducible;              /* sums in an order that does not depend on sizes */
     void *scratch;                  /* as many bytes as the row's scratch says */
     void *state;                    /* set by the row's prepare */
     tsr_memory *memory;             /* for built-in kernels */
@@ -238,6 +239,7 @@ struct tsr_op {
 
     /* optional: its gradient, written in ops; tsr_grad_none says that none flows through it */
     tsr_status (*grad)(const tsr_grad_call *call);
+    bool merges;    /* its run puts together what ranks summed up: not in reproducible mode */
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
     bool inplace;   /* the output is the first input, and stays where that is */
     bool in_field;  /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */

@@ -84,7 +84,8 @@ static tsr_status run(const conv *c, tsr_conv_product what, bool bias, bool refe
     tsr_status st;
 
     tsr__pool_open(&pool, &heap);
-    TSR_TRY(tsr__conv_plan_make(&heap, &c->shape, c->dtype, what, bias, reference, &plan, &err));
+    TSR_TRY(
+        tsr__conv_plan_make(&heap, &c->shape, c->dtype, what, bias, false, reference, &plan, &err));
     if (name)
         snprintf(name, 64, "%s", tsr__conv_plan_name(plan));
     for (int again = 0; again < 2 && st == TSR_OK; again++) /* a plan runs more than once */
@@ -632,9 +633,9 @@ static void test_hot_shapes(void **state)
             const char *name;
 
             assert_int_equal(tsr__conv_infer("conv", &s, NULL), TSR_OK);
-            assert_int_equal(
-                tsr__conv_plan_make(&heap, &s, TSR_F32, products[k], false, false, &plan, NULL),
-                TSR_OK);
+            assert_int_equal(tsr__conv_plan_make(&heap, &s, TSR_F32, products[k], false, false,
+                                                 false, &plan, NULL),
+                             TSR_OK);
             name = tsr__conv_plan_name(plan);
             if (!strstr(name, "jit") && !strstr(name, "brg") &&
                 !(s.in_channels < 8 && strcmp(name, "columns") == 0))

@@ -381,7 +381,8 @@ static void run_conv(runner *r)
         tsr_conv_plan *plan = NULL;
 
         assert_int_equal(
-            tsr__conv_plan_make(&heap, &shape, r->sku.dtype, what, false, v, &plan, NULL), TSR_OK);
+            tsr__conv_plan_make(&heap, &shape, r->sku.dtype, what, false, false, v, &plan, NULL),
+            TSR_OK);
         assert_true((v == TSR_VARIANT_REFERENCE) ==
                     !strcmp(tsr__conv_plan_name(plan), "reference"));
         assert_int_equal(

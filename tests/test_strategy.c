@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -70,6 +71,31 @@ static int seeds_for(int seeds, int ndim, int rules)
     return (int)(seeds * fewer) > 1 ? (int)(seeds * fewer) : 1;
 }
 
+static bool texts_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Is there nothing in a row that an earlier one has not, as far as planning goes? Kernels do not
+   matter: of forty ops that treat elements alike a few are enough. */
+static bool is_planned_before(int r)
+{
+    const tsr_op *b = tsr_op_row(r);
+
+    for (int i = 0; i < r; i++) {
+        const tsr_op *a = tsr_op_row(i);
+        if (a->cases == b->cases && a->shape == b->shape && a->rule == b->rule &&
+            a->strategies == b->strategies && a->propagate == b->propagate &&
+            a->fits == b->fits && a->comm == b->comm && a->windows == b->windows &&
+            a->reduce == b->reduce && a->kind == b->kind && a->moves == b->moves &&
+            a->inplace == b->inplace && a->merges == b->merges && !a->run == !b->run &&
+            texts_equal(a->axes, b->axes) && texts_equal(a->linear, b->linear) &&
+            texts_equal(a->monotone, b->monotone) && texts_equal(a->inputs, b->inputs))
+            return true;
+    }
+    return false;
+}
+
 /* Every call has its own seed: dozens of them on small meshes, and some where enumeration has
    tens of thousands of strategies to price. */
 static void search_equals_enumeration(void **state)
@@ -78,8 +104,8 @@ static void search_equals_enumeration(void **state)
         const char *mesh;
         int seeds, rules; /* per case; cases with more rules would take minutes */
         int cases;        /* every n-th */
-    } plan[] = {{"2", 100, 99, 1}, {"3", 24, 99, 1},    {"2x2", 10, 99, 1},
-                {"2x3", 4, 99, 1}, {"2x2x2", 2, 10, 1}, {"2x2x2x2", 1, 7, 6}};
+    } plan[] = {{"2", 40, 99, 1},  {"3", 12, 99, 1},    {"2x2", 6, 99, 1},
+                {"2x3", 2, 99, 1}, {"2x2x2", 1, 10, 1}, {"2x2x2x2", 1, 7, 12}};
     const char *sample = getenv("TESSERA_TEST_SAMPLE");
     int every = sample ? atoi(sample) : 1, number = 0, compared = 0, cases;
     (void)state;
@@ -92,7 +118,7 @@ static void search_equals_enumeration(void **state)
             continue;
         for (int r = 0; r < tsr_op_count(); r++) {
             const tsr_op *op = tsr_op_row(r);
-            if (!op_is_asked(op->name))
+            if (!op_is_asked(op->name) || is_planned_before(r))
                 continue;
             for (int c = 0; op->cases && op->cases[c] && !tsr_op_is_composed(op); c++, cases++) {
                 int rules = rules_of(op, op->cases[c]);

@@ -53,6 +53,14 @@ void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
     ctx->cost = *cost;
 }
 
+void tsr_reproducible_set(tsr_mesh *mesh, bool on)
+{
+    tsr_cost cost = mesh->ctx->cost;
+
+    cost.reproducible = on;
+    tsr_cost_set(mesh, &cost);
+}
+
 void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes)
 {
     mesh->ctx->memory_limit = bytes;

@@ -2,6 +2,7 @@
 /* local_plan.c - see local_plan.h. Called by dispatch.c. */
 #include "dispatch/local_plan.h"
 
+#include "dispatch/dispatch.h"
 #include "op/local_call.h"
 #include "op/schema.h"
 
@@ -49,6 +50,7 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
     if (s->op->windows && !p->travels)
         TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, &plan->cost, &p->halo));
     tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
+    p->call.reproducible = plan->cost.reproducible;
     TSR_TRY(tell_others(ctx, s->op,
                         tsr__positions_make(&ctx->heap, s, way->in, way->out,
                                             tsr__halo_windows(p->halo), mesh->coord, &p->call,
@@ -110,21 +112,27 @@ static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_pl
     tsr_ctx *ctx = mesh->ctx;
     tsr_kernel_call *call = &p->call;
     tsr_peel *pieces;
+    double begin = tsr__statistics_clock(ctx), computed;
     tsr_status st;
 
     TSR_TRY(choose_pieces(mesh, plan, p, &pieces));
     TSR_TRY(tsr__halo_start(p->halo, mesh, in, call));
+    computed = -tsr__statistics_clock(ctx);
     if (pieces)
         TSR_TRY(tsr__peel_interior(pieces, ctx, call, in));
+    computed += tsr__statistics_clock(ctx);
     TSR_TRY(tsr__halo_finish(p->halo, in));
+    p->windows = tsr__statistics_clock(ctx) - begin - computed;
     if (p->op->scratch && !pieces)
         TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
     if (pieces)
         TSR_TRY(tsr__peel_borders(pieces, ctx, call));
     else
         p->op->kernel(call);
+    begin = tsr__statistics_clock(ctx);
     if (call->error->code == TSR_OK)
         TSR_TRY(tsr__halo_spread(p->halo, mesh, call));
+    p->windows += tsr__statistics_clock(ctx) - begin;
 done:
     tsr__halo_put(p->halo);
     return st;

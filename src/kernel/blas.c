@@ -109,3 +109,71 @@ void tsr__blas_gemm_tn(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const v
 {
     gemm_turned(dtype, CblasTrans, CblasNoTrans, m, n, k, a, lda, b, ldb, add, c, ldc);
 }
+
+/* ---- the same order for every element ---- */
+
+enum { STEADY = 96, STEADY_TERMS = 256 }; /* a multiple of what BLAS computes at once */
+
+static void cut(tsr_dtype dtype, int64_t rows, int64_t columns, const char *from,
+                const int64_t step[2], int64_t all_rows, int64_t all_columns, void *to)
+{
+    memset(to, 0, (size_t)(all_rows * all_columns) * tsr_dtype_size(dtype));
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            const int64_t at = i * step[0] + j * step[1];
+
+            if (dtype == TSR_F32)
+                ((float *)to)[i * all_columns + j] = ((const float *)(const void *)from)[at];
+            else
+                ((double *)to)[i * all_columns + j] = ((const double *)(const void *)from)[at];
+        }
+}
+
+static void paste(tsr_dtype dtype, int64_t rows, int64_t columns, const void *tile, bool add,
+                  char *c, int64_t ldc)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            if (dtype == TSR_F32) {
+                float *to = (float *)(void *)c + i * ldc + j,
+                      x = ((const float *)tile)[i * STEADY + j];
+                *to = add ? *to + x : x;
+            } else {
+                double *to = (double *)(void *)c + i * ldc + j;
+                double x = ((const double *)tile)[i * STEADY + j];
+                *to = add ? *to + x : x;
+            }
+        }
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* All calls of BLAS are of one size but for k, with zeros at the edges. */
+void tsr__blas_gemm_steady(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
+                           const int64_t a_step[2], const void *b, const int64_t b_step[2],
+                           bool add, void *c, int64_t ldc)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype);
+    double tile_a[STEADY * STEADY_TERMS], tile_b[STEADY_TERMS * STEADY], sum[STEADY * STEADY];
+
+    for (int64_t j = 0; j < n; j += STEADY)
+        for (int64_t i = 0; i < m; i += STEADY) {
+            const int64_t rows = least(STEADY, m - i), columns = least(STEADY, n - j);
+
+            memset(sum, 0, sizeof sum);
+            for (int64_t l = 0; l < k; l += STEADY_TERMS) {
+                const int64_t terms = least(STEADY_TERMS, k - l);
+
+                cut(dtype, rows, terms, (const char *)a + (i * a_step[0] + l * a_step[1]) * size,
+                    a_step, STEADY, terms, tile_a);
+                cut(dtype, terms, columns, (const char *)b + (l * b_step[0] + j * b_step[1]) * size,
+                    b_step, terms, STEADY, tile_b);
+                gemm(dtype, STEADY, STEADY, (int)terms, tile_a, (int)terms, tile_b, STEADY, 1, sum,
+                     STEADY);
+            }
+            paste(dtype, rows, columns, sum, add, (char *)c + (i * ldc + j) * size, ldc);
+        }
+}

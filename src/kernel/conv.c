@@ -114,7 +114,7 @@ struct tsr_conv_plan {
     tsr_conv_geometry g;
     tsr_dtype dtype;
     tsr_conv_result what;
-    bool transposed;
+    bool transposed, reproducible;
     way way;
     tsr_onednn_conv *onednn;
 };
@@ -175,8 +175,8 @@ static bool has_few_channels(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_co
 }
 
 tsr_status tsr__conv_plan_make(tsr_heap *heap, const tsr_conv_shape *shape, tsr_dtype dtype,
-                               tsr_conv_product what, bool bias, tsr_kernel_variant variant,
-                               tsr_conv_plan **out, tsr_error *err)
+                               tsr_conv_product what, bool bias, bool reproducible,
+                               tsr_kernel_variant variant, tsr_conv_plan **out, tsr_error *err)
 {
     tsr_conv_plan *plan = NULL;
     tsr_status st;
@@ -190,11 +190,12 @@ tsr_status tsr__conv_plan_make(tsr_heap *heap, const tsr_conv_shape *shape, tsr_
         plan->way = EMPTY;
     else if (tsr__variant_best(TSR_CATEGORY_CONVOLUTION, (uint16_t)what, dtype, variant) ==
                  TSR_VARIANT_REFERENCE ||
-             is_huge(&plan->g))
-        plan->way = REFERENCE;
+             is_huge(&plan->g) || (reproducible && plan->what == TSR_CONV_X))
+        plan->way = REFERENCE; /* columns are added to x in the order of their blocks */
     else
         plan->way = COLUMNS;
-    if (plan->way == COLUMNS && (dtype == TSR_F32 || dtype == TSR_BF16) &&
+    plan->reproducible = reproducible;
+    if (plan->way == COLUMNS && !reproducible && (dtype == TSR_F32 || dtype == TSR_BF16) &&
         !has_few_channels(&plan->g, dtype, plan->what))
         TSR_TRY(tsr__onednn_conv_make(heap, &plan->g, dtype, plan->what, bias, &plan->onednn, err));
     if (plan->onednn)
@@ -263,7 +264,8 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
     if (plan->way == ONEDNN)
         return tsr__onednn_conv_run(plan->onednn, pool, &on, err);
     if (plan->way == COLUMNS)
-        return tsr__conv_columns(&plan->g, plan->dtype, plan->what, pool, &on, err);
+        return tsr__conv_columns(&plan->g, plan->dtype, plan->what, plan->reproducible, pool, &on,
+                                 err);
     if (plan->way == EMPTY)
         fill_empty(plan, bias, out);
     else

@@ -54,8 +54,8 @@ typedef struct tsr_conv_plan tsr_conv_plan;
    reference is the definition, the library oneDNN for f32 and bf16 where it can, else BLAS. f16
    and bf16 are summed in f32 and rounded once. Local. */
 tsr_status tsr__conv_plan_make(tsr_heap *heap, const tsr_conv_shape *shape, tsr_dtype dtype,
-                               tsr_conv_product what, bool bias, tsr_kernel_variant variant,
-                               tsr_conv_plan **out, tsr_error *err);
+                               tsr_conv_product what, bool bias, bool reproducible,
+                               tsr_kernel_variant variant, tsr_conv_plan **out, tsr_error *err);
 void tsr__conv_plan_free(tsr_heap *heap, tsr_conv_plan *plan); /* NULL is fine */
 /* a and b in the order that tsr_conv_product names; bias [out_channels] if the plan has one, else
    NULL. Writes all of out. Scratch comes from the pool and goes back. Local. */

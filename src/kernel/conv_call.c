@@ -112,7 +112,7 @@ static tsr_status make(tsr_kernel_call *call, const tsr_operand *x, const tsr_op
     if (bias && call->in[2].shape.size[0] != shape.out_channels)
         return does_not_fit(err);
     TSR_TRY(tsr__conv_plan_make(call->memory->heap, &shape, x->dtype, what, bias,
-                                tsr__variant_asked(call), &plan, err));
+                                call->reproducible, tsr__variant_asked(call), &plan, err));
     call->state = plan;
 done:
     return st;

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { COLUMN_BYTES = 1 << 19, FEW_CHANNELS = 2, LANES = 8 };
+enum { COLUMN_BYTES = 1 << 19, STEADY_POSITIONS = 1024, FEW_CHANNELS = 2, LANES = 8 };
 
 #define SET
 #define NAME(name) name##_plain
@@ -57,6 +57,7 @@ typedef struct run {
     tsr_conv_result what;
     bodies fn;
     int64_t positions; /* of y per block of columns; 0: no columns */
+    bool steady;       /* sums in an order that does not depend on sizes */
     bool same;         /* x is its own columns: one tap, nothing moved */
     char *columns, *wide_x, *wide_y, *wide_w, *wide_bias;
 } run;
@@ -101,7 +102,13 @@ static void multiply(const run *r, void *x, void *w, void *y)
 
         if (r->what != TSR_CONV_X && !r->same)
             r->fn.gather(g, from, to, x, columns);
-        if (r->what == TSR_CONV_Y)
+        if (r->steady && r->what == TSR_CONV_Y)
+            tsr__blas_gemm_steady(r->wide, g->yc, n, terms, w, (const int64_t[]){terms, 1}, columns,
+                                  (const int64_t[]){step, 1}, true, some, g->y_count);
+        else if (r->steady) /* of w: there is no other */
+            tsr__blas_gemm_steady(r->wide, g->yc, terms, n, some, (const int64_t[]){g->y_count, 1},
+                                  columns, (const int64_t[]){1, step}, true, w, terms);
+        else if (r->what == TSR_CONV_Y)
             tsr__blas_gemm(r->wide, g->yc, n, terms, w, terms, columns, step, true, some,
                            g->y_count);
         else if (r->what == TSR_CONV_W)
@@ -186,16 +193,19 @@ static size_t lay_out(run *r, char *base)
 }
 
 tsr_status tsr__conv_columns(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_conv_result what,
-                             tsr_pool *pool, const tsr_conv_operands *on, tsr_error *err)
+                             bool reproducible, tsr_pool *pool, const tsr_conv_operands *on,
+                             tsr_error *err)
 {
-    run r = {.g = g, .dtype = dtype, .what = what, .same = is_same(g)};
+    run r = {.g = g, .dtype = dtype, .what = what, .steady = reproducible, .same = is_same(g)};
     char *scratch = NULL;
     size_t bytes;
     tsr_status st = TSR_OK;
 
     r.wide = dtype == TSR_F64 ? TSR_F64 : TSR_F32;
     r.fn = bodies_of(r.wide);
-    if (!tsr__conv_by_taps(g))
+    if (reproducible) /* what is chosen must not depend on sizes that may be those of parts */
+        r.positions = r.same || g->y_count < STEADY_POSITIONS ? g->y_count : STEADY_POSITIONS;
+    else if (!tsr__conv_by_taps(g))
         r.positions = r.same ? g->y_count : block_positions(g, tsr_dtype_size(r.wide));
     bytes = lay_out(&r, NULL);
     if (bytes)

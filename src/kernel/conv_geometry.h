@@ -88,6 +88,7 @@ void tsr__conv_reference(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_conv_r
 /* conv_columns.c: floats, nothing empty, planes of fewer than 2^31 elements. */
 bool tsr__conv_by_taps(const tsr_conv_geometry *g);
 tsr_status tsr__conv_columns(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_conv_result what,
-                             tsr_pool *pool, const tsr_conv_operands *on, tsr_error *err);
+                             bool reproducible, tsr_pool *pool, const tsr_conv_operands *on,
+                             tsr_error *err);
 
 #endif

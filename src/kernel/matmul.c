@@ -42,9 +42,21 @@ static void add_bias(tsr_dtype dtype, int64_t m, int64_t n, const void *bias, vo
         }
 }
 
+/* In reproducible mode, an element's order of terms depends on k alone. */
+static void gemm(bool steady, tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
+                 int64_t lda, const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    if (steady)
+        tsr__blas_gemm_steady(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
+                              (const int64_t[]){ldb, 1}, add, c, ldc);
+    else
+        tsr__blas_gemm(dtype, m, n, k, a, lda, b, ldb, add, c, ldc);
+}
+
 /* One tile of c, at most TILE x TILE; a starts at its first row, b and bias at its first column. */
-static void half_tile(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const uint16_t *a,
-                      const uint16_t *b, int64_t ldb, const uint16_t *bias, uint16_t *c)
+static void half_tile(bool steady, tsr_dtype dtype, int64_t m, int64_t n, int64_t k,
+                      const uint16_t *a, const uint16_t *b, int64_t ldb, const uint16_t *bias,
+                      uint16_t *c)
 {
     float sum[TILE * TILE], wide_a[TILE * TILE], wide_b[TILE * TILE];
 
@@ -53,7 +65,7 @@ static void half_tile(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const ui
 
         widen(dtype, a + l, k, m, terms, wide_a);
         widen(dtype, b + l * ldb, ldb, terms, n, wide_b);
-        tsr__blas_gemm(TSR_F32, m, n, terms, wide_a, TILE, wide_b, TILE, l > 0, sum, TILE);
+        gemm(steady, TSR_F32, m, n, terms, wide_a, TILE, wide_b, TILE, l > 0, sum, TILE);
     }
     if (bias) {
         widen(dtype, bias, 0, 1, n, wide_b);
@@ -63,26 +75,26 @@ static void half_tile(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const ui
         tsr__half_narrow(dtype, sum + i * TILE, n, c + i * ldb);
 }
 
-static void half_product(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const uint16_t *a,
-                         const uint16_t *b, const uint16_t *bias, uint16_t *c)
+static void half_product(bool steady, tsr_dtype dtype, int64_t m, int64_t n, int64_t k,
+                         const uint16_t *a, const uint16_t *b, const uint16_t *bias, uint16_t *c)
 {
     for (int64_t j = 0; j < n; j += TILE)
         for (int64_t i = 0; i < m; i += TILE)
-            half_tile(dtype, least(TILE, m - i), least(TILE, n - j), k, a + i * k, b + j, n,
+            half_tile(steady, dtype, least(TILE, m - i), least(TILE, n - j), k, a + i * k, b + j, n,
                       bias ? bias + j : NULL, c + i * n + j);
 }
 
-static void product(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, const void *b,
-                    const void *bias, void *c)
+static void product(bool steady, tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
+                    const void *b, const void *bias, void *c)
 {
-    if (dtype == TSR_BF16 && tsr__onednn_matmul_bf16(m, n, k, a, b, bias, c))
+    if (!steady && dtype == TSR_BF16 && tsr__onednn_matmul_bf16(m, n, k, a, b, bias, c))
         return;
     if (dtype == TSR_F16 || dtype == TSR_BF16) {
-        half_product(dtype, m, n, k, a, b, bias, c);
+        half_product(steady, dtype, m, n, k, a, b, bias, c);
         return;
     }
-    if (dtype != TSR_F32 || !tsr__onednn_matmul_f32(m, n, k, a, b, c))
-        tsr__blas_gemm(dtype, m, n, k, a, k, b, n, false, c, n);
+    if (steady || dtype != TSR_F32 || !tsr__onednn_matmul_f32(m, n, k, a, b, c))
+        gemm(steady, dtype, m, n, k, a, k, b, n, false, c, n);
     if (bias)
         add_bias(dtype, m, n, bias, c, n);
 }
@@ -113,7 +125,7 @@ void tsr__kernel_matmul(const tsr_kernel_call *call)
         int64_t p = tsr__broadcast_at(sa->ndim - 2, sa->size, sc->ndim - 2, sc->size, i);
         int64_t q = tsr__broadcast_at(sb->ndim - 2, sb->size, sc->ndim - 2, sc->size, i);
 
-        product(c->dtype, m, n, k, offset(a->data, size, p * m * k),
+        product(call->reproducible, c->dtype, m, n, k, offset(a->data, size, p * m * k),
                 offset(b->data, size, q * k * n), bias,
                 (char *)c->data + (size_t)(i * m * n) * size);
     }

@@ -266,7 +266,8 @@ tsr_kernel_variant tsr__variant_best(tsr_kernel_category category, uint16_t op, 
 tsr_kernel_variant tsr__variant_of(const tsr_kernel_call *call, tsr_kernel_category category,
                                    uint16_t op)
 {
-    if (call->reference)
+    /* fast reductions go by the sizes of all dims; matmul and convolution have ways of their own */
+    if (call->reference || (call->reproducible && category == TSR_CATEGORY_REDUCTION))
         return TSR_VARIANT_REFERENCE;
     return tsr__variant_best(category, op, call->out[0].dtype, call->variant);
 }

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ bool tsr__cost_equal(const tsr_cost *a, const tsr_cost *b)
     return a->per_step == b->per_step && a->per_shuffle == b->per_shuffle &&
            a->memory == b->memory && a->pending_free == b->pending_free &&
            a->collectives_only == b->collectives_only && a->unrounded == b->unrounded &&
-           a->randomise == b->randomise && a->seed == b->seed;
+           a->reproducible == b->reproducible && a->randomise == b->randomise && a->seed == b->seed;
 }
 
 double tsr__move_bytes(const tsr_move *move)
@@ -198,14 +199,12 @@ static tsr_status from_file(const char *path, tsr_cost *cost, tsr_error *err)
     return assignments(path, text, cost, err);
 }
 
-tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err)
+static tsr_status parse_numbers(const char *text, tsr_cost *out, tsr_error *err)
 {
     tsr_cost cost = tsr__cost_default();
     char *end;
     tsr_status st = TSR_OK;
 
-    if (!text)
-        return tsr__fail(err, TSR_ERR_ARG, "the cost is NULL");
     if (strncmp(text, "torch", 5) == 0 && (!text[5] || text[5] == ':')) {
         cost = cost_torch();
         TSR_TRY(assignments(text, text + 5 + (text[5] == ':'), &cost, err));
@@ -222,6 +221,28 @@ tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err)
         TSR_TRY(assignments(text, text, &cost, err));
     }
     *out = cost;
+done:
+    return st;
+}
+
+tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err)
+{
+    static const char flag[] = "+reproducible";
+    const size_t n = text ? strlen(text) : 0, more = sizeof flag - 1;
+    const bool reproducible = n >= more && strcmp(text + n - more, flag) == 0;
+    char numbers[PATH_MAX];
+    tsr_status st;
+
+    if (!text)
+        return tsr__fail(err, TSR_ERR_ARG, "the cost is NULL");
+    if (n >= sizeof numbers)
+        return tsr__fail(err, TSR_ERR_PARSE, "the cost is longer than %zu characters",
+                         sizeof numbers - 1);
+    memcpy(numbers, text, n + 1);
+    if (reproducible)
+        numbers[n - more] = 0;
+    TSR_TRY(parse_numbers(numbers, out, err));
+    out->reproducible = reproducible;
 done:
     return st;
 }

@@ -313,7 +313,8 @@ tsr_comm tsr__windows_comm(const tsr_schema *s, const tsr_spec *in, const tsr_sp
     if (tsr__windows_of(s, in, out, false, &w) == 0)
         return bring;
     bring = comm_of_way(&w, in, out, false, cost);
-    if (bring.bytes == 0 || tsr__windows_of(s, in, out, true, &w) == 0)
+    /* what is spread is added up in an order that depends on the mesh */
+    if (bring.bytes == 0 || cost->reproducible || tsr__windows_of(s, in, out, true, &w) == 0)
         return bring;
     for (int i = 0; i < w.n; i++)
         if (!fits_along(tsr__operand_spec(in, out, w.guide),

@@ -33,9 +33,32 @@ void tsr__strategy_set(const tsr_question *q, const tsr_rule *const *rule, tsr_s
     }
 }
 
+/* Terms of a float sum or product are added where their ranks are: not on every mesh in the same
+   order. What only moves is as partial as it was. */
+static bool sums_over_ranks(const tsr_schema *s, const tsr_spec *out)
+{
+    for (int k = 0; k < s->n_out && !s->op->moves; k++)
+        for (int m = 0; m < out[k].mesh.ndim; m++) {
+            const tsr_placement *p = &out[k].place[m];
+
+            if (tsr__schema_gives(s, k) && tsr__dtype_is_float(s->out_dtype[k]) &&
+                out[k].mesh.size[m] > 1 && p->kind == TSR_PARTIAL && p->reduce != TSR_MAX &&
+                p->reduce != TSR_MIN)
+                return true;
+        }
+    return false;
+}
+
+static bool is_reproducible(const tsr_question *q, const tsr_strategy *s)
+{
+    return !sums_over_ranks(q->schema, s->out) &&
+           !(q->schema->op->merges && tsr__op_travels(q->schema, s->in, s->out, q->cost));
+}
+
 bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s)
 {
-    return tsr__op_fits(q->schema, s->in, s->out);
+    return tsr__op_fits(q->schema, s->in, s->out) &&
+           (!q->cost->reproducible || is_reproducible(q, s));
 }
 
 /* Reduce-scatters over runs of partial dims of one kind, from the last one outwards. Which dim
