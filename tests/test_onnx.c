@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx.c - the node tests of ONNX (Debian's libonnx-testdata): small graphs with inputs and
    the outputs that they must give. Each runs by onnx_map.h on one rank, and on a 2x2 mesh with
-   sampled placements. What the library does not mean to do (strings, sequences, other dtypes) is counted
-   with its reason; operators without a row, or whose op is not there, are listed. What the tool
-   says of its coverage must agree: an operator that it calls covered and that has tests passes one.
+   sampled placements. What the library does not mean to do (strings, sequences, other dtypes) is
+   counted with its reason; operators without a row, or whose op is not there, are listed. What the
+   tool says of its coverage must agree: an operator that it calls covered and that has tests
+   passes one.
 
    test_onnx DIR [NAME]: the folder of the tests, and one test alone. */
 #include <dirent.h>
