@@ -398,23 +398,39 @@ static void run_layer_norm(onnx_call *c)
     tsr_tensor *out[TSR_OP_OUTPUTS];
     char attrs[128];
 
-    snprintf(attrs, sizeof attrs, "dims=%d eps=%.9g", (int)(axis < 0 ? -axis : ndim - axis),
+    snprintf(attrs, sizeof attrs, "n_dims=%d eps=%.9g", (int)(axis < 0 ? -axis : ndim - axis),
              onnx_float(c, "epsilon", 1e-5));
     onnx_run_all(c, "layer_norm", c->in, c->n_in, attrs, out);
     for (int k = 0; k < 3; k++)
         c->out[k] = out[k];
 }
 
+/* x with its classes, dim 1, as the last one. */
+static tsr_tensor *classes_last(onnx_call *c, tsr_tensor *x)
+{
+    int64_t dims[TSR_MAX_DIM];
+    char list[512];
+    int n = 0;
+
+    for (int d = 0; d < ndim_of(x); d++)
+        if (d != 1)
+            dims[n++] = d;
+    dims[n++] = 1;
+    return onnx_run(c, "permute", &x, 1, "dims=%s", onnx_list(dims, n, list));
+}
+
 static void run_loss(onnx_call *c)
 {
     const bool sce = strcmp(c->node->op_type, "SoftmaxCrossEntropyLoss") == 0;
-    char ignore[64] = "";
+    const char *how = onnx_text(c, "reduction", "mean");
+    tsr_tensor *in[3] = {classes_last(c, c->in[0]), c->in[1], c->n_in > 2 ? c->in[2] : NULL};
 
-    if (onnx_attr(c, "ignore_index"))
-        snprintf(ignore, sizeof ignore, "ignore_index=%lld",
-                 (long long)onnx_int(c, "ignore_index", 0));
-    c->out[0] = onnx_run(c, sce ? "cross_entropy" : "nll_loss", c->in, c->n_in, "reduction=%s %s",
-                         onnx_text(c, "reduction", "mean"), ignore);
+    c->out[0] =
+        onnx_run(c, sce ? "cross_entropy" : "nll_loss", in, 3, "reduction=%d ignore_index=%lld",
+                 strcmp(how, "none") == 0   ? 0
+                 : strcmp(how, "mean") == 0 ? 1
+                                            : 2,
+                 (long long)onnx_int(c, "ignore_index", -100));
     if (sce && c->n_out > 1)
         c->out[1] = onnx_run(c, "log_softmax", c->in, 1, "dim=1");
 }
@@ -448,19 +464,12 @@ static void run_argmax(onnx_call *c)
 static void run_cumsum(onnx_call *c)
 {
     char dim[64];
-    tsr_tensor *y = c->in[0];
-    const bool reverse = onnx_int(c, "reverse", 0), exclusive = onnx_int(c, "exclusive", 0);
+    tsr_tensor *y;
 
-    snprintf(dim, sizeof dim, "%d", (int)onnx_number(c, 1));
-    if (reverse)
-        y = onnx_run(c, "flip", &y, 1, "dims=%s", dim);
-    if (y)
-        y = onnx_run(c, "cumsum", &y, 1, "dim=%s", dim);
-    if (reverse && y)
-        y = onnx_run(c, "flip", &y, 1, "dims=%s", dim);
-    if (exclusive && y)
-        y = onnx_run2(c, "sub", y, c->in[0]);
-    c->out[0] = y;
+    snprintf(dim, sizeof dim, "dim=%d reverse=%d", (int)onnx_number(c, 1),
+             (int)onnx_int(c, "reverse", 0));
+    y = onnx_run(c, "cumsum", c->in, 1, "%s", dim);
+    c->out[0] = onnx_int(c, "exclusive", 0) && y ? onnx_run2(c, "sub", y, c->in[0]) : y;
 }
 
 static void run_prelu(onnx_call *c)

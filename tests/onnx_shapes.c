@@ -156,26 +156,12 @@ static void run_split(onnx_call *c)
     }
 }
 
-/* Blocks of space to channels and back: reshape, permute, reshape. */
 static void run_depth(onnx_call *c)
 {
-    const bool to_space = strcmp(c->node->op_type, "DepthToSpace") == 0;
-    const bool crd = strcmp(onnx_text(c, "mode", "DCR"), "CRD") == 0;
-    const int64_t *x = shape_of(c->in[0])->size, b = onnx_int(c, "blocksize", 1);
-    const int64_t depth = x[1] / (b * b);
-    int64_t dcr[] = {x[0], b, b, depth, x[2], x[3]}, columns[] = {x[0], depth, b, b, x[2], x[3]};
-    int64_t back[] = {x[0], x[1], x[2] / b, b, x[3] / b, b};
-    int64_t wide[] = {x[0], depth, x[2] * b, x[3] * b},
-            deep[] = {x[0], x[1] * b * b, x[2] / b, x[3] / b};
-    tsr_tensor *y = onnx_reshape(c, c->in[0], to_space ? (crd ? columns : dcr) : back, 6);
-
-    if (y)
-        y = onnx_run(c, "permute", &y, 1, "dims=%s",
-                     !to_space ? "0/3/5/1/2/4"
-                     : crd     ? "0/1/4/2/5/3"
-                               : "0/3/4/1/5/2");
-    if (y)
-        c->out[0] = onnx_reshape(c, y, to_space ? wide : deep, 4);
+    c->out[0] = onnx_run(
+        c, strcmp(c->node->op_type, "DepthToSpace") == 0 ? "depth_to_space" : "space_to_depth",
+        c->in, 1, "block=%lld crd=%d", (long long)onnx_int(c, "blocksize", 1),
+        strcmp(onnx_text(c, "mode", "DCR"), "CRD") == 0);
 }
 
 static void run_pad(onnx_call *c)
@@ -189,11 +175,14 @@ static void run_pad(onnx_call *c)
         begin[d] = pads[d];
         end[d] = pads[n + d];
     }
-    if (strcmp(mode, "constant") != 0)
-        onnx_differs(c, "padding with what is there");
+    onnx_list(begin, n, a);
+    onnx_list(end, n, b);
+    if (strcmp(mode, "constant") == 0)
+        c->out[0] =
+            onnx_run(c, "pad", c->in, 1, "before=%s after=%s value=%.9g", a, b, onnx_number(c, 2));
     else
-        c->out[0] = onnx_run(c, "pad", c->in, 1, "before=%s after=%s value=%.9g",
-                             onnx_list(begin, n, a), onnx_list(end, n, b), onnx_number(c, 2));
+        c->out[0] = onnx_run(c, strcmp(mode, "edge") == 0 ? "pad_replicate" : "pad_reflect", c->in,
+                             1, "before=%s after=%s", a, b);
 }
 
 static void run_trilu(onnx_call *c)

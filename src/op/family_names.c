@@ -9,11 +9,15 @@ const char *tsr_op_family(const tsr_op *op)
         const char *name;
     } families[] = {
         {tsr__ops_pointwise, "pointwise"},
-        {tsr__ops_compare, "comparisons"},
+        {tsr__ops_compare, "comparisons and choices"},
         {tsr__ops_linalg, "linear algebra"},
         {tsr__ops_reduction, "reductions"},
         {tsr__ops_softmax, "softmax"},
-        {tsr__ops_views, "views"},
+        {tsr__ops_views, "order of elements"},
+        {tsr__ops_repeats, "repeating"},
+        {tsr__ops_cuts, "cutting"},
+        {tsr__ops_padding, "padding"},
+        {tsr__ops_shape_composed, "splitting"},
         {tsr__ops_reshape, "shapes"},
         {tsr__ops_embedding, "lookups"},
         {tsr__ops_convolution, "convolution"},
