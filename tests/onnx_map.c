@@ -273,7 +273,7 @@ static void run_row(onnx_call *c, const onnx_row *row)
 
 static const onnx_row *find_row(const char *name)
 {
-    const onnx_row *const tables[] = {onnx_rows, onnx_shape_rows};
+    const onnx_row *const tables[] = {onnx_rows, onnx_shape_rows, onnx_quantised_rows};
 
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const onnx_row *r = tables[t]; r->onnx; r++)

@@ -33,6 +33,7 @@ typedef struct onnx_row {
 
 extern const onnx_row onnx_rows[]; /* ended by a row without a name */
 extern const onnx_row onnx_shape_rows[];
+extern const onnx_row onnx_quantised_rows[];
 
 /* Sets out, or missing or differs, for a node whose inputs are set. False if there is no row. */
 bool onnx_node_run(onnx_call *call);

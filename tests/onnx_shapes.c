@@ -294,9 +294,51 @@ static void run_gather(onnx_call *c)
         c->out[0] = onnx_reshape(c, in[0], size, n);
 }
 
+/* A new last dim goes where dim `axis` of the result is. */
+static tsr_tensor *last_to(onnx_call *c, tsr_tensor *x, int64_t axis)
+{
+    const int ndim = shape_of(x)->ndim;
+    int64_t dims[TSR_MAX_DIM], to = counted(axis, ndim);
+    char list[512];
+
+    for (int d = 0; d < ndim; d++)
+        dims[d] = d < to ? d : d == to ? ndim - 1 : d - 1;
+    return onnx_run(c, "permute", &x, 1, "dims=%s", onnx_list(dims, ndim, list));
+}
+
+/* off + (on - off) one_hot; negative indices count from the end, what is too large is nowhere. */
 static void run_one_hot(onnx_call *c)
 {
-    onnx_differs(c, "other values than 0 and 1 of i64");
+    const tsr_dtype dtype = tsr_tensor_spec(c->in[2])->dtype;
+    const long long depth = (long long)onnx_number(c, 1);
+    tsr_tensor *i = onnx_run(c, "cast", c->in, 1, "dtype=i64"), *below, *y, *part[2];
+
+    if (!i)
+        return;
+    below = onnx_run2(c, "lt", i, onnx_scalar(c, TSR_I64, 0));
+    part[1] = onnx_run(c, "affine", &i, 1, "add=%lld", depth);
+    i = onnx_run(c, "where", (tsr_tensor *[]){below, part[1], i}, 3, "%s", "");
+    y = onnx_run(c, "one_hot", &i, 1, "classes=%lld dtype=%s", depth, tsr_dtype_name(dtype));
+    if (!y)
+        return;
+    for (int k = 0; k < 2; k++)
+        part[k] = onnx_reshape(c, cut(c, c->in[2], 0, k, k + 1, 1), NULL, 0);
+    y = onnx_run2(c, "mul", y, onnx_run2(c, "sub", part[1], part[0]));
+    y = y ? onnx_run2(c, "add", y, part[0]) : NULL;
+    c->out[0] = y ? last_to(c, y, onnx_int(c, "axis", -1)) : NULL;
+}
+
+/* 1 at the largest, the first of equal ones. */
+static void run_hardmax(onnx_call *c)
+{
+    const tsr_spec *x = tsr_tensor_spec(c->in[0]);
+    const int64_t axis = counted(onnx_int(c, "axis", -1), x->shape.ndim);
+    tsr_tensor *i = onnx_run(c, "argmax", c->in, 1, "dim=%lld", (long long)axis), *y;
+
+    y = i ? onnx_run(c, "one_hot", &i, 1, "classes=%lld dtype=%s", (long long)x->shape.size[axis],
+                     tsr_dtype_name(x->dtype))
+          : NULL;
+    c->out[0] = y ? last_to(c, y, axis) : NULL;
 }
 
 static void run_topk(onnx_call *c)
@@ -366,6 +408,7 @@ const onnx_row onnx_shape_rows[] = {
     {.onnx = "Flatten", .run = run_flatten},
     {.onnx = "Gather", .run = run_gather},
     {.onnx = "GatherElements", .op = "gather", .attrs = "dim=axis:0"},
+    {.onnx = "Hardmax", .run = run_hardmax},
     {.onnx = "Identity", .run = run_identity},
     {.onnx = "OneHot", .run = run_one_hot},
     {.onnx = "Pad", .run = run_pad},
