@@ -365,7 +365,9 @@ enum {
     TSR_CATEGORY_SOFTMAX = 4,
     TSR_CATEGORY_MOVE = 5,
     TSR_CATEGORY_CONVOLUTION = 6,
-    TSR_CATEGORY_POOLING = 7
+    TSR_CATEGORY_POOLING = 7,
+    TSR_CATEGORY_LOSS = 8,
+    TSR_CATEGORY_LAYER_NORM = 9
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -441,7 +443,12 @@ typedef uint16_t tsr_reduction_kind;
 enum { TSR_REDUCTION_SUM = 0, TSR_REDUCTION_MEAN = 1, TSR_REDUCTION_MAX = 2 };
 
 typedef uint16_t tsr_softmax_kind;
-enum { TSR_SOFTMAX = 0 };
+enum {
+    TSR_SOFTMAX = 0,
+    TSR_LOG_SOFTMAX = 1,
+    TSR_SOFTMAX_BACKWARD = 2,
+    TSR_LOG_SOFTMAX_BACKWARD = 3
+};
 
 typedef uint16_t tsr_move_kind;
 enum {
@@ -481,6 +488,28 @@ enum {
     TSR_POOLING_AVERAGE = 1,
     TSR_POOLING_MAX_GRAD = 2,
     TSR_POOLING_AVERAGE_GRAD = 3
+};
+
+typedef uint16_t tsr_loss_kind;
+enum {
+    TSR_LOSS_CROSS_ENTROPY = 0,
+    TSR_LOSS_CROSS_ENTROPY_BACKWARD = 1,
+    TSR_LOSS_NLL = 2,
+    TSR_LOSS_NLL_BACKWARD = 3,
+    TSR_LOSS_MSE = 4,
+    TSR_LOSS_MSE_BACKWARD = 5,
+    TSR_LOSS_L1 = 6,
+    TSR_LOSS_L1_BACKWARD = 7,
+    TSR_LOSS_BCE = 8,
+    TSR_LOSS_BCE_BACKWARD = 9
+};
+
+typedef uint16_t tsr_layer_norm_kind;
+enum {
+    TSR_LAYER_NORM = 0,
+    TSR_LAYER_NORM_BACKWARD = 1,
+    TSR_RMS_NORM = 2,
+    TSR_RMS_NORM_BACKWARD = 3
 };
 
 /* How a kernel is known. A plain value, the same on all ranks. */

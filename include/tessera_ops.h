@@ -101,6 +101,10 @@ TSR_API tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool ke
 TSR_API tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 
 TSR_API tsr_tensor *tsr_softmax(tsr_tensor *x, int dim);
+TSR_API tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim);
+/* The gradient of x from that of y, which softmax or log_softmax gave. */
+TSR_API tsr_tensor *tsr_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim);
+TSR_API tsr_tensor *tsr_log_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim);
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
@@ -224,6 +228,41 @@ TSR_API tsr_tensor *tsr_max_pool_backward(tsr_tensor *grad, tsr_tensor *index, c
                                           const tsr_pool_opts *opts);
 TSR_API tsr_tensor *tsr_avg_pool_backward(tsr_tensor *grad, const int64_t *input,
                                           const tsr_pool_opts *opts);
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+typedef enum tsr_loss_reduction {
+    TSR_LOSS_MEAN = 0,
+    TSR_LOSS_SUM = 1,
+    TSR_LOSS_NONE = 2 /* the loss of each */
+} tsr_loss_reduction;
+
+typedef struct tsr_class_opts {
+    tsr_loss_reduction reduction;
+    bool ignores;         /* targets that are ignore_index do not count; without it -100 does so */
+    int64_t ignore_index; /* need not be a class */
+    double label_smoothing; /* 0 to 1: what of the target goes to all classes alike */
+} tsr_class_opts;
+
+/* Minus the logarithm of softmax at the target: x is [..., classes], target i32 or i64 [...], weight
+   [classes] or NULL. A mean is divided by the weights of the targets that count. *lse (may be
+   NULL) is the logarithm of each row's sum of exponentials, in f64, and *divisor what a mean was
+   divided by, NULL of others: the gradient needs them. A target that is no class is an error. Where
+   classes are sharded only a few numbers of each row travel. NULL options are the defaults. */
+TSR_API tsr_tensor *tsr_cross_entropy(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                      const tsr_class_opts *opts, tsr_tensor **lse,
+                                      tsr_tensor **divisor);
+/* The same of log-probabilities x. */
+TSR_API tsr_tensor *tsr_nll_loss(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                 const tsr_class_opts *opts, tsr_tensor **divisor);
+/* The gradient of x. */
+TSR_API tsr_tensor *tsr_cross_entropy_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                               tsr_tensor *weight, tsr_tensor *lse,
+                                               tsr_tensor *divisor, const tsr_class_opts *opts);
+TSR_API tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                          tsr_tensor *weight, tsr_tensor *divisor,
+                                          const tsr_class_opts *opts);
+
 /* ---- normalisation --------------------------------------------------------------------------- */
 
 /* x is [samples, channels, space...] with any number of space dims, 0 included. weight and bias are
@@ -252,6 +291,21 @@ TSR_API tsr_tensor *tsr_group_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor
 TSR_API tsr_tensor *tsr_instance_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
                                       const tsr_norm_opts *opts, tsr_tensor **mean,
                                       tsr_tensor **rstd);
+/* The last n_dims dims of x less their mean, by their standard deviation (eps is added to the
+   variance; 0: 1e-5), times weight, plus bias, which are of the shape of these dims and may be NULL.
+   *mean and *rstd (may be NULL) are what the gradient needs, of size 1 along these dims. */
+TSR_API tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int n_dims,
+                                   double eps, tsr_tensor **mean, tsr_tensor **rstd);
+/* By the root of the mean square instead: there is no mean and no bias. */
+TSR_API tsr_tensor *tsr_rms_norm(tsr_tensor *x, tsr_tensor *weight, int n_dims, double eps,
+                                 tsr_tensor **rstd);
+TSR_API tsr_status tsr_layer_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                           tsr_tensor *mean, tsr_tensor *rstd, int n_dims,
+                                           tsr_tensor **grad_x, tsr_tensor **grad_weight,
+                                           tsr_tensor **grad_bias);
+TSR_API tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                         tsr_tensor *rstd, int n_dims, tsr_tensor **grad_x,
+                                         tsr_tensor **grad_weight);
 /* Gradients of x, weight and bias from that of y; those that are NULL are not computed, one is not.
    Only `inference` of the options counts. */
 TSR_API tsr_status tsr_batch_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,

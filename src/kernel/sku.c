@@ -56,7 +56,10 @@ static const op_facts REDUCTION[] = {
     [TSR_REDUCTION_MAX] = {"max", {V, V, V, V, V, V, V, V, V}},
 };
 static const op_facts SOFTMAX[] = {
-    [TSR_SOFTMAX] = {"softmax", {V, P, V, V, 0, 0, 0, 0, 0}},
+    [TSR_SOFTMAX] = {"softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOG_SOFTMAX] = {"log_softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_SOFTMAX_BACKWARD] = {"softmax_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOG_SOFTMAX_BACKWARD] = {"log_softmax_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
 };
 static const op_facts MOVE[] = {
     [TSR_MOVE_CAT] = {"cat", {P, P, P, P, P, P, P, P, P}},
@@ -93,6 +96,25 @@ static const op_facts POOLING[] = {
     [TSR_POOLING_AVERAGE_GRAD] = {"average_grad", {V, V, V, V, R, R, R, R, V}},
 };
 
+static const op_facts LOSS[] = {
+    [TSR_LOSS_CROSS_ENTROPY] = {"cross_entropy", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_CROSS_ENTROPY_BACKWARD] = {"cross_entropy_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_NLL] = {"nll_loss", {P, P, P, P, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_NLL_BACKWARD] = {"nll_loss_backward", {P, P, P, P, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_MSE] = {"mse_loss", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_MSE_BACKWARD] = {"mse_loss_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_L1] = {"l1_loss", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_L1_BACKWARD] = {"l1_loss_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_BCE] = {"bce_with_logits", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_BCE_BACKWARD] = {"bce_with_logits_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+};
+static const op_facts LAYER_NORMS[] = {
+    [TSR_LAYER_NORM] = {"layer_norm", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LAYER_NORM_BACKWARD] = {"layer_norm_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_RMS_NORM] = {"rms_norm", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_RMS_NORM_BACKWARD] = {"rms_norm_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+};
+
 static const struct category_facts {
     const char *name;
     const op_facts *op;
@@ -110,6 +132,9 @@ static const struct category_facts {
     [TSR_CATEGORY_CONVOLUTION] = {"convolution", CONVOLUTION,
                                   sizeof CONVOLUTION / sizeof *CONVOLUTION, false},
     [TSR_CATEGORY_POOLING] = {"pooling", POOLING, sizeof POOLING / sizeof *POOLING, false},
+    [TSR_CATEGORY_LOSS] = {"loss", LOSS, sizeof LOSS / sizeof *LOSS, false},
+    [TSR_CATEGORY_LAYER_NORM] = {"layer_norm", LAYER_NORMS,
+                                 sizeof LAYER_NORMS / sizeof *LAYER_NORMS, false},
 };
 enum { CATEGORIES = sizeof CATEGORY / sizeof *CATEGORY };
 

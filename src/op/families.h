@@ -33,6 +33,18 @@ tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
 /* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
 
+/* Those of softmax and its kin, src/run/moments.c, and the mesh dims that cut their rows. */
+tsr_status tsr__run_softmax(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in);
+/* Of op/layer_norms.c the same. */
+tsr_status tsr__run_layer_norm(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in);
+
+/* That of cross_entropy and nll_loss, src/run/class_merge.c; op/class_losses.c: the mesh dims that
+   cut the classes, where that makes numbers travel, and those that cut the rows of a mean. */
+tsr_status tsr__run_class_loss(const tsr_run_call *call, tsr_error *err);
+void tsr__class_mdims(const tsr_schema *s, const tsr_spec *in, unsigned *classes, unsigned *rows);
+
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_inplace[]; /* of them, in place: found by name, but not listed */
 extern const tsr_op tsr__ops_compare[];
@@ -51,5 +63,7 @@ extern const tsr_op tsr__ops_pooling[];
 extern const tsr_op tsr__ops_resampling[];
 extern const tsr_op tsr__ops_norm[];
 extern const tsr_op tsr__ops_decomposed[];
+extern const tsr_op tsr__ops_layer_norm[];
+extern const tsr_op tsr__ops_class_loss[];
 
 #endif

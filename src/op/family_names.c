@@ -24,6 +24,8 @@ const char *tsr_op_family(const tsr_op *op)
         {tsr__ops_pooling, "pooling"},
         {tsr__ops_resampling, "resampling"},
         {tsr__ops_norm, "normalisation"},
+        {tsr__ops_layer_norm, "layer normalisation"},
+        {tsr__ops_class_loss, "losses"},
         {tsr__ops_decomposed, "made of others"},
     };
 

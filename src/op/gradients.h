@@ -67,4 +67,14 @@ tsr_status tsr__grad_pad_circular(const tsr_grad_call *call);
 tsr_status tsr__grad_tril(const tsr_grad_call *call);
 tsr_status tsr__grad_triu(const tsr_grad_call *call);
 
+/* softmax_grad.c */
+tsr_status tsr__grad_softmax(const tsr_grad_call *call);
+tsr_status tsr__grad_log_softmax(const tsr_grad_call *call);
+tsr_status tsr__grad_layer_norm(const tsr_grad_call *call);
+tsr_status tsr__grad_rms_norm(const tsr_grad_call *call);
+
+/* loss_grad.c */
+tsr_status tsr__grad_cross_entropy(const tsr_grad_call *call);
+tsr_status tsr__grad_nll_loss(const tsr_grad_call *call);
+
 #endif
