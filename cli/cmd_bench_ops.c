@@ -11,6 +11,7 @@
 #include <tessera_ext.h>
 
 #define BIG "4096,1024"
+#define ATTENTION "8,8,512,64" /* batch, heads, positions, size of a head */
 
 enum { INPUTS = 4 };
 
@@ -56,6 +57,12 @@ static const subject_row rows[] = {
      .m = 1024,
      .n = 1024,
      .k = 1024},
+    {.op = "attention",
+     .in = {ATTENTION, ATTENTION, ATTENTION},
+     .gemms = 2 * 64,
+     .m = 512,
+     .n = 512,
+     .k = 64},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 

@@ -40,8 +40,11 @@ typedef struct tsr_op tsr_op;
 
 /* The value of an attribute; the row says which of these it uses. */
 typedef struct tsr_attr {
-    int n;                  /* ints given; -1: the attribute was left out */
-    int64_t i[TSR_MAX_DIM]; /* int and bool use the first */
+    int n; /* ints given; -1: the attribute was left out. Of a text: as many as it takes the place of */
+    union {
+        int64_t i[TSR_MAX_DIM];     /* int and bool use the first */
+        char text[8 * TSR_MAX_DIM]; /* ended and filled up by zeros */
+    };
     double f;
 } tsr_attr;
 
@@ -437,7 +440,13 @@ enum {
 };
 
 typedef uint16_t tsr_linalg_kind;
-enum { TSR_LINALG_MATMUL = 0 };
+enum {
+    TSR_LINALG_MATMUL = 0,
+    TSR_LINALG_LINEAR = 1,
+    TSR_LINALG_EINSUM = 2,
+    TSR_LINALG_ATTENTION = 3,
+    TSR_LINALG_ATTENTION_BACKWARD = 4
+};
 
 typedef uint16_t tsr_reduction_kind;
 enum { TSR_REDUCTION_SUM = 0, TSR_REDUCTION_MEAN = 1, TSR_REDUCTION_MAX = 2 };

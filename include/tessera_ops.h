@@ -92,9 +92,6 @@ TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor
 TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, int n,
                                const char *const *attrs, int n_attrs, tsr_tensor **out);
 
-/* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
-TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);
-
 /* Over n_dims dims (negative: from the end), or over all if there are none. */
 TSR_API tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 TSR_API tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
@@ -175,6 +172,46 @@ TSR_API tsr_tensor *tsr_slice_backward(tsr_tensor *grad, int dim, int64_t start,
                                        int64_t length);
 TSR_API tsr_tensor *tsr_unfold_backward(tsr_tensor *grad, int dim, int64_t size, int64_t step,
                                         int64_t length);
+
+/* ---- linear algebra -------------------------------------------------------------------------- */
+
+/* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
+TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);
+/* c[batch,m,n] = sum over k of a[batch,m,k] b[batch,k,n]. */
+TSR_API tsr_tensor *tsr_bmm(tsr_tensor *a, tsr_tensor *b);
+/* y[...,n] = sum over k of x[...,k] weight[n,k], plus bias[n] unless bias is NULL. */
+TSR_API tsr_tensor *tsr_linear(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias);
+/* Of vectors: the sum of a[i] b[i], and c[m,n] = a[m] b[n]. */
+TSR_API tsr_tensor *tsr_dot(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_outer(tsr_tensor *a, tsr_tensor *b);
+/* The product of 1 to 4 tensors, a letter for each of their axes: "bij,bjk->bik". Axes that the
+   output lacks are summed; a letter twice in one operand is its diagonal; ... stands for dims without
+   a letter, which broadcast. Without -> the output has the dims of ... and then the letters that
+   occur once, in the order of the alphabet. At most 63 characters. */
+TSR_API tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n);
+
+/* Zero is the usual; NULL options: all usual. */
+typedef struct tsr_attention_opts {
+    bool causal;   /* row i sees keys 0 to i only */
+    double scale;  /* of the scores; 0: 1 / sqrt(dim) */
+    int64_t group; /* head h of queries reads head h / group of keys; 0: as they divide */
+} tsr_attention_opts;
+
+/* softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], k [batch, key heads, keys, dim] and
+   v [batch, key heads, keys, width]: [batch, heads, rows, width]. mask (may be NULL) broadcasts to
+   [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A row
+   that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum, [batch,
+   heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never stored as a
+   whole. */
+TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
+                                  const tsr_attention_opts *opts, tsr_tensor **lse);
+/* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of
+   the outputs; grad_lse may be NULL: nothing depends on lse. */
+TSR_API tsr_status tsr_attention_backward(tsr_tensor *grad, tsr_tensor *q, tsr_tensor *k,
+                                          tsr_tensor *v, tsr_tensor *y, tsr_tensor *lse,
+                                          tsr_tensor *grad_lse, tsr_tensor *mask,
+                                          const tsr_attention_opts *opts, tsr_tensor *out[3],
+                                          tsr_tensor **grad_mask);
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 

@@ -82,6 +82,10 @@ static void test_pinned(void **state)
         {1, 46, "pointwise.fill.f32.reference"},
         {1, 47, "pointwise.cast.f32.reference"},
         {2, 0, "linalg.matmul.f32.reference"},
+        {2, 1, "linalg.linear.f32.reference"},
+        {2, 2, "linalg.einsum.f32.reference"},
+        {2, 3, "linalg.attention.f32.reference"},
+        {2, 4, "linalg.attention_backward.f32.reference"},
         {3, 0, "reduction.sum.f32.reference"},
         {3, 1, "reduction.mean.f32.reference"},
         {3, 2, "reduction.max.f32.reference"},
@@ -186,7 +190,7 @@ static void test_list(void **state)
     /* by the groups of kernel/pointwise_list.inc.h, and cast */
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE],
                      4 * (7 * 3 + 1) + 6 * 7 * 3 + 23 * 4 * 3 + 14 * 8 * 3 + 8 * 2);
-    assert_int_equal(by_category[TSR_CATEGORY_LINALG], 4 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2 + 2 * (3 * 4 + 2));
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 + 4 + 8) * 3);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_MOVE], 21 * 8 * 2);
@@ -291,6 +295,12 @@ static void fill(tsr_dtype dtype, int64_t n, void *x)
         tsr__put(dtype, x, i, (double)((i * 7 + i / 5) % 5 - (dtype == TSR_U8 ? 0 : 2)));
 }
 
+static bool is_attention(const tsr_kernel_sku *sku)
+{
+    return sku->category == TSR_CATEGORY_LINALG &&
+           (sku->op == TSR_LINALG_ATTENTION || sku->op == TSR_LINALG_ATTENTION_BACKWARD);
+}
+
 /* What errors are compared with besides the element itself: where terms of a row cancel, its largest
    element. */
 static double scale_of(const runner *r, tsr_dtype dtype, int64_t n, const void *want)
@@ -298,7 +308,7 @@ static double scale_of(const runner *r, tsr_dtype dtype, int64_t n, const void *
     double scale = 1;
 
     if (r->sku.category != TSR_CATEGORY_SOFTMAX && r->sku.category != TSR_CATEGORY_LOSS &&
-        r->sku.category != TSR_CATEGORY_LAYER_NORM)
+        r->sku.category != TSR_CATEGORY_LAYER_NORM && !is_attention(&r->sku))
         return 0;
     for (int64_t i = 0; i < n; i++)
         scale = fmax(scale, fabs(tsr__get(dtype, want, i)));
@@ -329,11 +339,18 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
 /* The case of a row with the SKU's dtypes instead of f64 and i64. */
 static void retype(const runner *r, const char *text, char *buf, size_t n)
 {
+    const bool half = r->sku.dtype == TSR_F16 || r->sku.dtype == TSR_BF16;
+    const bool backward =
+        r->sku.category == TSR_CATEGORY_LINALG && r->sku.op == TSR_LINALG_ATTENTION_BACKWARD;
     size_t used = 0;
+    int input = 0;
 
     while (*text && used + 8 < n) {
         const bool f = !strncmp(text, "f64", 3), i = !strncmp(text, "i64", 3);
-        const tsr_dtype dtype = f ? r->sku.dtype : (tsr_dtype)r->sku.index;
+        const bool fine = half && backward && (input == 5 || input == 6); /* lse and its gradient */
+        const tsr_dtype dtype = fine ? TSR_F32 : f ? r->sku.dtype : (tsr_dtype)r->sku.index;
+
+        input += *text == ' ';
 
         if (f || (i && r->sku.index != TSR_NO_INDEX)) {
             used += (size_t)snprintf(buf + used, n - used, "%s", tsr_dtype_name(dtype));

@@ -56,11 +56,6 @@ static tsr_attr integers(const int *value, int n)
     return attr;
 }
 
-tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias)
-{
-    return run("matmul", (tsr_tensor *[]){a, b, bias}, 3, NULL);
-}
-
 static tsr_tensor *reduction(const char *name, tsr_tensor *x, const int *dims, int n, bool keepdim)
 {
     return run(name, &x, 1, (const tsr_attr[]){integers(dims, n), integer(keepdim)});

@@ -27,7 +27,7 @@ static int64_t element_at(const tsr_shape *s, const tsr_shape *keep, int64_t i,
 #include "kernel/reference_types.inc.h"
 
 typedef struct bodies {
-    void (*matmul)(const tsr_kernel_call *call);
+    void (*matmul)(const tsr_kernel_call *call, bool turned);
     void (*reduce)(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor);
 } bodies;
 
@@ -41,7 +41,12 @@ static const bodies of[TSR__DTYPES] = {
 
 void tsr__reference_matmul(const tsr_kernel_call *call)
 {
-    of[call->out[0].dtype].matmul(call);
+    of[call->out[0].dtype].matmul(call, false);
+}
+
+void tsr__reference_linear(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].matmul(call, true);
 }
 
 void tsr__reference_sum(const tsr_kernel_call *call)

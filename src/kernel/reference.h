@@ -7,6 +7,7 @@
 #include "kernel/kernel.h"
 
 void tsr__reference_matmul(const tsr_kernel_call *call);
+void tsr__reference_linear(const tsr_kernel_call *call);
 void tsr__reference_sum(const tsr_kernel_call *call);
 void tsr__reference_mean(const tsr_kernel_call *call);
 void tsr__reference_max(const tsr_kernel_call *call);

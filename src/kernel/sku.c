@@ -49,6 +49,10 @@ static const op_facts POINTWISE[] = {
 };
 static const op_facts LINALG[] = {
     [TSR_LINALG_MATMUL] = {"matmul", {L, L, L, L, 0, 0, 0, 0, R}},
+    [TSR_LINALG_LINEAR] = {"linear", {L, L, L, L, 0, 0, 0, 0, R}},
+    [TSR_LINALG_EINSUM] = {"einsum", {L, L, L, L, 0, 0, 0, 0, R}},
+    [TSR_LINALG_ATTENTION] = {"attention", {W, P, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LINALG_ATTENTION_BACKWARD] = {"attention_backward", {W, P, W, W, 0, 0, 0, 0, 0}},
 };
 static const op_facts REDUCTION[] = {
     [TSR_REDUCTION_SUM] = {"sum", {V, V, V, V, V, V, V, V, V}},

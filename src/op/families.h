@@ -49,6 +49,8 @@ extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_inplace[]; /* of them, in place: found by name, but not listed */
 extern const tsr_op tsr__ops_compare[];
 extern const tsr_op tsr__ops_linalg[];
+extern const tsr_op tsr__ops_einsum[];
+extern const tsr_op tsr__ops_attention[];
 extern const tsr_op tsr__ops_reduction[];
 extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];

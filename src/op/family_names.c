@@ -11,6 +11,8 @@ const char *tsr_op_family(const tsr_op *op)
         {tsr__ops_pointwise, "pointwise"},
         {tsr__ops_compare, "comparisons and choices"},
         {tsr__ops_linalg, "linear algebra"},
+        {tsr__ops_einsum, "sums of products"},
+        {tsr__ops_attention, "attention"},
         {tsr__ops_reduction, "reductions"},
         {tsr__ops_softmax, "softmax"},
         {tsr__ops_views, "order of elements"},

@@ -77,4 +77,12 @@ tsr_status tsr__grad_rms_norm(const tsr_grad_call *call);
 tsr_status tsr__grad_cross_entropy(const tsr_grad_call *call);
 tsr_status tsr__grad_nll_loss(const tsr_grad_call *call);
 
+/* linalg_grad.c */
+tsr_status tsr__grad_matmul(const tsr_grad_call *call); /* and of bmm */
+tsr_status tsr__grad_linear(const tsr_grad_call *call);
+tsr_status tsr__grad_dot(const tsr_grad_call *call);
+tsr_status tsr__grad_outer(const tsr_grad_call *call);
+tsr_status tsr__grad_einsum(const tsr_grad_call *call);
+tsr_status tsr__grad_attention(const tsr_grad_call *call);
+
 #endif

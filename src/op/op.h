@@ -35,6 +35,7 @@ typedef enum tsr_attr_type {
     TSR_ATTR_INTS,
     TSR_ATTR_BOOL,
     TSR_ATTR_DTYPE,
+    TSR_ATTR_TEXT_TYPE,
     TSR_ATTR_FLOAT,
     TSR_ATTR_NUMBER
 } tsr_attr_type;
@@ -47,6 +48,9 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err);
 /* "dim=1" or "dims=0,2" */
 tsr_status tsr__attr_parse(const tsr_op *op, const char *text, size_t n, tsr_attrs *out,
                            tsr_error *err);
+/* A text of at most TSR_ATTR_TEXT characters as a value, compared and hashed as numbers are. */
+enum { TSR_ATTR_TEXT = 8 * TSR_MAX_DIM - 1 };
+tsr_attr tsr__attr_text(const char *text, size_t n);
 /* A dim counted from the end if negative; an error that names op and dim if out of range. */
 tsr_status tsr__dim_normalise(const tsr_schema *schema, int64_t dim, int ndim, int *out,
                               tsr_error *err);
@@ -65,7 +69,8 @@ void tsr__rules_free(tsr_rules *rules);
 /* For rows with one input: a shard of its dim `from` becomes one of the output's dim `to`. */
 tsr_status tsr__rule_pass(tsr_rules *rules, int from, int to, tsr_error *err);
 
-/* axes.c: does the text fit the row? And open rules from it for a call. */
+/* axes.c: does the row's text fit it? And open rules from a text, the row's or one that fits, for a
+   call. */
 tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err);
 tsr_status tsr__axes_rules(const tsr_schema *schema, const char *axes, tsr_rules *out,
                            tsr_error *err);
