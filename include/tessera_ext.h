@@ -229,7 +229,10 @@ struct tsr_op {
        prepare makes what is kept for further calls of the same kind (shapes, attributes, numbers;
        data is not there yet), as call->state; release frees that. run: on tensors, moving data
        itself; beside a kernel, for strategies in which comm says that the op moves something.
-       compose: by other ops, and by them alone. */
+       compose: by other ops, and by them alone; means: by others too, as a text, "mul(x,
+       sigmoid(x))": names of ops and of the row's inputs; attributes of parts as literals or as
+       the row's own, "dims=dims", "mul=-alpha", "mul=1/alpha"; "max_pool(x)[1]" is its output 1;
+       several outputs are separated by ;. Shapes and gradient follow from the parts. */
     tsr_kernel kernel;
     size_t (*scratch)(const tsr_kernel_call *call); /* Pure; shapes and attributes, no data */
     void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
@@ -239,6 +242,7 @@ struct tsr_op {
     tsr_status (*run)(const tsr_run_call *call, tsr_error *err);
     tsr_status (*compose)(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
                           tsr_error *err);
+    const char *means;
 
     /* optional: its gradient, written in ops; tsr_grad_none says that none flows through it */
     tsr_status (*grad)(const tsr_grad_call *call);
@@ -259,9 +263,17 @@ struct tsr_op {
     const char *const *cases;
 };
 
+/* Is it made of other ops? Such a row has no rules and no plan of its own. */
+static inline bool tsr_op_is_composed(const tsr_op *op)
+{
+    return op->compose || op->means;
+}
+
 /* The built-in rows. Pure. */
 TSR_API int tsr_op_count(void);
 TSR_API const tsr_op *tsr_op_row(int i); /* 0 <= i < count */
+/* The family of a built-in row, "reductions"; NULL of others. Pure. */
+TSR_API const char *tsr_op_family(const tsr_op *op);
 /* A row by name: built-in, or registered on the mesh (which may be NULL); NULL if none. Local. */
 TSR_API const tsr_op *tsr_op_find(const tsr_mesh *mesh, const char *name);
 
@@ -296,6 +308,8 @@ TSR_API tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *con
                                const char *const *attrs, int n_attrs, tsr_tensor *const *out,
                                tsr_tensor *const *grad_out, const bool *wanted,
                                tsr_tensor **grad_in);
+/* Does tsr_op_grad know what flows through it: by the row's function, or by its parts? Pure. */
+TSR_API bool tsr_op_has_grad(const tsr_op *op);
 /* For rows through which no gradient flows: comparisons, say. */
 TSR_API tsr_status tsr_grad_none(const tsr_grad_call *call);
 

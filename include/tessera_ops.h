@@ -634,6 +634,54 @@ TSR_API tsr_status tsr_tables_plan(const tsr_table_facts *tables, int n,
                                    const tsr_tables_opts *opts, tsr_table_choice *choices,
                                    tsr_table_load *loads, tsr_error *err);
 
+/* ---- made of others -------------------------------------------------------------------------- */
+
+/* Each is a text of other ops (tessera ops OP says which), and so are its gradients. */
+TSR_API tsr_tensor *tsr_square(tsr_tensor *x); /* x times x */
+TSR_API tsr_tensor *tsr_tan(tsr_tensor *x);    /* tangent */
+TSR_API tsr_tensor *tsr_sinh(tsr_tensor *x);   /* hyperbolic sine */
+TSR_API tsr_tensor *tsr_cosh(tsr_tensor *x);   /* hyperbolic cosine */
+TSR_API tsr_tensor *tsr_asinh(tsr_tensor *x);  /* inverse of the hyperbolic sine */
+/* inverse of the hyperbolic cosine, of x from 1 on */
+TSR_API tsr_tensor *tsr_acosh(tsr_tensor *x);
+/* inverse of the hyperbolic tangent, of x between -1 and 1 */
+TSR_API tsr_tensor *tsr_atanh(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_log2(tsr_tensor *x);       /* logarithm to the base of 2 */
+TSR_API tsr_tensor *tsr_log10(tsr_tensor *x);      /* logarithm to the base of 10 */
+TSR_API tsr_tensor *tsr_logsigmoid(tsr_tensor *x); /* logarithm of 1 / (1 + e^-x) */
+TSR_API tsr_tensor *tsr_softsign(tsr_tensor *x);   /* x / (1 + |x|) */
+TSR_API tsr_tensor *tsr_tanhshrink(tsr_tensor *x); /* x - tanh(x) */
+/* x, but not below 0 and not above 6 */
+TSR_API tsr_tensor *tsr_relu6(tsr_tensor *x);
+/* alpha x + beta, but not below 0 and not above 1 */
+TSR_API tsr_tensor *tsr_hardsigmoid(tsr_tensor *x, double alpha, double beta);
+TSR_API tsr_tensor *tsr_hardswish(tsr_tensor *x); /* x times hardsigmoid(x) */
+TSR_API tsr_tensor *tsr_mish(tsr_tensor *x);      /* x times tanh(log(1 + e^x)) */
+/* scale times elu(x) */
+TSR_API tsr_tensor *tsr_selu(tsr_tensor *x, double alpha, double scale);
+/* x where it is positive, else alpha (e^(x / alpha) - 1) */
+TSR_API tsr_tensor *tsr_celu(tsr_tensor *x, double alpha);
+/* x where it is positive, else weight times x; weight broadcasts */
+TSR_API tsr_tensor *tsr_prelu(tsr_tensor *x, tsr_tensor *weight);
+/* x where it is above threshold, else value */
+TSR_API tsr_tensor *tsr_threshold(tsr_tensor *x, double threshold, double value);
+/* x where it is further from 0 than lambd, else 0 */
+TSR_API tsr_tensor *tsr_hardshrink(tsr_tensor *x, double lambd);
+/* x, brought nearer to 0 by lambd */
+TSR_API tsr_tensor *tsr_softshrink(tsr_tensor *x, double lambd);
+/* x without what is behind the point */
+TSR_API tsr_tensor *tsr_trunc(tsr_tensor *x);
+/* a - b floor(a / b): what is left of a, with the sign of b */
+TSR_API tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b);
+/* a - b trunc(a / b): what is left of a, with the sign of a */
+TSR_API tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b);
+/* is just one of a and b not 0? */
+TSR_API tsr_tensor *tsr_logical_xor(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_isnan(tsr_tensor *x);    /* is x no number? */
+TSR_API tsr_tensor *tsr_isinf(tsr_tensor *x);    /* is x infinite? */
+TSR_API tsr_tensor *tsr_isposinf(tsr_tensor *x); /* is x plus infinity? */
+TSR_API tsr_tensor *tsr_isneginf(tsr_tensor *x); /* is x minus infinity? */
+
 #ifdef __cplusplus
 }
 #endif

@@ -230,7 +230,7 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
     tsr_opened o;
     tsr_status st;
 
-    if (call->entry->op->compose)
+    if (tsr_op_is_composed(call->entry->op))
         return tsr__compose(ctx, call, out);
     TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
     TSR_TRY(tsr__dispatch_compute(call, &o, out));

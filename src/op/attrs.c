@@ -149,6 +149,20 @@ int tsr__attr_index(const tsr_op *op, const char *name)
     return -1;
 }
 
+tsr_attr_type tsr__attr_type(const tsr_op *op, int index)
+{
+    static const char *const types[] = {"int", "ints", "bool", "dtype", "text", "float", "number"};
+    const char *p = op->attrs;
+    declared d = {0};
+    int type = 0;
+
+    while (index-- >= 0)
+        next_declared(&p, &d);
+    while (type < TSR_ATTR_NUMBER && !is_type(&d, types[type]))
+        type++;
+    return (tsr_attr_type)type;
+}
+
 const tsr_attr *tsr_schema_attr(const tsr_schema *schema, const char *name)
 {
     static const tsr_attr absent = {.n = -1};

@@ -73,6 +73,7 @@ extern const tsr_op tsr__ops_convolution[];
 extern const tsr_op tsr__ops_pooling[];
 extern const tsr_op tsr__ops_resampling[];
 extern const tsr_op tsr__ops_norm[];
+extern const tsr_op tsr__ops_decomposed[];
 extern const tsr_op tsr__ops_layer_norm[];
 extern const tsr_op tsr__ops_class_loss[];
 extern const tsr_op tsr__ops_pair_loss[];

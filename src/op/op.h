@@ -30,6 +30,16 @@ const tsr_op *const *tsr__op_families(void); /* ended by NULL */
 /* attrs.c */
 int tsr__attr_index(const tsr_op *op, const char *name); /* -1: the op has none of that name */
 int tsr__attrs_count(const tsr_op *op);
+typedef enum tsr_attr_type {
+    TSR_ATTR_INT,
+    TSR_ATTR_INTS,
+    TSR_ATTR_BOOL,
+    TSR_ATTR_DTYPE,
+    TSR_ATTR_TEXT_TYPE,
+    TSR_ATTR_FLOAT,
+    TSR_ATTR_NUMBER
+} tsr_attr_type;
+tsr_attr_type tsr__attr_type(const tsr_op *op, int index); /* of a row whose attributes are right */
 /* The attribute of type number with this value; and which attributes of an op are of that type, as
    a mask. */
 tsr_attr tsr__number(double x);
@@ -48,8 +58,10 @@ tsr_status tsr__dim_normalise(const tsr_schema *schema, int64_t dim, int ndim, i
 /* schema.c: number of inputs, optional ones, meshes alike; then the row's shape function */
 tsr_status tsr__schema_check(tsr_schema *schema, tsr_error *err);
 
-/* row_check.c: does the row contradict itself? An error that names the op. */
-tsr_status tsr__row_check(const tsr_op *op, tsr_error *err);
+/* row_check.c: does the row contradict itself? An error that names the op. Texts of other ops name
+   built-in ones or those of the table, which may be NULL. */
+struct tsr_op_table;
+tsr_status tsr__row_check(const tsr_op *op, const struct tsr_op_table *known, tsr_error *err);
 
 /* rules.c: the rules of a call, filled and without doubles; or its strategies for the whole mesh */
 tsr_status tsr__rules_make(const tsr_schema *schema, tsr_rules *out, tsr_error *err);

@@ -35,6 +35,7 @@ const tsr_op *const *tsr__op_families(void)
         tsr__ops_ordering,
         tsr__ops_random,
         tsr__ops_creation,
+        tsr__ops_decomposed,
         NULL,
     };
     /* clang-format on */
