@@ -61,7 +61,7 @@ static tsr_tensor *weight_grad(const tsr_grad_call *c, const tsr_class_opts *o, 
         tsr_class_opts all = *o;
 
         all.reduction = TSR_LOSS_SUM;
-        sum = tsr__grad_sum(
+        sum = tsr__grad_added(
             sum, tsr_neg(tsr_nll_loss_backward(grad_divisor, p, c->in[1], NULL, NULL, &all)));
     }
     return sum ? sum_rows(sum) : NULL;
@@ -87,7 +87,7 @@ tsr_status tsr__grad_cross_entropy(const tsr_grad_call *c)
             c->grad_in[0] = tsr_cross_entropy_backward(c->grad_out[0], c->in[0], c->in[1], c->in[2],
                                                        c->out[1], c->out[2], &o);
         if (c->grad_out[1])
-            c->grad_in[0] = tsr__grad_sum(c->grad_in[0], through_lse(c));
+            c->grad_in[0] = tsr__grad_added(c->grad_in[0], through_lse(c));
     }
     if (c->wanted[2])
         c->grad_in[2] =

@@ -8,6 +8,6 @@
 /* A number of the type of a tensor, on its mesh. Local. */
 tsr_tensor *tsr__grad_scalar(const tsr_tensor *like, double value);
 /* a + b, of which one may be NULL, and then both. Collective. */
-tsr_tensor *tsr__grad_sum(tsr_tensor *a, tsr_tensor *b);
+tsr_tensor *tsr__grad_added(tsr_tensor *a, tsr_tensor *b);
 
 #endif

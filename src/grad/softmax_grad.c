@@ -28,7 +28,7 @@ tsr_tensor *tsr__grad_scalar(const tsr_tensor *like, double value)
     return tsr_full(tsr_tensor_mesh(like), tsr_spec_text(&spec, text, sizeof text), value);
 }
 
-tsr_tensor *tsr__grad_sum(tsr_tensor *a, tsr_tensor *b)
+tsr_tensor *tsr__grad_added(tsr_tensor *a, tsr_tensor *b)
 {
     return a && b ? tsr_add(a, b) : a ? a : b;
 }
@@ -51,7 +51,7 @@ static tsr_tensor *through_statistics(const tsr_grad_call *c, tsr_tensor *mean, 
                       mean ? tsr_add(c->in[0], tsr_neg(mean)) : c->in[0]);
     }
     if (grad_mean) /* in the shape of x */
-        sum = tsr__grad_sum(sum,
+        sum = tsr__grad_added(sum,
                             tsr_add(grad_mean, tsr_mul(c->in[0], tsr__grad_scalar(c->in[0], 0))));
     return sum ? tsr_mul(sum, each) : NULL;
 }
@@ -66,7 +66,7 @@ tsr_status tsr__grad_layer_norm(const tsr_grad_call *c)
                                      (int)c->attrs->value[0].i[0], c->wanted[0] ? &g[0] : NULL,
                                      c->wanted[1] ? &g[1] : NULL, c->wanted[2] ? &g[2] : NULL);
     if (c->wanted[0] && st == TSR_OK)
-        g[0] = tsr__grad_sum(
+        g[0] = tsr__grad_added(
             g[0], through_statistics(c, c->out[1], c->out[2], c->grad_out[1], c->grad_out[2]));
     return st;
 }
@@ -81,6 +81,6 @@ tsr_status tsr__grad_rms_norm(const tsr_grad_call *c)
                                    (int)c->attrs->value[0].i[0], c->wanted[0] ? &g[0] : NULL,
                                    c->wanted[1] ? &g[1] : NULL);
     if (c->wanted[0] && st == TSR_OK)
-        g[0] = tsr__grad_sum(g[0], through_statistics(c, NULL, c->out[1], NULL, c->grad_out[1]));
+        g[0] = tsr__grad_added(g[0], through_statistics(c, NULL, c->out[1], NULL, c->grad_out[1]));
     return st;
 }
