@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= lib
 DESTDIR ?=
 
-.PHONY: build demo check check-full sanitize lint format symbols bench install clean help
+.PHONY: build demo check check-full sanitize lint format docs symbols bench install clean help
 
 build: build/build.ninja     ## the library, the tool and the examples in build/ (default)
 	@ninja -C build build.ninja >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
@@ -38,6 +38,9 @@ lint:                        ## only the static checks
 
 format:                      ## write all C files in the form .clang-format describes
 	@tools/check_format --fix
+
+docs: build                  ## write the list of ops in docs/ops.md anew
+	@tools/check_docs --fix build/tessera
 
 symbols: build               ## accept the library's exported functions as the new contract
 	@tools/check_symbols --update build/libtessera.so

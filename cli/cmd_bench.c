@@ -120,6 +120,20 @@ static const benchmark benchmarks[] = {
      "fewer. received: by the rank that gets most. halo: filling windows when nothing else is\n"
      "done; hidden: the share of it that passes behind the interior by the model's choice, and if\n"
      "the interior is always computed meanwhile."},
+    {"ops",
+     false,
+     bench_ops,
+     {{"ranks", "ranks", COUNT},
+      {"op", "op", TEXT},
+      {"inputs", "case", TEXT},
+      {"time", "seconds", SECONDS},
+      {"GB/s", "gb_per_s", NUMBER},
+      {"yardstick", "yardstick", TEXT},
+      {"its time", "yardstick_seconds", SECONDS},
+      {"ratio", "ratio", NUMBER}},
+     "f32. GB/s: bytes of inputs and outputs. memcpy moves as many, half of them read and half\n"
+     "written; sgemm is oneDNN's, for as many products; both in turns with ours. On two ranks the\n"
+     "yardstick is half of one rank's time. ratio: time divided by the yardstick's."},
     {"world",
      true,
      bench_latency,
@@ -198,8 +212,8 @@ static const benchmark *read_name(const char *text, const char **rest)
     if (near && n)
         cli_bad("bench: unknown benchmark \"%s\"; did you mean %s?", name, near);
     else
-        cli_bad("bench: which one: redistribute, plan, propagate, dispatch, embedding, conv or "
-                "world?");
+        cli_bad("bench: which one: redistribute, plan, propagate, dispatch, embedding, conv, "
+                "ops or world?");
     return NULL;
 }
 

@@ -302,7 +302,7 @@ int cli_draw_op(const cli_args *args)
         status = op_problem_read("draw", false, args->text, &a->p);
     else
         status = cli_bad("draw: --color is \"%s\"; expected auto, always or never", when);
-    if (status == CLI_OK && a->p.op->compose)
+    if (status == CLI_OK && tsr_op_is_composed(a->p.op))
         status = cli_bad("draw: %s is composed of other ops; explain names them, draw those",
                          a->p.op->name);
     if (status == CLI_OK)

@@ -338,7 +338,7 @@ static int tell(story *s, bool rules_only, bool as_json)
 {
     int status;
 
-    if (s->p.op->compose)
+    if (tsr_op_is_composed(s->p.op))
         return explain_composed(&s->p, rules_only, as_json);
     status = op_rules_make(&s->p, &s->rules);
 

@@ -9,9 +9,17 @@ static const char *shards(const tsr_op *op)
 {
     if (op->axes)
         return op->axes;
-    if (op->compose)
-        return "as composed";
+    if (tsr_op_is_composed(op))
+        return "as its parts";
     return op->rule || op->strategies || op->propagate ? "by function" : "replicated";
+}
+
+/* Does one flow through it? */
+const char *ops_gradient(const tsr_op *op)
+{
+    if (op->grad)
+        return op->grad == tsr_grad_none ? "none" : "yes";
+    return tsr_op_has_grad(op) ? "by parts" : "-";
 }
 
 static void print_table(void)
@@ -23,8 +31,8 @@ static void print_table(void)
     for (int i = 0; i < tsr_op_count(); i++) {
         const tsr_op *op = tsr_op_row(i);
 
-        cli_table_row(&table, (const char *[]){op->name, op->inputs, shards(op),
-                                               op->grad ? "yes" : "-", op->doc});
+        cli_table_row(
+            &table, (const char *[]){op->name, op->inputs, shards(op), ops_gradient(op), op->doc});
     }
     cli_table_close(&table, 0);
     printf("\ninputs  ? may be left out or -, * is a list\n"
@@ -34,8 +42,10 @@ static void print_table(void)
 }
 
 /* How partial inputs pass. */
-static const char *partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
+const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 {
+    if (tsr_op_is_composed(op))
+        return "as its parts have it";
     if (op->moves)
         return "every reduction passes, it only moves elements";
     if (!op->linear && !op->monotone)
@@ -49,30 +59,38 @@ static const char *partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 static void print_op(const tsr_op *op)
 {
     char text[TSR_TEXT_LEN];
+    const tsr_op *inplace;
 
+    snprintf(text, sizeof text, "%s_inplace", op->name);
+    inplace = tsr_op_find(NULL, text);
     printf("%s  %s\n", op->name, op->doc);
     printf("  inputs      %s\n", op->inputs);
     printf("  attributes  ");
     for (const char *a = op->attrs ? op->attrs : "none"; *a; a++)
         printf(*a == ',' ? ", " : "%c", *a);
     printf("\n  shards      %s\n", shards(op));
-    printf("  partial     %s\n", partials(op, text));
-    printf("  runs        %s%s%s\n",
-           op->compose  ? "by other ops"
-           : op->kernel ? "a kernel on local parts"
-                        : "by itself, moving data",
+    printf("  partial     %s\n", ops_partials(op, text));
+    printf("  runs        %s%s%s%s\n",
+           op->means     ? "as "
+           : op->compose ? "by other ops"
+           : op->kernel  ? "a kernel on local parts"
+                         : "by itself, moving data",
+           op->means ? op->means : "",
            op->kernel && op->run ? "; or by itself where that is cheaper" : "",
            op->inplace ? ", into its first input" : "");
-    printf("  gradient    %s\n", op->grad ? "yes" : "not yet");
+    printf("  gradient    %s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known");
+    if (inplace)
+        printf("  in place    %s\n", inplace->name);
     if (op->cases && op->cases[0])
         printf("  try         tessera verify \"%s %s mesh=2x2\"\n", op->name, op->cases[0]);
 }
 
 static json_t *op_json(const tsr_op *op)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name, "inputs", op->inputs,
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name, "inputs", op->inputs,
                      "attributes", op->attrs ? op->attrs : "", "axes", op->axes ? op->axes : "",
-                     "gradient", op->grad != NULL, "doc", op->doc);
+                     "means", op->means ? op->means : "", "gradient", tsr_op_has_grad(op), "doc",
+                     op->doc);
 }
 
 int cli_ops(const cli_args *args)
@@ -82,6 +100,10 @@ int cli_ops(const cli_args *args)
     char *rest = args->text, *word;
     bool first = true;
 
+    if (cli_option_of(args, "coverage") || cli_option_of(args, "markdown")) {
+        json_decref(results);
+        return cli_option_of(args, "markdown") ? ops_markdown() : ops_coverage(as_json);
+    }
     for (; args->n_words > 0 && (word = strtok_r(rest, " \t\n", &rest)); first = false) {
         const tsr_op *op = tsr_op_find(NULL, word);
 

@@ -191,7 +191,7 @@ static int print_json(const task *t, const char *list, const char *text)
                   "save_seconds", t->save, "bytes_in", (json_int_t)t->answer.counters.bytes_in,
                   "bytes_out", (json_int_t)t->answer.counters.bytes_out, "memory_peak",
                   (json_int_t)t->answer.counters.memory_peak);
-    if (!p->op->compose)
+    if (!tsr_op_is_composed(p->op))
         json_object_set_new(result, "predicted_seconds", json_real(p->way.seconds));
     return cli_print_json(json_pack("{s:s, s:[o]}", "command", "run", "results", result));
 }
@@ -207,7 +207,7 @@ static int print(const task *t, const char *list, bool as_json)
     printf("%s\n", text);
     printf("  load    %s from %s\n", cli_seconds(t->load, a), list);
     printf("  run     %s", cli_seconds(t->run, a));
-    if (!p->op->compose)
+    if (!tsr_op_is_composed(p->op))
         printf(" (moving predicted %s)", cli_seconds(p->way.seconds, b));
     printf("\n");
     for (int k = 0; k < t->answer.n_out; k++)

@@ -19,9 +19,11 @@ static const cli_command commands[] = {
      .options = {JSON},
      .run = cli_info},
     {.name = "ops",
-     .synopsis = "[OP...] [--json]",
-     .help = "the ops, or all of some: inputs, attributes, how they shard",
-     .options = {JSON},
+     .synopsis = "[OP...] [--json]\n       tessera ops --coverage [--json] | --markdown",
+     .help = "the ops, or all of some: inputs, attributes, how they shard; what ONNX has of them",
+     .options = {{"coverage", NULL, "the operators of ONNX: by which ops, and what is missing"},
+                 {"markdown", NULL, "all ops as the list of docs/ops.md"},
+                 JSON},
      .run = cli_ops},
     {.name = "kernels",
      .synopsis = "[CATEGORY | OP | CATEGORY.OP] [--json]",
@@ -109,15 +111,15 @@ static const cli_command commands[] = {
      .options = {{"out", "FILE", "save the numbers as a cost file"}, JSON},
      .run = cli_calibrate},
     {.name = "bench",
-     .synopsis =
-         "redistribute|plan|propagate|dispatch|embedding|conv|world [--size LIST] [--ranks LIST]\n"
-         "                     [world=WORLD] [mesh=MESH] [--json]",
-     .help = "time redistributions, planning, strategies of ops, calls, lookups, or barriers",
+     .synopsis = "redistribute|plan|propagate|dispatch|embedding|conv|ops|world [--size LIST]\n"
+                 "                     [--ranks LIST] [world=WORLD] [mesh=MESH] [--json]",
+     .help = "time redistributions, planning, strategies of ops, calls, lookups, ops, or barriers",
      .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
                 "  tessera bench plan\n"
                 "  tessera bench propagate mesh=2x2     without the cache\n"
                 "  tessera bench dispatch               what a call costs beyond its kernel\n"
                 "  tessera bench embedding --size 256000000 --ranks 2\n"
+                "  tessera bench ops                    beside memcpy and sgemm, on 1 and 2 ranks\n"
                 "  mpirun -n 4 tessera bench world\n",
      .options = {{"size", "LIST", "bytes of the whole tensor or table, 4MiB,64MiB when not given"},
                  {"ranks", "LIST", "numbers of ranks, 2,4 when not given"},

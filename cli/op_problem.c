@@ -229,11 +229,11 @@ int op_problem_complete(op_problem *p)
 
     if (tsr_schema_make(p->op, p->in, p->n_in, p->attr, p->n_attrs, &p->schema, &err) != TSR_OK)
         return cli_error(&err);
-    if (p->op->compose && p->want_text[0])
+    if (tsr_op_is_composed(p->op) && p->want_text[0])
         return cli_bad("%s is composed of other ops, which decide where its outputs are: "
                        "leave out -> %s",
                        p->op->name, p->want_text);
-    if (p->op->compose)
+    if (tsr_op_is_composed(p->op))
         return CLI_OK;
     if (p->schema.n_out > 0 && p->schema.out_shape[0].ndim < 0)
         return cli_bad("%s: its first output is switched off, and the tool shows that one",

@@ -61,6 +61,12 @@ int op_unknown(const char *command, const char *name);
 
 int cli_draw_op(const cli_args *args);
 int cli_explain_op(const cli_args *args);
+/* tessera ops --coverage and --markdown; give the exit status. */
+int ops_coverage(bool as_json);
+int ops_markdown(void);
+/* How partial inputs pass, and whether a gradient flows, in words. */
+const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN]);
+const char *ops_gradient(const tsr_op *op);
 /* Of an op that is composed of others; gives the exit status. */
 int explain_composed(const op_problem *p, bool rules_only, bool as_json);
 int cli_verify_op(const cli_args *args);

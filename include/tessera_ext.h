@@ -40,8 +40,11 @@ typedef struct tsr_op tsr_op;
 
 /* The value of an attribute; the row says which of these it uses. */
 typedef struct tsr_attr {
-    int n;                  /* ints given; -1: the attribute was left out */
-    int64_t i[TSR_MAX_DIM]; /* int and bool use the first */
+    int n; /* ints given; -1: the attribute was left out. Of a text: as many as it takes the place of */
+    union {
+        int64_t i[TSR_MAX_DIM];     /* int, bool and dtype use the first */
+        char text[8 * TSR_MAX_DIM]; /* ended and filled up by zeros */
+    };
     double f;
 } tsr_attr;
 
@@ -177,9 +180,12 @@ typedef struct tsr_grad_call {
 struct tsr_op {
     const char *name;
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
-    const char *attrs;  /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none */
-    const char *doc;    /* one sentence */
-    int kind;           /* functions that several rows share tell them apart by it; it is theirs */
+    /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none. Types are int, ints, bool, float,
+       dtype and number: a float of which planning, so also shape and rules, may only ask how it
+       compares with 0 and 1 and whether it is whole. */
+    const char *attrs;
+    const char *doc; /* one sentence */
+    int kind;        /* functions that several rows share tell them apart by it; it is theirs */
 
     /* How it shards: at most one of these four; an op that has none runs replicated.
        axes: "...mk,...kn,n->...mn", a letter for every axis, ... for leading ones, which broadcast;
@@ -207,9 +213,10 @@ struct tsr_op {
        runs. */
     void (*windows)(const tsr_schema *schema, bool spread, tsr_windows *out);
 
-    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias" or
-       "a-b": P(sum) and P(avg) pass; an input that it does not name stays fixed. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or change
-       places. moves: the op only moves elements, so every reduction passes. */
+    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias" or "a-b":
+       P(sum) and P(avg) pass; an input that it does not name stays fixed. monotone: "+x" or "-x":
+       P(max) and P(min) pass along one input, or change places. moves: the op only moves elements,
+       so every reduction passes. */
     const char *linear;
     const char *monotone;
     bool moves;
@@ -222,7 +229,10 @@ struct tsr_op {
        prepare makes what is kept for further calls of the same kind (shapes, attributes, numbers;
        data is not there yet), as call->state; release frees that. run: on tensors, moving data
        itself; beside a kernel, for strategies in which comm says that the op moves something.
-       compose: by other ops, and by them alone. */
+       compose: by other ops, and by them alone; means: by others too, as a text, "mul(x,
+       sigmoid(x))": names of ops and of the row's inputs; attributes of parts as literals or as
+       the row's own, "dims=dims", "mul=-alpha", "mul=1/alpha"; "max_pool(x)[1]" is its output 1;
+       several outputs are separated by ;. Shapes and gradient follow from the parts. */
     tsr_kernel kernel;
     size_t (*scratch)(const tsr_kernel_call *call); /* Pure; shapes and attributes, no data */
     void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
@@ -232,6 +242,7 @@ struct tsr_op {
     tsr_status (*run)(const tsr_run_call *call, tsr_error *err);
     tsr_status (*compose)(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
                           tsr_error *err);
+    const char *means;
 
     /* optional: its gradient, written in ops; tsr_grad_none says that none flows through it */
     tsr_status (*grad)(const tsr_grad_call *call);
@@ -252,9 +263,17 @@ struct tsr_op {
     const char *const *cases;
 };
 
+/* Is it made of other ops? Such a row has no rules and no plan of its own. */
+static inline bool tsr_op_is_composed(const tsr_op *op)
+{
+    return op->compose || op->means;
+}
+
 /* The built-in rows. Pure. */
 TSR_API int tsr_op_count(void);
 TSR_API const tsr_op *tsr_op_row(int i); /* 0 <= i < count */
+/* The family of a built-in row, "reductions"; NULL of others. Pure. */
+TSR_API const char *tsr_op_family(const tsr_op *op);
 /* A row by name: built-in, or registered on the mesh (which may be NULL); NULL if none. Local. */
 TSR_API const tsr_op *tsr_op_find(const tsr_mesh *mesh, const char *name);
 
@@ -289,6 +308,8 @@ TSR_API tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *con
                                const char *const *attrs, int n_attrs, tsr_tensor *const *out,
                                tsr_tensor *const *grad_out, const bool *wanted,
                                tsr_tensor **grad_in);
+/* Does tsr_op_grad know what flows through it: by the row's function, or by its parts? Pure. */
+TSR_API bool tsr_op_has_grad(const tsr_op *op);
 /* For rows through which no gradient flows: comparisons, say. */
 TSR_API tsr_status tsr_grad_none(const tsr_grad_call *call);
 
@@ -353,7 +374,11 @@ enum {
     TSR_CATEGORY_CONVOLUTION = 6,
     TSR_CATEGORY_POOLING = 7,
     TSR_CATEGORY_LOSS = 8,
-    TSR_CATEGORY_LAYER_NORM = 9
+    TSR_CATEGORY_LAYER_NORM = 9,
+    TSR_CATEGORY_INDEX = 10,
+    TSR_CATEGORY_ORDER = 11,
+    TSR_CATEGORY_RANDOM = 12,
+    TSR_CATEGORY_CREATION = 13
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -423,7 +448,13 @@ enum {
 };
 
 typedef uint16_t tsr_linalg_kind;
-enum { TSR_LINALG_MATMUL = 0 };
+enum {
+    TSR_LINALG_MATMUL = 0,
+    TSR_LINALG_LINEAR = 1,
+    TSR_LINALG_EINSUM = 2,
+    TSR_LINALG_ATTENTION = 3,
+    TSR_LINALG_ATTENTION_BACKWARD = 4
+};
 
 typedef uint16_t tsr_reduction_kind;
 enum {
@@ -513,6 +544,34 @@ enum {
     TSR_RMS_NORM = 2,
     TSR_RMS_NORM_BACKWARD = 3
 };
+
+typedef uint16_t tsr_index_kind;
+enum {
+    TSR_INDEX_GATHER = 0,
+    TSR_INDEX_SELECT = 1,
+    TSR_INDEX_TAKE = 2,
+    TSR_INDEX_SCATTER = 3,
+    TSR_INDEX_SCATTER_ADD = 4,
+    TSR_INDEX_ADD = 5,
+    TSR_INDEX_SCATTER_BACKWARD = 6,
+    TSR_INDEX_ONE_HOT = 7
+};
+
+typedef uint16_t tsr_order_kind;
+enum { TSR_ORDER_SORT = 0, TSR_ORDER_TOPK = 1 };
+
+typedef uint16_t tsr_random_kind;
+enum {
+    TSR_RANDOM_UNIFORM = 0,
+    TSR_RANDOM_NORMAL = 1,
+    TSR_RANDOM_BERNOULLI = 2,
+    TSR_RANDOM_RANDINT = 3,
+    TSR_RANDOM_PERMUTATION = 4,
+    TSR_RANDOM_DROPOUT = 5
+};
+
+typedef uint16_t tsr_creation_kind;
+enum { TSR_CREATION_ARANGE = 0, TSR_CREATION_LINSPACE = 1, TSR_CREATION_EYE = 2 };
 
 /* How a kernel is known. A plain value, the same on all ranks. */
 enum { TSR_NO_INDEX = -1 };

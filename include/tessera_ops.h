@@ -70,8 +70,9 @@ TSR_API tsr_tensor *tsr_lerp(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
 TSR_API tsr_tensor *tsr_lerp_by(tsr_tensor *a, tsr_tensor *b, double weight);
 TSR_API tsr_tensor *tsr_addcmul(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
 TSR_API tsr_tensor *tsr_addcdiv(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
-/* The same into the first input, which keeps its placements; they return it. All pointwise ops whose
-   output is like their first input have such a form, NAME_inplace, for tsr_op_run and tsr_foreach. */
+/* The same into the first input, which keeps its placements; they return it. All pointwise ops
+   whose output is like their first input have such a form, NAME_inplace, for tsr_op_run and
+   tsr_foreach. */
 TSR_API tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_sub_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
@@ -91,9 +92,6 @@ TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor
    (tsr_tensor *const *[]){x, m, v}, 3, n, &"value=-0.1", 1, x); out may be one of the lists. */
 TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, int n,
                                const char *const *attrs, int n_attrs, tsr_tensor **out);
-
-/* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
-TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);
 
 /* ---- reductions and scans -------------------------------------------------------------------- */
 
@@ -173,8 +171,9 @@ TSR_API tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims);
    as one dim. */
 TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims);
 
-/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or with
-   what mirroring at the ends gives, with the first and last elements, or from the other end. */
+/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or
+   with what mirroring at the ends gives, with the first and last elements, or from the other
+   end. */
 TSR_API tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after,
                             double value);
 TSR_API tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, const int64_t *after);
@@ -190,8 +189,8 @@ TSR_API tsr_tensor *tsr_triu(tsr_tensor *x, int64_t diagonal);
 TSR_API tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out);
 TSR_API tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out);
 
-/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c], with
-   crd [c, block, block] as in PyTorch's pixel_shuffle. */
+/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c],
+   with crd [c, block, block] as in PyTorch's pixel_shuffle. */
 TSR_API tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd);
 TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
 
@@ -200,6 +199,46 @@ TSR_API tsr_tensor *tsr_slice_backward(tsr_tensor *grad, int dim, int64_t start,
                                        int64_t length);
 TSR_API tsr_tensor *tsr_unfold_backward(tsr_tensor *grad, int dim, int64_t size, int64_t step,
                                         int64_t length);
+
+/* ---- linear algebra -------------------------------------------------------------------------- */
+
+/* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
+TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);
+/* c[batch,m,n] = sum over k of a[batch,m,k] b[batch,k,n]. */
+TSR_API tsr_tensor *tsr_bmm(tsr_tensor *a, tsr_tensor *b);
+/* y[...,n] = sum over k of x[...,k] weight[n,k], plus bias[n] unless bias is NULL. */
+TSR_API tsr_tensor *tsr_linear(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias);
+/* Of vectors: the sum of a[i] b[i], and c[m,n] = a[m] b[n]. */
+TSR_API tsr_tensor *tsr_dot(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_outer(tsr_tensor *a, tsr_tensor *b);
+/* The product of 1 to 4 tensors, a letter for each of their axes: "bij,bjk->bik". Axes that the
+   output lacks are summed; a letter twice in one operand is its diagonal; ... stands for dims without
+   a letter, which broadcast. Without -> the output has the dims of ... and then the letters that
+   occur once, in the order of the alphabet. At most 63 characters. */
+TSR_API tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n);
+
+/* Zero is the usual; NULL options: all usual. */
+typedef struct tsr_attention_opts {
+    bool causal;   /* row i sees keys 0 to i only */
+    double scale;  /* of the scores; 0: 1 / sqrt(dim) */
+    int64_t group; /* head h of queries reads head h / group of keys; 0: as they divide */
+} tsr_attention_opts;
+
+/* softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], k [batch, key heads, keys, dim] and
+   v [batch, key heads, keys, width]: [batch, heads, rows, width]. mask (may be NULL) broadcasts to
+   [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A row
+   that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum, [batch,
+   heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never stored as a
+   whole. */
+TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
+                                  const tsr_attention_opts *opts, tsr_tensor **lse);
+/* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of
+   the outputs; grad_lse may be NULL: nothing depends on lse. */
+TSR_API tsr_status tsr_attention_backward(tsr_tensor *grad, tsr_tensor *q, tsr_tensor *k,
+                                          tsr_tensor *v, tsr_tensor *y, tsr_tensor *lse,
+                                          tsr_tensor *grad_lse, tsr_tensor *mask,
+                                          const tsr_attention_opts *opts, tsr_tensor *out[3],
+                                          tsr_tensor **grad_mask);
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 
@@ -288,6 +327,23 @@ TSR_API tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_t
                                           tsr_tensor *weight, tsr_tensor *divisor,
                                           const tsr_class_opts *opts);
 
+/* Losses of x and a target of the same shape, element by element: (x - target)^2, |x - target|, and
+   the binary cross entropy of logits x, where weight and pos_weight broadcast to x or are NULL. */
+TSR_API tsr_tensor *tsr_mse_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_l1_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                        tsr_tensor *pos_weight, tsr_loss_reduction reduction);
+/* The gradient of x; that of target is minus that. */
+TSR_API tsr_tensor *tsr_mse_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                          tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_l1_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                         tsr_loss_reduction reduction);
+/* Those of x, target, weight and pos_weight, all of x's shape; NULL: not computed, one is not. */
+TSR_API tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                                tsr_tensor *weight, tsr_tensor *pos_weight,
+                                                tsr_loss_reduction reduction,
+                                                tsr_tensor **const grads[4]);
+
 /* ---- normalisation --------------------------------------------------------------------------- */
 
 /* x is [samples, channels, space...] with any number of space dims, 0 included. weight and bias are
@@ -358,6 +414,66 @@ TSR_API tsr_tensor *tsr_upsample(tsr_tensor *x, const int64_t *size, tsr_upsampl
 TSR_API tsr_tensor *tsr_adaptive_avg_pool_backward(tsr_tensor *grad, const int64_t *input);
 TSR_API tsr_tensor *tsr_upsample_backward(tsr_tensor *grad, const int64_t *input,
                                           tsr_upsample_mode mode);
+
+/* ---- by indices ------------------------------------------------------------------------------ */
+
+/* Indices are i32 or i64 and count from 0. One that is out of range is an error on every rank,
+   which names it and its place. */
+
+/* out[i][j][k] = x[i][index[i][j][k]][k] for dim 1, and so on: the index has as many dims as x, and
+   but for dim at most its sizes. */
+TSR_API tsr_tensor *tsr_gather(tsr_tensor *x, int dim, tsr_tensor *index);
+/* The slices of x along dim that a list of indices names. */
+TSR_API tsr_tensor *tsr_index_select(tsr_tensor *x, int dim, tsr_tensor *index);
+/* The elements of x, counted in row-major order, that indices of any shape name. */
+TSR_API tsr_tensor *tsr_take(tsr_tensor *x, tsr_tensor *index);
+/* x with x[i][index[i][j][k]][k] = src[i][j][k] for dim 1; if several are written to one place, the
+   last along dim. src is at least as large as the index. */
+TSR_API tsr_tensor *tsr_scatter(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* The same, added. */
+TSR_API tsr_tensor *tsr_scatter_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* x plus slices of src at those along dim that a list of indices names. */
+TSR_API tsr_tensor *tsr_index_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* The gradient of a scatter's src, as far as the index goes. */
+TSR_API tsr_tensor *tsr_scatter_backward(tsr_tensor *grad, int dim, tsr_tensor *index);
+/* [...] -> [..., classes], 1 at each id, 0 elsewhere. */
+TSR_API tsr_tensor *tsr_one_hot(tsr_tensor *ids, int64_t classes, tsr_dtype dtype);
+
+/* Elements along dim in order, and in *index (i64; may be NULL) where they were. A NaN is the
+   largest; equal ones stay in their order. */
+TSR_API tsr_tensor *tsr_sort(tsr_tensor *x, int dim, bool descending, tsr_tensor **index);
+/* The k largest along dim, or the smallest, in order. Of a dim that is sharded only the best of
+   every rank travel. */
+TSR_API tsr_tensor *tsr_topk(tsr_tensor *x, int64_t k, int dim, bool largest, tsr_tensor **index);
+
+/* ---- made by formulas ------------------------------------------------------------------------ */
+
+/* Tensors of a spec, "f32[1000,64]@[S(0),R]", as tsr_zeros makes them; tsr_full and tsr_arange are
+   in tessera.h. */
+/* Equal steps from start to stop, both included, in row-major order. */
+TSR_API tsr_tensor *tsr_linspace(tsr_mesh *mesh, const char *spec, double start, double stop);
+/* Ones on the diagonal of the last two dims. */
+TSR_API tsr_tensor *tsr_eye(tsr_mesh *mesh, const char *spec);
+
+/* Random numbers. Each element has those of its place in the whole tensor (Philox4x32-10, the seed
+   is the key): meshes, layouts and worlds do not matter, and the same call gives the same. Calls
+   with one seed give numbers that depend on each other; rows also have an `offset`, which tells
+   streams of one seed apart. */
+TSR_API tsr_tensor *tsr_uniform(tsr_mesh *mesh, const char *spec, double low, double high,
+                                uint64_t seed); /* low to below high */
+TSR_API tsr_tensor *tsr_normal(tsr_mesh *mesh, const char *spec, double mean, double std,
+                               uint64_t seed);
+TSR_API tsr_tensor *tsr_randn(tsr_mesh *mesh, const char *spec, uint64_t seed);
+/* 1 with probability p, else 0; of any type. */
+TSR_API tsr_tensor *tsr_bernoulli(tsr_mesh *mesh, const char *spec, double p, uint64_t seed);
+/* Integers from low to high - 1. */
+TSR_API tsr_tensor *tsr_randint(tsr_mesh *mesh, const char *spec, int64_t low, int64_t high,
+                                uint64_t seed);
+/* 0 to n - 1 in random order, for a list of n. */
+TSR_API tsr_tensor *tsr_permutation(tsr_mesh *mesh, const char *spec, uint64_t seed);
+/* Each element is 0 with probability p, else divided by 1 - p. No mask is stored: the gradient is
+   tsr_dropout of the gradient with the same numbers. */
+TSR_API tsr_tensor *tsr_dropout(tsr_tensor *x, double p, uint64_t seed, uint64_t offset);
 
 /* ---- lookups in tables ----------------------------------------------------------------------- */
 
@@ -517,6 +633,54 @@ typedef struct tsr_table_choice {
 TSR_API tsr_status tsr_tables_plan(const tsr_table_facts *tables, int n,
                                    const tsr_tables_opts *opts, tsr_table_choice *choices,
                                    tsr_table_load *loads, tsr_error *err);
+
+/* ---- made of others -------------------------------------------------------------------------- */
+
+/* Each is a text of other ops (tessera ops OP says which), and so are its gradients. */
+TSR_API tsr_tensor *tsr_square(tsr_tensor *x); /* x times x */
+TSR_API tsr_tensor *tsr_tan(tsr_tensor *x);    /* tangent */
+TSR_API tsr_tensor *tsr_sinh(tsr_tensor *x);   /* hyperbolic sine */
+TSR_API tsr_tensor *tsr_cosh(tsr_tensor *x);   /* hyperbolic cosine */
+TSR_API tsr_tensor *tsr_asinh(tsr_tensor *x);  /* inverse of the hyperbolic sine */
+/* inverse of the hyperbolic cosine, of x from 1 on */
+TSR_API tsr_tensor *tsr_acosh(tsr_tensor *x);
+/* inverse of the hyperbolic tangent, of x between -1 and 1 */
+TSR_API tsr_tensor *tsr_atanh(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_log2(tsr_tensor *x);       /* logarithm to the base of 2 */
+TSR_API tsr_tensor *tsr_log10(tsr_tensor *x);      /* logarithm to the base of 10 */
+TSR_API tsr_tensor *tsr_logsigmoid(tsr_tensor *x); /* logarithm of 1 / (1 + e^-x) */
+TSR_API tsr_tensor *tsr_softsign(tsr_tensor *x);   /* x / (1 + |x|) */
+TSR_API tsr_tensor *tsr_tanhshrink(tsr_tensor *x); /* x - tanh(x) */
+/* x, but not below 0 and not above 6 */
+TSR_API tsr_tensor *tsr_relu6(tsr_tensor *x);
+/* alpha x + beta, but not below 0 and not above 1 */
+TSR_API tsr_tensor *tsr_hardsigmoid(tsr_tensor *x, double alpha, double beta);
+TSR_API tsr_tensor *tsr_hardswish(tsr_tensor *x); /* x times hardsigmoid(x) */
+TSR_API tsr_tensor *tsr_mish(tsr_tensor *x);      /* x times tanh(log(1 + e^x)) */
+/* scale times elu(x) */
+TSR_API tsr_tensor *tsr_selu(tsr_tensor *x, double alpha, double scale);
+/* x where it is positive, else alpha (e^(x / alpha) - 1) */
+TSR_API tsr_tensor *tsr_celu(tsr_tensor *x, double alpha);
+/* x where it is positive, else weight times x; weight broadcasts */
+TSR_API tsr_tensor *tsr_prelu(tsr_tensor *x, tsr_tensor *weight);
+/* x where it is above threshold, else value */
+TSR_API tsr_tensor *tsr_threshold(tsr_tensor *x, double threshold, double value);
+/* x where it is further from 0 than lambd, else 0 */
+TSR_API tsr_tensor *tsr_hardshrink(tsr_tensor *x, double lambd);
+/* x, brought nearer to 0 by lambd */
+TSR_API tsr_tensor *tsr_softshrink(tsr_tensor *x, double lambd);
+/* x without what is behind the point */
+TSR_API tsr_tensor *tsr_trunc(tsr_tensor *x);
+/* a - b floor(a / b): what is left of a, with the sign of b */
+TSR_API tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b);
+/* a - b trunc(a / b): what is left of a, with the sign of a */
+TSR_API tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b);
+/* is just one of a and b not 0? */
+TSR_API tsr_tensor *tsr_logical_xor(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_isnan(tsr_tensor *x);    /* is x no number? */
+TSR_API tsr_tensor *tsr_isinf(tsr_tensor *x);    /* is x infinite? */
+TSR_API tsr_tensor *tsr_isposinf(tsr_tensor *x); /* is x plus infinity? */
+TSR_API tsr_tensor *tsr_isneginf(tsr_tensor *x); /* is x minus infinity? */
 
 #ifdef __cplusplus
 }

@@ -160,7 +160,6 @@ static tsr_status weigh(tsr_mesh *mesh, const trial *t, double *out)
 
 static tsr_status check_differences(tsr_mesh *mesh, trial *t, int k)
 {
-    const double h = 1e-5;
     const int64_t n = tsr_shape_count(&t->schema.in[k].shape);
     double largest = 1;
     char what[TSR_TEXT_LEN];
@@ -169,14 +168,20 @@ static tsr_status check_differences(tsr_mesh *mesh, trial *t, int k)
     for (int64_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(t->grad_in[k][i]));
     for (int64_t i = 0; i < n && st == TSR_OK; i++) {
-        double x = t->in[k][i], above, below, slope;
-        t->in[k][i] = x + h;
-        TSR_TRY(weigh(mesh, t, &above));
-        t->in[k][i] = x - h;
-        TSR_TRY(weigh(mesh, t, &below));
-        t->in[k][i] = x;
-        slope = (above - below) / (2 * h);
-        if (fabs(slope - t->grad_in[k][i]) <= 1e-6 * largest || isnan(slope)) /* log of -1, say */
+        double x = t->in[k][i], above, below, slope = 0;
+        bool good = false;
+
+        for (double h = 1e-5; !good && h > 1e-8; h /= 100) { /* smaller where it is steep */
+            t->in[k][i] = x + h;
+            TSR_TRY(weigh(mesh, t, &above));
+            t->in[k][i] = x - h;
+            TSR_TRY(weigh(mesh, t, &below));
+            t->in[k][i] = x;
+            slope = (above - below) / (2 * h);
+            good = fabs(slope - t->grad_in[k][i]) <= 1e-6 * largest ||
+                   isnan(slope); /* log of -1, say */
+        }
+        if (good)
             continue;
         snprintf(what, sizeof what, "input %d, element %d: %.9g, but by differences %.9g", k,
                  (int)i, t->grad_in[k][i], slope);
@@ -305,7 +310,7 @@ static void gradients_are_right(void **state)
 
     for (int r = 0; r < tsr_op_count(); r++) {
         const tsr_op *op = tsr_op_row(r);
-        if (!op->grad || op->grad == tsr_grad_none || !op_is_asked(op->name))
+        if (!tsr_op_has_grad(op) || op->grad == tsr_grad_none || !op_is_asked(op->name))
             continue;
         for (int c = 0; op->cases && op->cases[c]; c++, number++)
             if (number % every == 0)

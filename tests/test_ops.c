@@ -99,7 +99,7 @@ static tsr_status check_plan(tsr_mesh *mesh, const law_call *c, tsr_tensor *cons
     int64_t planned = 0;
     bool good = true;
 
-    if (s->op->compose)
+    if (tsr_op_is_composed(s->op))
         return TSR_OK;
     if (tsr_op_plan(s, &cost, NULL, false, &way, NULL) != TSR_OK)
         return complain(mesh, c, "there is no plan");

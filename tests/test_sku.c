@@ -21,7 +21,7 @@ static void test_pinned(void **state)
 {
     static const struct {
         int category, op;
-        const char *text; /* of f32 and i64 by reference */
+        const char *text; /* of f32, or i64 where there is none, and indices of i64, by reference */
     } pinned[] = {
         {0, 0, "embedding.embedding.f32.i64.reference"},
         {0, 1, "embedding.embedding_backward.f32.i64.reference"},
@@ -82,6 +82,10 @@ static void test_pinned(void **state)
         {1, 46, "pointwise.fill.f32.reference"},
         {1, 47, "pointwise.cast.f32.reference"},
         {2, 0, "linalg.matmul.f32.reference"},
+        {2, 1, "linalg.linear.f32.reference"},
+        {2, 2, "linalg.einsum.f32.reference"},
+        {2, 3, "linalg.attention.f32.reference"},
+        {2, 4, "linalg.attention_backward.f32.reference"},
         {3, 0, "reduction.sum.f32.reference"},
         {3, 1, "reduction.mean.f32.reference"},
         {3, 2, "reduction.max.f32.reference"},
@@ -129,6 +133,39 @@ static void test_pinned(void **state)
         {7, 1, "pooling.average.f32.reference"},
         {7, 2, "pooling.max_grad.f32.reference"},
         {7, 3, "pooling.average_grad.f32.reference"},
+        {8, 0, "loss.cross_entropy.f32.reference"},
+        {8, 1, "loss.cross_entropy_backward.f32.reference"},
+        {8, 2, "loss.nll_loss.f32.reference"},
+        {8, 3, "loss.nll_loss_backward.f32.reference"},
+        {8, 4, "loss.mse_loss.f32.reference"},
+        {8, 5, "loss.mse_loss_backward.f32.reference"},
+        {8, 6, "loss.l1_loss.f32.reference"},
+        {8, 7, "loss.l1_loss_backward.f32.reference"},
+        {8, 8, "loss.bce_with_logits.f32.reference"},
+        {8, 9, "loss.bce_with_logits_backward.f32.reference"},
+        {9, 0, "layer_norm.layer_norm.f32.reference"},
+        {9, 1, "layer_norm.layer_norm_backward.f32.reference"},
+        {9, 2, "layer_norm.rms_norm.f32.reference"},
+        {9, 3, "layer_norm.rms_norm_backward.f32.reference"},
+        {10, 0, "index.gather.f32.i64.reference"},
+        {10, 1, "index.index_select.f32.i64.reference"},
+        {10, 2, "index.take.f32.i64.reference"},
+        {10, 3, "index.scatter.f32.i64.reference"},
+        {10, 4, "index.scatter_add.f32.i64.reference"},
+        {10, 5, "index.index_add.f32.i64.reference"},
+        {10, 6, "index.scatter_backward.f32.i64.reference"},
+        {10, 7, "index.one_hot.f32.i64.reference"},
+        {11, 0, "order.sort.f32.reference"},
+        {11, 1, "order.topk.f32.reference"},
+        {12, 0, "random.uniform.f32.reference"},
+        {12, 1, "random.normal.f32.reference"},
+        {12, 2, "random.bernoulli.f32.reference"},
+        {12, 3, "random.randint.i64.reference"},
+        {12, 4, "random.permutation.i64.reference"},
+        {12, 5, "random.dropout.f32.reference"},
+        {13, 0, "creation.arange.f32.reference"},
+        {13, 1, "creation.linspace.f32.reference"},
+        {13, 2, "creation.eye.f32.reference"},
     };
     enum { N = sizeof pinned / sizeof *pinned };
     tsr_kernel_sku sku, last = {0};
@@ -146,9 +183,12 @@ static void test_pinned(void **state)
     assert_int_equal(TSR_VARIANT_AVX512, 4);
     assert_int_equal(TSR_VARIANT_LIBRARY, 5);
     for (int i = 0; i < N; i++) {
+        const bool index = pinned[i].category == TSR_CATEGORY_EMBEDDING ||
+                           pinned[i].category == TSR_CATEGORY_INDEX;
+
         sku = (tsr_kernel_sku){(tsr_kernel_category)pinned[i].category, (uint16_t)pinned[i].op,
-                               TSR_F32, pinned[i].category ? TSR_NO_INDEX : TSR_I64,
-                               TSR_VARIANT_REFERENCE};
+                               strstr(pinned[i].text, ".f32") ? TSR_F32 : TSR_I64,
+                               index ? TSR_I64 : TSR_NO_INDEX, TSR_VARIANT_REFERENCE};
         assert_string_equal(tsr_kernel_sku_text(&sku, text, sizeof text), pinned[i].text);
         assert_true(tsr__sku_exists(&sku));
     }
@@ -172,7 +212,7 @@ static void test_list(void **state)
 {
     const int n = tsr_kernel_count();
     uint64_t *hash = calloc((size_t)n, sizeof *hash);
-    int by_category[10] = {0};
+    int by_category[14] = {0};
 
     (void)state;
     assert_non_null(hash);
@@ -182,7 +222,7 @@ static void test_list(void **state)
         char text[TSR_SKU_TEXT_LEN];
 
         assert_true(tsr__sku_exists(&sku));
-        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 10);
+        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 14);
         by_category[sku.category]++;
         hash[i] = tsr_kernel_sku_hash(&sku);
         tsr_kernel_sku_text(&sku, text, sizeof text);
@@ -198,12 +238,18 @@ static void test_list(void **state)
     /* by the groups of kernel/pointwise_list.inc.h, and cast */
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE],
                      4 * (7 * 3 + 1) + 6 * 7 * 3 + 23 * 4 * 3 + 14 * 8 * 3 + 8 * 2);
-    assert_int_equal(by_category[TSR_CATEGORY_LINALG], 4 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2 + 2 * (3 * 4 + 2));
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 * 8 + 2 * 7 + 5 * 4) * 3);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_MOVE], 21 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CONVOLUTION], 3 * (4 * 2 + 4));
+    assert_int_equal(by_category[TSR_CATEGORY_LOSS], 8 * 4 * 4 + 2 * 4 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_LAYER_NORM], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_POOLING], 2 * (7 * 3 + 1) + 2 * (4 * 3 + 4));
+    assert_int_equal(by_category[TSR_CATEGORY_INDEX], 2 * (5 * 8 * 2 + 2 * 7 * 2 + 8));
+    assert_int_equal(by_category[TSR_CATEGORY_ORDER], 2 * 8 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_RANDOM], 3 * 4 * 3 + 8 * 3 + 3 * 3 + 2 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_CREATION], 2 * 8 * 2 + 4 * 2);
 }
 
 static void test_bad(void **state)
@@ -304,6 +350,12 @@ static void fill(tsr_dtype dtype, int64_t n, void *x)
         tsr__put(dtype, x, i, (double)((i * 7 + i / 5) % 5 - (dtype == TSR_U8 ? 0 : 2)));
 }
 
+static bool is_attention(const tsr_kernel_sku *sku)
+{
+    return sku->category == TSR_CATEGORY_LINALG &&
+           (sku->op == TSR_LINALG_ATTENTION || sku->op == TSR_LINALG_ATTENTION_BACKWARD);
+}
+
 /* What errors are compared with besides the element itself: where terms of a row cancel, its largest
    element. */
 static double scale_of(const runner *r, tsr_dtype dtype, int64_t n, const void *want)
@@ -311,7 +363,7 @@ static double scale_of(const runner *r, tsr_dtype dtype, int64_t n, const void *
     double scale = 1;
 
     if (r->sku.category != TSR_CATEGORY_SOFTMAX && r->sku.category != TSR_CATEGORY_LOSS &&
-        r->sku.category != TSR_CATEGORY_LAYER_NORM)
+        r->sku.category != TSR_CATEGORY_LAYER_NORM && !is_attention(&r->sku))
         return 0;
     for (int64_t i = 0; i < n; i++)
         scale = fmax(scale, fabs(tsr__get(dtype, want, i)));
@@ -324,6 +376,7 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
     static const double eps[] = {0x1p-23, 0x1p-52, 0x1p-10, 0x1p-7};
     const size_t size = tsr_dtype_size(dtype);
     const double scale = scale_of(r, dtype, n, want);
+    const double least = r->sku.dtype == TSR_F64 ? 0 : eps[TSR_F32]; /* of what is computed in */
     char text[TSR_SKU_TEXT_LEN];
 
     for (int64_t i = 0; i < n; i++) {
@@ -333,7 +386,7 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
                    size) != 0 &&
             !(isnan(x) && isnan(y) && !exact) &&
             (exact || !tsr__dtype_is_float(dtype) ||
-             !(fabs(x - y) <= 8 * eps[dtype] * fmax(scale, fabs(y)))))
+             !(fabs(x - y) <= 8 * fmax(eps[dtype], least) * fmax(scale, fabs(y)))))
             fail_msg("%s: %s: element %d is %g, reference %g",
                      tsr_kernel_sku_text(&r->sku, text, sizeof text), what, (int)i, x, y);
     }
@@ -343,12 +396,19 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
    instead of these. */
 static void retype(const runner *r, const char *text, char *buf, size_t n)
 {
+    const bool half = r->sku.dtype == TSR_F16 || r->sku.dtype == TSR_BF16;
+    const bool backward =
+        r->sku.category == TSR_CATEGORY_LINALG && r->sku.op == TSR_LINALG_ATTENTION_BACKWARD;
     size_t used = 0;
+    int input = 0;
 
     while (*text && used + 8 < n) {
         const bool f = !strncmp(text, "f64", 3), i = !strncmp(text, "i64", 3);
         const bool b = r->only_bool && !strncmp(text, "bool", 4);
-        const tsr_dtype dtype = i ? (tsr_dtype)r->sku.index : r->sku.dtype;
+        const bool fine = half && backward && (input == 5 || input == 6); /* lse and its gradient */
+        const tsr_dtype dtype = fine ? TSR_F32 : i ? (tsr_dtype)r->sku.index : r->sku.dtype;
+
+        input += *text == ' ';
 
         if (f || b || (i && r->sku.index != TSR_NO_INDEX)) {
             used += (size_t)snprintf(buf + used, n - used, "%s", tsr_dtype_name(dtype));

@@ -120,7 +120,7 @@ static void search_equals_enumeration(void **state)
             const tsr_op *op = tsr_op_row(r);
             if (!op_is_asked(op->name) || is_planned_before(r))
                 continue;
-            for (int c = 0; op->cases && op->cases[c] && !op->compose; c++, cases++) {
+            for (int c = 0; op->cases && op->cases[c] && !tsr_op_is_composed(op); c++, cases++) {
                 int rules = rules_of(op, op->cases[c]);
                 int seeds = seeds_for(plan[m].seeds, mesh.ndim, rules);
                 for (int i = 0; i < seeds; i++, number++) {

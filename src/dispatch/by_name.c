@@ -94,7 +94,7 @@ static tsr_status read_want(tsr_ctx *ctx, const named *n, const char *placements
     tsr_spec like;
     tsr_status st = TSR_OK;
 
-    if (op->inplace || op->compose)
+    if (op->inplace || tsr_op_is_composed(op))
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: where its output goes is not to be chosen",
                          op->name);
     for (int k = 0; k < s.n_in; k++) {

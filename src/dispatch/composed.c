@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "op/means.h"
+#include "op/schema.h"
 #include "tensor/scope.h"
 
 /* ---- what was moved ---- */
@@ -49,6 +51,79 @@ static void forget_moves(const tsr_moved *m)
     }
 }
 
+/* ---- a text of other ops ---- */
+
+static tsr_status run_step(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
+                           const tsr_means_step *step, tsr_tensor *(*made)[TSR_MAX_OUT],
+                           tsr_tensor **out)
+{
+    const int n = tsr__means_inputs(step, call->n_in);
+    tsr_tensor *in[TSR_MAX_IN] = {NULL};
+    tsr_attrs own;
+
+    for (int k = 0; k < n; k++) {
+        const tsr_means_value v = tsr__means_input(step, k);
+
+        in[k] = v.step == TSR_MEANS_INPUT ? call->in[v.k] : made[v.step][v.k];
+        if (!in[k] && v.step != TSR_MEANS_INPUT)
+            return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: one of its parts has no output %d",
+                             call->entry->op->name, v.k);
+    }
+    tsr__means_attrs(step, attrs, &own);
+    return tsr__dispatch_row(ctx, step->op, in, n, &own, out);
+}
+
+/* Lets go of what no later step needs; a composed part may have handed on what it got. */
+static void release_before(tsr_ctx *ctx, const tsr_means *m, int now,
+                           tsr_tensor *(*made)[TSR_MAX_OUT])
+{
+    for (int i = 0; i <= now; i++)
+        for (int k = 0; k < TSR_MAX_OUT && m->step[i].last == now; k++) {
+            tsr_tensor *x = made[i][k];
+            bool used = !x || x->scope != ctx->scope;
+
+            made[i][k] = NULL;
+            for (int j = 0; j <= now && !used; j++)
+                for (int o = 0; o < TSR_MAX_OUT; o++)
+                    used = used || made[j][o] == x;
+            if (!used) {
+                tsr__scope_remove(x);
+                tsr_unref(x);
+            }
+        }
+}
+
+tsr_status tsr__means_run(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
+                          bool keep_all, tsr_tensor *(*made)[TSR_MAX_OUT])
+{
+    const tsr_means *m = call->entry->means;
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < call->entry->n_in && !call->entry->list; k++)
+        if ((m->needed >> k & 1) && (k >= call->n_in || !call->in[k]))
+            return tsr__input_missing(call->entry->op, k, &ctx->error);
+    for (int i = 0; i < m->n; i++) {
+        TSR_TRY(run_step(ctx, call, attrs, &m->step[i], made, made[i]));
+        if (!keep_all)
+            release_before(ctx, m, i, made);
+    }
+done:
+    return st;
+}
+
+/* What compose is for rows that have one. */
+static tsr_status run_means(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
+                            tsr_tensor **out)
+{
+    const tsr_means *m = call->entry->means;
+    tsr_tensor *made[TSR_MEANS_STEPS][TSR_MAX_OUT];
+    tsr_status st = tsr__means_run(ctx, call, attrs, false, made);
+
+    for (int k = 0; k < m->n_out && st == TSR_OK; k++)
+        out[k] = made[m->out[k].step][m->out[k].k];
+    return st;
+}
+
 /* ---- running ---- */
 
 /* An op that is made of others: what they leave behind goes, the results stay. */
@@ -66,7 +141,10 @@ tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
             TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->entry->op->name));
     TSR_TRY(tsr__scope_push(ctx));
     ctx->moved = &moved;
-    st = call->entry->op->compose(call->in, call->n_in, &attrs, out, &ctx->error);
+    if (call->entry->means)
+        st = run_means(ctx, call, &attrs, out);
+    else
+        st = call->entry->op->compose(call->in, call->n_in, &attrs, out, &ctx->error);
     ctx->moved = outer;
     forget_moves(&moved);
     if (st != TSR_OK)

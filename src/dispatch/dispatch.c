@@ -134,9 +134,9 @@ static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_
     tsr_booking b;
     tsr_status st;
 
-    set_numbers(call, local);
     if (plan->schema.op->view) /* it is there */
         return TSR_OK;
+    set_numbers(call, local);
     if (!local->halo)
         return tsr__local_plan_run(mesh, call->part, plan, in, out);
     b = tsr__book_begin(mesh->ctx);
@@ -230,7 +230,7 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
     tsr_opened o;
     tsr_status st;
 
-    if (call->entry->op->compose)
+    if (tsr_op_is_composed(call->entry->op))
         return tsr__compose(ctx, call, out);
     TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
     TSR_TRY(tsr__dispatch_compute(call, &o, out));

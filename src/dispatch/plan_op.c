@@ -29,7 +29,7 @@ tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr
     tsr_strategy best;
     tsr_status st;
 
-    if (schema->op->compose)
+    if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: it has no plan of its own",
                          schema->op->name);
     if (schema->op->inplace && !want)
@@ -49,7 +49,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     tsr_question q = {.schema = schema, .cost = cost ? cost : &usual, .want = want};
     tsr_status st;
 
-    if (schema->op->compose)
+    if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s is composed of other ops: it has no price of its own",
                          schema->op->name);
@@ -86,7 +86,7 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost, const 
     cost = cost ? cost : &usual;
     out->n = 0;
     *spread = false;
-    if (schema->op->compose)
+    if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: its windows are theirs",
                          schema->op->name);
     if (!schema->op->windows || tsr__op_travels(schema, way->in, way->out, cost))

@@ -47,11 +47,6 @@ static tsr_attr integer(int64_t value)
     return (tsr_attr){.n = 1, .i = {value}};
 }
 
-tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias)
-{
-    return run("matmul", (tsr_tensor *[]){a, b, bias}, 3, NULL);
-}
-
 tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)
 {
     return run("softmax", &x, 1, (const tsr_attr[]){integer(dim)});

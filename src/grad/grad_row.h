@@ -9,4 +9,7 @@
    Collective over the mesh of the inputs. */
 tsr_status tsr__grad_row(tsr_ctx *ctx, const tsr_grad_call *call);
 
+/* means_grad.c: the same for a row that is a text of others; what it makes stays in the scope. */
+tsr_status tsr__grad_means(tsr_ctx *ctx, const tsr_grad_call *call);
+
 #endif

@@ -98,10 +98,37 @@ static void gemm_turned(tsr_dtype dtype, CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE
                     (int)ldb, add, c, (int)ldc);
 }
 
+/* a times each row of b, or b times each row of a, where the other is one row. */
+static bool gemv_nt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                    const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    const bool row = m == 1;
+
+    if (k == 0 || (!row && (n != 1 || ldc != 1)))
+        return false;
+    if (!add)
+        clear(tsr_dtype_size(dtype), m, n, c, ldc);
+    if (dtype == TSR_F32)
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, (int)(row ? n : m), (int)k, 1, row ? b : a,
+                    (int)(row ? ldb : lda), row ? a : b, 1, 1, c, 1);
+    else
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)(row ? n : m), (int)k, 1, row ? b : a,
+                    (int)(row ? ldb : lda), row ? a : b, 1, 1, c, 1);
+    return true;
+}
+
 void tsr__blas_gemm_nt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                        const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
 {
+    if (gemv_nt(dtype, m, n, k, a, lda, b, ldb, add, c, ldc))
+        return;
     gemm_turned(dtype, CblasNoTrans, CblasTrans, m, n, k, a, lda, b, ldb, add, c, ldc);
+}
+
+void tsr__blas_gemm_tt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                       const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    gemm_turned(dtype, CblasTrans, CblasTrans, m, n, k, a, lda, b, ldb, add, c, ldc);
 }
 
 void tsr__blas_gemm_tn(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,

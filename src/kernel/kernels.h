@@ -19,6 +19,22 @@ void tsr__kernel_cast(const tsr_kernel_call *call);
 
 /* out[...,m,n] = sum over k of a[...,m,k] b[...,k,n] (+ bias[n]); leading dims broadcast */
 void tsr__kernel_matmul(const tsr_kernel_call *call);
+/* out[...,n] = sum over k of x[...,k] weight[n,k] (+ bias[n]) */
+void tsr__kernel_linear(const tsr_kernel_call *call);
+/* What the text of attribute 0 says, einsum.h; dot and outer are two such texts. */
+void tsr__kernel_einsum(const tsr_kernel_call *call);
+void tsr__kernel_dot(const tsr_kernel_call *call);
+void tsr__kernel_outer(const tsr_kernel_call *call);
+size_t tsr__scratch_einsum(const tsr_kernel_call *call);
+size_t tsr__scratch_dot(const tsr_kernel_call *call);
+size_t tsr__scratch_outer(const tsr_kernel_call *call);
+
+/* Attention and its gradients; inputs, outputs and attributes as in attention.h. Number 0 is how
+   many heads of queries share one of keys. */
+void tsr__kernel_attention(const tsr_kernel_call *call);
+void tsr__kernel_attention_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_attention(const tsr_kernel_call *call);
+size_t tsr__scratch_attention_backward(const tsr_kernel_call *call);
 
 /* Over the dims of attribute 0 (ints; none or empty: all), kept as size 1 if attribute 1 is true.
    Of no elements: 0, 0, 1, the smallest and the largest number, false and true. mean divides the
@@ -94,6 +110,13 @@ void tsr__kernel_cross_entropy_backward(const tsr_kernel_call *call);
 void tsr__kernel_nll_loss(const tsr_kernel_call *call);
 void tsr__kernel_nll_loss_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_class_loss(const tsr_kernel_call *call);
+/* Losses of x and a target element by element, as in pair_loss.h. */
+void tsr__kernel_mse_loss(const tsr_kernel_call *call);
+void tsr__kernel_mse_loss_backward(const tsr_kernel_call *call);
+void tsr__kernel_l1_loss(const tsr_kernel_call *call);
+void tsr__kernel_l1_loss_backward(const tsr_kernel_call *call);
+void tsr__kernel_bce_with_logits(const tsr_kernel_call *call);
+void tsr__kernel_bce_with_logits_backward(const tsr_kernel_call *call);
 
 /* Normalisation of x [samples, channels, space...], inputs and attributes as in norm.h: y, and the
    mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched

@@ -42,61 +42,75 @@ static void add_bias(tsr_dtype dtype, int64_t m, int64_t n, const void *bias, vo
         }
 }
 
-/* In reproducible mode, an element's order of terms depends on k alone. */
-static void gemm(bool steady, tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
+/* A product of two matrices. b is [k,n], or [n,k] if it is turned. Steady: in reproducible mode, an
+   element's order of terms depends on k alone. */
+typedef struct factors {
+    tsr_dtype dtype;
+    int64_t m, n, k;
+    bool turned, steady;
+} factors;
+
+static void gemm(const factors *f, tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
                  int64_t lda, const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
 {
-    if (steady)
+    if (f->steady)
         tsr__blas_gemm_steady(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
-                              (const int64_t[]){ldb, 1}, add, c, ldc);
+                              (const int64_t[]){f->turned ? 1 : ldb, f->turned ? ldb : 1}, add, c,
+                              ldc);
+    else if (f->turned)
+        tsr__blas_gemm_nt(dtype, m, n, k, a, lda, b, ldb, add, c, ldc);
     else
         tsr__blas_gemm(dtype, m, n, k, a, lda, b, ldb, add, c, ldc);
 }
 
-/* One tile of c, at most TILE x TILE; a starts at its first row, b and bias at its first column. */
-static void half_tile(bool steady, tsr_dtype dtype, int64_t m, int64_t n, int64_t k,
-                      const uint16_t *a, const uint16_t *b, int64_t ldb, const uint16_t *bias,
-                      uint16_t *c)
+/* The tile of c at row i and column j. */
+static void half_tile(const factors *f, int64_t i, int64_t j, const uint16_t *a, const uint16_t *b,
+                      const uint16_t *bias, uint16_t *c)
 {
     float sum[TILE * TILE], wide_a[TILE * TILE], wide_b[TILE * TILE];
+    const int64_t m = least(TILE, f->m - i), n = least(TILE, f->n - j), k = f->k;
 
     for (int64_t l = 0; l < k; l += TILE) {
         int64_t terms = least(TILE, k - l);
 
-        widen(dtype, a + l, k, m, terms, wide_a);
-        widen(dtype, b + l * ldb, ldb, terms, n, wide_b);
-        gemm(steady, TSR_F32, m, n, terms, wide_a, TILE, wide_b, TILE, l > 0, sum, TILE);
+        widen(f->dtype, a + i * k + l, k, m, terms, wide_a);
+        if (f->turned)
+            widen(f->dtype, b + j * k + l, k, n, terms, wide_b);
+        else
+            widen(f->dtype, b + l * f->n + j, f->n, terms, n, wide_b);
+        gemm(f, TSR_F32, m, n, terms, wide_a, TILE, wide_b, TILE, l > 0, sum, TILE);
     }
     if (bias) {
-        widen(dtype, bias, 0, 1, n, wide_b);
+        widen(f->dtype, bias + j, 0, 1, n, wide_b);
         add_bias(TSR_F32, m, n, wide_b, sum, TILE);
     }
-    for (int64_t i = 0; i < m; i++)
-        tsr__half_narrow(dtype, sum + i * TILE, n, c + i * ldb);
+    for (int64_t r = 0; r < m; r++)
+        tsr__half_narrow(f->dtype, sum + r * TILE, n, c + (i + r) * f->n + j);
 }
 
-static void half_product(bool steady, tsr_dtype dtype, int64_t m, int64_t n, int64_t k,
-                         const uint16_t *a, const uint16_t *b, const uint16_t *bias, uint16_t *c)
+static void half_product(const factors *f, const uint16_t *a, const uint16_t *b,
+                         const uint16_t *bias, uint16_t *c)
 {
-    for (int64_t j = 0; j < n; j += TILE)
-        for (int64_t i = 0; i < m; i += TILE)
-            half_tile(steady, dtype, least(TILE, m - i), least(TILE, n - j), k, a + i * k, b + j, n,
-                      bias ? bias + j : NULL, c + i * n + j);
+    for (int64_t j = 0; j < f->n; j += TILE)
+        for (int64_t i = 0; i < f->m; i += TILE)
+            half_tile(f, i, j, a, b, bias, c);
 }
 
-static void product(bool steady, tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
-                    const void *b, const void *bias, void *c)
+static void product(const factors *f, const void *a, const void *b, const void *bias, void *c)
 {
-    if (!steady && dtype == TSR_BF16 && tsr__onednn_matmul_bf16(m, n, k, a, b, bias, c))
+    const int64_t m = f->m, n = f->n, k = f->k;
+
+    if (!f->steady && f->dtype == TSR_BF16 &&
+        tsr__onednn_matmul_bf16(m, n, k, a, b, f->turned, bias, c))
         return;
-    if (dtype == TSR_F16 || dtype == TSR_BF16) {
-        half_product(steady, dtype, m, n, k, a, b, bias, c);
+    if (f->dtype == TSR_F16 || f->dtype == TSR_BF16) {
+        half_product(f, a, b, bias, c);
         return;
     }
-    if (steady || dtype != TSR_F32 || !tsr__onednn_matmul_f32(m, n, k, a, b, c))
-        gemm(steady, dtype, m, n, k, a, k, b, n, false, c, n);
+    if (f->steady || f->dtype != TSR_F32 || !tsr__onednn_matmul_f32(m, n, k, a, b, f->turned, c))
+        gemm(f, f->dtype, m, n, k, a, k, b, f->turned ? k : n, false, c, n);
     if (bias)
-        add_bias(dtype, m, n, bias, c, n);
+        add_bias(f->dtype, m, n, bias, c, n);
 }
 
 void tsr__kernel_matmul(const tsr_kernel_call *call)
@@ -125,8 +139,22 @@ void tsr__kernel_matmul(const tsr_kernel_call *call)
         int64_t p = tsr__broadcast_at(sa->ndim - 2, sa->size, sc->ndim - 2, sc->size, i);
         int64_t q = tsr__broadcast_at(sb->ndim - 2, sb->size, sc->ndim - 2, sc->size, i);
 
-        product(call->reproducible, c->dtype, m, n, k, offset(a->data, size, p * m * k),
-                offset(b->data, size, q * k * n), bias,
+        product(&(factors){c->dtype, m, n, k, false, call->reproducible},
+                offset(a->data, size, p * m * k), offset(b->data, size, q * k * n), bias,
                 (char *)c->data + (size_t)(i * m * n) * size);
     }
+}
+
+void tsr__kernel_linear(const tsr_kernel_call *call)
+{
+    const tsr_operand *x = &call->in[0], *weight = &call->in[1], *y = &call->out[0];
+    const void *bias = tsr__operand_given(call, 2) ? call->in[2].data : NULL;
+    const int64_t n = weight->shape.size[0], k = weight->shape.size[1];
+
+    if (tsr__variant_of(call, TSR_CATEGORY_LINALG, TSR_LINALG_LINEAR) != TSR_VARIANT_LIBRARY ||
+        k == 0)
+        tsr__reference_linear(call);
+    else if (tsr__operand_count(y) > 0)
+        product(&(factors){y->dtype, tsr__operand_count(y) / n, n, k, true, call->reproducible},
+                x->data, weight->data, bias, y->data);
 }

@@ -21,7 +21,7 @@ static bool small_enough(int64_t m, int64_t n, int64_t k)
 }
 
 bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, const float *b,
-                            float *c)
+                            bool turned, float *c)
 {
     dnnl_status_t st;
     int threads;
@@ -30,7 +30,25 @@ bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, con
         !small_enough(m, n, k))
         return false;
     threads = onednn_begin();
-    st = dnnl_sgemm('N', 'N', m, n, k, 1, a, k, b, n, 0, c, n);
+    st = dnnl_sgemm('N', turned ? 'T' : 'N', m, n, k, 1, a, k, b, turned ? k : n, 0, c, n);
+    onednn_end(threads);
+    return st == dnnl_success;
+}
+
+/* Blocks of attention: 0.85 to 0.95 of the time of OpenBLAS, but for small ones. */
+enum { BLOCK_TERMS = 1 << 15 };
+
+bool tsr__onednn_gemm_f32(bool turn_a, bool turn_b, int64_t m, int64_t n, int64_t k, const float *a,
+                          const float *b, bool add, float *c)
+{
+    dnnl_status_t st;
+    int threads;
+
+    if (k == 0 || m * n < BLOCK_TERMS / k || !small_enough(m, n, k))
+        return false;
+    threads = onednn_begin();
+    st = dnnl_sgemm(turn_a ? 'T' : 'N', turn_b ? 'T' : 'N', m, n, k, 1, a, turn_a ? m : k, b,
+                    turn_b ? k : n, add, c, n);
     onednn_end(threads);
     return st == dnnl_success;
 }
@@ -57,26 +75,26 @@ static void release(product *p)
 }
 
 static bool matrix(dnnl_engine_t engine, int64_t rows, int64_t columns, const tsr_bf16 *data,
-                   dnnl_memory_desc_t *desc, dnnl_memory_t *memory)
+                   bool turned, dnnl_memory_desc_t *desc, dnnl_memory_t *memory)
 {
     const dnnl_dims_t size = {rows, columns};
 
-    return !dnnl_memory_desc_init_by_tag(desc, 2, size, dnnl_bf16, dnnl_ab) &&
+    return !dnnl_memory_desc_init_by_tag(desc, 2, size, dnnl_bf16, turned ? dnnl_ba : dnnl_ab) &&
            !dnnl_memory_create(memory, desc, engine, (void *)data);
 }
 
 static bool multiply(product *p, int64_t m, int64_t n, int64_t k, const tsr_bf16 *a,
-                     const tsr_bf16 *b, const tsr_bf16 *bias, tsr_bf16 *c)
+                     const tsr_bf16 *b, bool turned, const tsr_bf16 *bias, tsr_bf16 *c)
 {
     dnnl_memory_desc_t a_desc, b_desc, bias_desc, c_desc;
     dnnl_matmul_desc_t what;
 
     if (dnnl_engine_create(&p->engine, dnnl_cpu, 0) ||
         dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags) ||
-        !matrix(p->engine, m, k, a, &a_desc, &p->a) ||
-        !matrix(p->engine, k, n, b, &b_desc, &p->b) ||
-        !matrix(p->engine, m, n, c, &c_desc, &p->c) ||
-        (bias && !matrix(p->engine, 1, n, bias, &bias_desc, &p->bias)) ||
+        !matrix(p->engine, m, k, a, false, &a_desc, &p->a) ||
+        !matrix(p->engine, k, n, b, turned, &b_desc, &p->b) ||
+        !matrix(p->engine, m, n, c, false, &c_desc, &p->c) ||
+        (bias && !matrix(p->engine, 1, n, bias, false, &bias_desc, &p->bias)) ||
         dnnl_matmul_desc_init(&what, &a_desc, &b_desc, bias ? &bias_desc : NULL, &c_desc) ||
         dnnl_primitive_desc_create(&p->desc, &what, NULL, p->engine, NULL) ||
         onednn_is_slow(p->desc) || dnnl_primitive_create(&p->primitive, p->desc))
@@ -91,7 +109,7 @@ static bool multiply(product *p, int64_t m, int64_t n, int64_t k, const tsr_bf16
 }
 
 bool tsr__onednn_matmul_bf16(int64_t m, int64_t n, int64_t k, const tsr_bf16 *a, const tsr_bf16 *b,
-                             const tsr_bf16 *bias, tsr_bf16 *c)
+                             bool turned, const tsr_bf16 *bias, tsr_bf16 *c)
 {
     product p = {0};
     int threads;
@@ -100,7 +118,7 @@ bool tsr__onednn_matmul_bf16(int64_t m, int64_t n, int64_t k, const tsr_bf16 *a,
     if (n < LEAST_COLUMNS || m * n < LEAST_TERMS / k || !small_enough(m, n, k))
         return false;
     threads = onednn_begin();
-    done = multiply(&p, m, n, k, a, b, bias, c);
+    done = multiply(&p, m, n, k, a, b, turned, bias, c);
     release(&p);
     onednn_end(threads);
     return done;

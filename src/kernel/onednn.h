@@ -7,12 +7,15 @@
 
 #include "base/dtype.h"
 
-/* c[m,n] = a[m,k] b[k,n] (+ bias[n] if given), row-major without gaps, k > 0; bf16 sums in f32 and
-   takes subnormal numbers for 0. False: other means are faster (sizes, processor), or memory is
+/* c[m,n] = a[m,k] b[k,n] (+ bias[n] if given), row-major without gaps, k > 0; turned: b is stored as
+   [n,k]. bf16 sums in f32 and takes subnormal numbers for 0. False: other means are faster (sizes, processor), or memory is
    short; c holds nothing then. */
 bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, const float *b,
-                            float *c);
+                            bool turned, float *c);
 bool tsr__onednn_matmul_bf16(int64_t m, int64_t n, int64_t k, const tsr_bf16 *a, const tsr_bf16 *b,
-                             const tsr_bf16 *bias, tsr_bf16 *c);
+                             bool turned, const tsr_bf16 *bias, tsr_bf16 *c);
+/* c[m,n] = a[m,k] b[k,n] (+ c if `add`); a is stored as [k,m] if it is turned, b as [n,k]. */
+bool tsr__onednn_gemm_f32(bool turn_a, bool turn_b, int64_t m, int64_t n, int64_t k, const float *a,
+                          const float *b, bool add, float *c);
 
 #endif

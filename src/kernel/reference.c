@@ -11,7 +11,7 @@
 #include "kernel/reference_types.inc.h"
 
 typedef struct bodies {
-    void (*matmul)(const tsr_kernel_call *call);
+    void (*matmul)(const tsr_kernel_call *call, bool turned);
 } bodies;
 
 static const bodies of[TSR__DTYPES] = {
@@ -22,7 +22,12 @@ static const bodies of[TSR__DTYPES] = {
 
 void tsr__reference_matmul(const tsr_kernel_call *call)
 {
-    of[call->out[0].dtype].matmul(call);
+    of[call->out[0].dtype].matmul(call, false);
+}
+
+void tsr__reference_linear(const tsr_kernel_call *call)
+{
+    of[call->out[0].dtype].matmul(call, true);
 }
 
 void tsr__reference_softmax(const tsr_kernel_call *call)

@@ -4,11 +4,11 @@
    reference_types.inc.h says. ACC is wide enough that sums and products are exact or nearly so, and
    ST rounds once. */
 
-/* c[..,r,j] = sum over l of a[..,r,l] b[..,l,j] */
-static void FN(matmul)(const tsr_kernel_call *call)
+/* c[..,r,j] = sum over l of a[..,r,l] b[..,l,j]; turned: of a[..,l] b[j,l], for c[..,j] */
+static void FN(matmul)(const tsr_kernel_call *call, bool turned)
 {
     const tsr_shape *sa = &call->in[0].shape, *sb = &call->in[1].shape, *sc = &call->out[0].shape;
-    const int64_t m = sc->size[sc->ndim - 2], n = sc->size[sc->ndim - 1];
+    const int64_t m = sc->ndim > 1 ? sc->size[sc->ndim - 2] : 1, n = sc->size[sc->ndim - 1];
     const int64_t k = sa->size[sa->ndim - 1];
     const T *a = call->in[0].data, *b = call->in[1].data;
     const T *bias = tsr__operand_given(call, 2) ? call->in[2].data : NULL;
@@ -20,7 +20,8 @@ static void FN(matmul)(const tsr_kernel_call *call)
         ACC sum = 0;
 
         for (int64_t l = 0; l < k; l++)
-            sum = ADD(sum, MUL(LD(a[(p * m + r) * k + l]), LD(b[(q * k + l) * n + j])));
+            sum = ADD(sum, MUL(LD(a[(p * m + r) * k + l]),
+                               LD(b[turned ? j * k + l : (q * k + l) * n + j])));
         if (bias)
             sum = ADD(sum, LD(bias[j]));
         ((T *)call->out[0].data)[i] = ST(sum);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,dims:ints") and
-   as the user writes them ("dim=1"). Values are plain numbers; names are looked up when planning
-   only. Of a `number` planning sees how it compares with 0 and 1, and whether it is whole, no more: a
-   learning rate that changes with every step is the same call. */
+/* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,dims:ints") and as
+   the user writes them ("dim=1"). Values are plain numbers, or short texts; names are looked up when
+   planning only. Of a `number` planning sees how it compares with 0 and 1, and whether it is whole,
+   no more: a learning rate that changes with every step is the same call. Of a `seed` it sees
+   nothing. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/random.h"
 #include "op/op.h"
 
 /* One declaration: name, type and default are parts of the row's text. */
@@ -56,19 +58,40 @@ static tsr_status wrong_value(const tsr_op *op, const declared *d, const char *t
                      (int)d->name_len, d->name, (int)n, text, (int)d->type_len, d->type);
 }
 
-/* "1", "true", "0.5", "0,2" or "0/2" */
+tsr_attr tsr__attr_text(const char *text, size_t n)
+{
+    tsr_attr value = {.n = (int)(n / sizeof value.i[0]) + 1};
+
+    memcpy(value.text, text, n);
+    return value;
+}
+
+/* "1", "true", "0.5", "0,2" or "0/2"; a text is what it is */
 static tsr_status read_value(const tsr_op *op, const declared *d, const char *text, size_t n,
                              tsr_attr *out, tsr_error *err)
 {
     const char *p = text, *stop = text + n;
     tsr_attr value = {0};
 
+    if (is_type(d, "text") && n > TSR_ATTR_TEXT)
+        return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s has %zu characters, at most %d are possible",
+                         op->name, (int)d->name_len, d->name, n, TSR_ATTR_TEXT);
+    if (is_type(d, "text")) {
+        *out = tsr__attr_text(text, n);
+        return TSR_OK;
+    }
     if (is_type(d, "dtype")) {
         tsr_dtype dtype;
         if (tsr__dtype_parse(text, n, &dtype, NULL) != TSR_OK)
             return wrong_value(op, d, text, n, err);
         value.i[value.n++] = dtype;
         p = stop;
+    }
+    if (is_type(d, "seed")) { /* 64 bits, negative numbers too */
+        char *end;
+        *out =
+            tsr__seed(*text == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10));
+        return n > 0 && end == stop ? TSR_OK : wrong_value(op, d, text, n, err);
     }
     if (is_type(d, "bool")) {
         bool yes = word_is(text, n, "true") || word_is(text, n, "1");
@@ -111,7 +134,7 @@ unsigned tsr__attrs_numbers(const tsr_op *op)
     declared d;
 
     for (int i = 0; next_declared(&p, &d); i++)
-        mask |= (unsigned)is_type(&d, "number") << i;
+        mask |= (unsigned)(is_type(&d, "number") || is_type(&d, "seed")) << i;
     return mask;
 }
 
@@ -124,6 +147,20 @@ int tsr__attr_index(const tsr_op *op, const char *name)
         if (word_is(d.name, d.name_len, name))
             return i;
     return -1;
+}
+
+tsr_attr_type tsr__attr_type(const tsr_op *op, int index)
+{
+    static const char *const types[] = {"int", "ints", "bool", "dtype", "text", "float", "number"};
+    const char *p = op->attrs;
+    declared d = {0};
+    int type = 0;
+
+    while (index-- >= 0)
+        next_declared(&p, &d);
+    while (type < TSR_ATTR_NUMBER && !is_type(&d, types[type]))
+        type++;
+    return (tsr_attr_type)type;
 }
 
 const tsr_attr *tsr_schema_attr(const tsr_schema *schema, const char *name)
@@ -157,7 +194,8 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
             return tsr__fail(err, TSR_ERR_ARG, "%s: more than %d attributes", op->name,
                              TSR_MAX_ATTR);
         if (!is_type(&d, "int") && !is_type(&d, "ints") && !is_type(&d, "bool") &&
-            !is_type(&d, "float") && !is_type(&d, "number") && !is_type(&d, "dtype"))
+            !is_type(&d, "float") && !is_type(&d, "number") && !is_type(&d, "dtype") &&
+            !is_type(&d, "text") && !is_type(&d, "seed"))
             return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of no known type, \"%.*s\"",
                              op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
         out->value[i].n = -1;

@@ -88,5 +88,27 @@ tsr_status tsr__grad_rms_norm(const tsr_grad_call *call);
 /* loss_grad.c */
 tsr_status tsr__grad_cross_entropy(const tsr_grad_call *call);
 tsr_status tsr__grad_nll_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_mse_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_l1_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_bce_with_logits(const tsr_grad_call *call);
+
+/* linalg_grad.c */
+tsr_status tsr__grad_matmul(const tsr_grad_call *call); /* and of bmm */
+tsr_status tsr__grad_linear(const tsr_grad_call *call);
+tsr_status tsr__grad_dot(const tsr_grad_call *call);
+tsr_status tsr__grad_outer(const tsr_grad_call *call);
+tsr_status tsr__grad_einsum(const tsr_grad_call *call);
+tsr_status tsr__grad_attention(const tsr_grad_call *call);
+
+/* index_grad.c */
+tsr_status tsr__grad_gather(const tsr_grad_call *call);
+tsr_status tsr__grad_index_select(const tsr_grad_call *call);
+tsr_status tsr__grad_take(const tsr_grad_call *call);
+tsr_status tsr__grad_scatter(const tsr_grad_call *call);
+tsr_status tsr__grad_scatter_add(const tsr_grad_call *call);
+tsr_status tsr__grad_index_add(const tsr_grad_call *call);
+tsr_status tsr__grad_sort(const tsr_grad_call *call);
+tsr_status tsr__grad_topk(const tsr_grad_call *call);
+tsr_status tsr__grad_dropout(const tsr_grad_call *call);
 
 #endif

@@ -26,17 +26,20 @@ tsr_status tsr__terms_parse(const tsr_schema *s, tsr_terms *out, tsr_error *err)
     while (*p) {
         bool absent = false;
         do {
-            size_t n = strcspn(p, "*+-");
+            size_t n = strcspn(p, "*+-?");
             int k = tsr__op_input(s->op, p, n);
+            bool has = k >= 0 && tsr__schema_has(s, k);
             if (k < 0 || seen[k])
                 return tsr__fail(err, TSR_ERR_ARG,
                                  "%s: linear \"%s\" names %.*s, which is not an input or is there "
                                  "twice",
                                  s->op->name, s->op->linear, (int)n, p);
             seen[k] = true;
-            absent = absent || !tsr__schema_has(s, k);
-            out->input[out->n][out->count[out->n]++] = k;
             p += n;
+            absent = absent || (!has && *p != '?');
+            if (has)
+                out->input[out->n][out->count[out->n]++] = k;
+            p += *p == '?';
         } while (*p == '*' && p++);
         if (absent)
             out->count[out->n] = 0;

@@ -30,6 +30,16 @@ const tsr_op *const *tsr__op_families(void); /* ended by NULL */
 /* attrs.c */
 int tsr__attr_index(const tsr_op *op, const char *name); /* -1: the op has none of that name */
 int tsr__attrs_count(const tsr_op *op);
+typedef enum tsr_attr_type {
+    TSR_ATTR_INT,
+    TSR_ATTR_INTS,
+    TSR_ATTR_BOOL,
+    TSR_ATTR_DTYPE,
+    TSR_ATTR_TEXT_TYPE,
+    TSR_ATTR_FLOAT,
+    TSR_ATTR_NUMBER
+} tsr_attr_type;
+tsr_attr_type tsr__attr_type(const tsr_op *op, int index); /* of a row whose attributes are right */
 /* The attribute of type number with this value; and which attributes of an op are of that type, as
    a mask. */
 tsr_attr tsr__number(double x);
@@ -38,6 +48,9 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err);
 /* "dim=1" or "dims=0,2" */
 tsr_status tsr__attr_parse(const tsr_op *op, const char *text, size_t n, tsr_attrs *out,
                            tsr_error *err);
+/* A text of at most TSR_ATTR_TEXT characters as a value, compared and hashed as numbers are. */
+enum { TSR_ATTR_TEXT = 8 * TSR_MAX_DIM - 1 };
+tsr_attr tsr__attr_text(const char *text, size_t n);
 /* A dim counted from the end if negative; an error that names op and dim if out of range. */
 tsr_status tsr__dim_normalise(const tsr_schema *schema, int64_t dim, int ndim, int *out,
                               tsr_error *err);
@@ -45,8 +58,10 @@ tsr_status tsr__dim_normalise(const tsr_schema *schema, int64_t dim, int ndim, i
 /* schema.c: number of inputs, optional ones, meshes alike; then the row's shape function */
 tsr_status tsr__schema_check(tsr_schema *schema, tsr_error *err);
 
-/* row_check.c: does the row contradict itself? An error that names the op. */
-tsr_status tsr__row_check(const tsr_op *op, tsr_error *err);
+/* row_check.c: does the row contradict itself? An error that names the op. Texts of other ops name
+   built-in ones or those of the table, which may be NULL. */
+struct tsr_op_table;
+tsr_status tsr__row_check(const tsr_op *op, const struct tsr_op_table *known, tsr_error *err);
 
 /* rules.c: the rules of a call, filled and without doubles; or its strategies for the whole mesh */
 tsr_status tsr__rules_make(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
@@ -54,7 +69,8 @@ void tsr__rules_free(tsr_rules *rules);
 /* For rows with one input: a shard of its dim `from` becomes one of the output's dim `to`. */
 tsr_status tsr__rule_pass(tsr_rules *rules, int from, int to, tsr_error *err);
 
-/* axes.c: does the text fit the row? And open rules from it for a call. */
+/* axes.c: does the row's text fit it? And open rules from a text, the row's or one that fits, for a
+   call. */
 tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err);
 tsr_status tsr__axes_rules(const tsr_schema *schema, const char *axes, tsr_rules *out,
                            tsr_error *err);

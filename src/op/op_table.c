@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "op/means.h"
 #include "op/schema.h"
 
 static uint64_t hash_of(const char *name)
@@ -21,6 +22,7 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
 {
     uint64_t hash = hash_of(op->name);
     tsr_op_entry *e = NULL, **bucket;
+    tsr_means *means = NULL;
     tsr_status st = TSR_OK;
 
     if (!*table) {
@@ -33,6 +35,8 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
     if (!e) {
         tsr_attrs defaults;
         TSR_TRY(tsr__attrs_default(op, &defaults, err));
+        if (op->means)
+            TSR_TRY(tsr__means_read(heap, *table, op, &means, err));
         TSR_TRY(tsr__alloc(heap, 1, sizeof *e, &e, err));
         *e = (tsr_op_entry){.op = op,
                             .hash = hash,
@@ -41,13 +45,16 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
                             .n_attrs = tsr__attrs_count(op),
                             .numbers = tsr__attrs_numbers(op),
                             .defaults = defaults,
+                            .means = means,
                             .next = *bucket};
         *bucket = e;
         *(*table)->last = e;
         (*table)->last = &e->later;
+        means = NULL;
     }
     *out = e;
 done:
+    tsr__free(heap, means);
     return st;
 }
 
@@ -67,6 +74,7 @@ void tsr__op_table_free(tsr_heap *heap, tsr_op_table *table)
 
     for (tsr_op_entry *e = table ? table->first : NULL; e; e = later) {
         later = e->later;
+        tsr__free(heap, e->means);
         tsr__free(heap, e);
     }
     tsr__free(heap, table);

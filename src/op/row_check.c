@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "op/linear.h"
+#include "op/means.h"
 #include "op/op_case.h"
 #include "op/schema.h"
 
@@ -45,7 +46,7 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
 {
     int ways = (op->axes != NULL) + (op->rule != NULL) + (op->strategies != NULL) +
                (op->propagate != NULL);
-    bool computes = op->kernel || op->run;
+    bool computes = op->kernel || op->run, composed = tsr_op_is_composed(op);
 
     if (!op->doc || !op->doc[0])
         return tsr__fail(err, TSR_ERR_ARG, "%s: its row has no doc", op->name);
@@ -54,7 +55,7 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
                          "%s: its row says in %d ways how it shards, at most one of axes, rule, "
                          "strategies and propagate is allowed",
                          op->name, ways);
-    if (computes == (op->compose != NULL))
+    if (computes == composed || (op->compose && op->means))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a row has a kernel or a run, or is composed of other ops", op->name);
     if (op->kernel && op->run && !op->comm)
@@ -63,7 +64,7 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
     if (op->axes && strchr(op->inputs, '*'))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: axes are for inputs that are counted, not for a list", op->name);
-    if (op->compose && (ways > 0 || op->linear || op->monotone || op->moves))
+    if (composed && (ways > 0 || op->linear || op->monotone || op->moves))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: it is composed of other ops, so it has no rules of its own",
                          op->name);
@@ -71,11 +72,22 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a view has a kernel and one input, and neither windows nor inplace",
                          op->name);
-    if (!op->shape && !op->compose)
+    if (!op->shape && !composed)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: the shape of its output is unknown, its row has no shape function",
                          op->name);
     return TSR_OK;
+}
+
+/* A text of other ops can be read. */
+static tsr_status check_means(const tsr_op *op, const tsr_op_table *known, tsr_error *err)
+{
+    tsr_heap heap = {0};
+    tsr_means *means = NULL;
+    tsr_status st = tsr__means_read(&heap, known, op, &means, err);
+
+    tsr__free(&heap, means);
+    return st;
 }
 
 /* The texts that name inputs, on a call that has all of them. */
@@ -141,7 +153,7 @@ done:
     return st;
 }
 
-tsr_status tsr__row_check(const tsr_op *op, tsr_error *err)
+tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error *err)
 {
     tsr_attrs attrs;
     tsr_status st;
@@ -156,7 +168,9 @@ tsr_status tsr__row_check(const tsr_op *op, tsr_error *err)
     if (op->axes)
         TSR_TRY(tsr__axes_check(op, err));
     TSR_TRY(check_partials(op, err));
-    for (const char *const *text = op->cases; text && *text && !op->compose; text++)
+    if (op->means)
+        TSR_TRY(check_means(op, known, err));
+    for (const char *const *text = op->cases; text && *text && !tsr_op_is_composed(op); text++)
         TSR_TRY(check_case(op, *text, err));
 done:
     return st;

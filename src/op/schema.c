@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "op/means.h"
+
 int tsr__op_inputs(const tsr_op *op)
 {
     int n = 1;
@@ -42,6 +44,14 @@ int tsr__op_input(const tsr_op *op, const char *name, size_t n)
     return -1;
 }
 
+bool tsr__op_optional(const tsr_op *op, int k)
+{
+    size_t n;
+    const char *p = input_text(op, k, &n);
+
+    return p[n - 1] == '?';
+}
+
 tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err)
 {
     if (tsr__op_takes_list(op))
@@ -49,6 +59,14 @@ tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err)
                          n);
     return tsr__fail(err, TSR_ERR_ARG, "%s: takes inputs %s, but %d were given", op->name,
                      op->inputs, n);
+}
+
+tsr_status tsr__input_missing(const tsr_op *op, int k, tsr_error *err)
+{
+    size_t n;
+    const char *p = input_text(op, k, &n);
+
+    return tsr__fail(err, TSR_ERR_ARG, "%s: input %.*s is missing", op->name, (int)n, p);
 }
 
 static tsr_status check_inputs(tsr_schema *s, tsr_error *err)
@@ -62,12 +80,10 @@ static tsr_status check_inputs(tsr_schema *s, tsr_error *err)
         if (!tsr__schema_has(s, k))
             return tsr__fail(err, TSR_ERR_ARG, "%s: input %d of its list is NULL", op->name, k);
     for (int k = 0; k < declared && !tsr__op_takes_list(op); k++) {
-        size_t n;
-        const char *p = input_text(op, k, &n);
         if (k >= s->n_in)
             s->in[k].shape.ndim = -1;
-        if (!tsr__schema_has(s, k) && p[n - 1] != '?')
-            return tsr__fail(err, TSR_ERR_ARG, "%s: input %.*s is missing", op->name, (int)n, p);
+        if (!tsr__schema_has(s, k) && !tsr__op_optional(op, k))
+            return tsr__input_missing(op, k, err);
     }
     if (!tsr__op_takes_list(op))
         s->n_in = declared;
@@ -95,6 +111,8 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
         if (st != TSR_OK) /* a row's function may have left it at that */
             tsr__fail(err, st, "%s: its inputs do not fit", s->op->name);
         TSR_TRY(st);
+    } else if (s->op->means) {
+        TSR_TRY(tsr__means_shapes(s, err));
     }
     if (s->n_out < 0 || s->n_out > TSR_MAX_OUT)
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: %d outputs, at most %d are possible", s->op->name,

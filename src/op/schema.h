@@ -7,6 +7,7 @@
 
 int tsr__op_inputs(const tsr_op *op); /* as declared; a list counts as one */
 bool tsr__op_takes_list(const tsr_op *op);
+bool tsr__op_optional(const tsr_op *op, int k);                  /* may input k be absent? */
 int tsr__op_input(const tsr_op *op, const char *name, size_t n); /* by name, -1 if none */
 
 /* An optional input that was not given has ndim -1. */
@@ -21,6 +22,8 @@ static inline bool tsr__schema_gives(const tsr_schema *s, int k)
     return k < s->n_out && s->out_shape[k].ndim >= 0;
 }
 
+/* Says that input k is not there. */
+tsr_status tsr__input_missing(const tsr_op *op, int k, tsr_error *err);
 /* Are n attributes the same for planning? Of those in `numbers` only what tsr__number says of them
    counts. */
 bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n, unsigned numbers);

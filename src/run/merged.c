@@ -12,9 +12,9 @@
 #include "run/held.h"
 
 tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what, int64_t count,
-                               double *numbers)
+                               void *numbers)
 {
-    const int64_t bytes = count * (int64_t)sizeof *numbers;
+    const int64_t bytes = count * 8;
     tsr_call call = {
         .group = group, .dtype = TSR_F64, .send_base = numbers, .recv_base = numbers, .divisor = 1};
     uint64_t hash = tsr__hash_mix(0x6e6f726d, (uint64_t)count);
@@ -25,8 +25,7 @@ tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what,
     TSR_TRY(tsr__alloc(&ctx->heap, 2 * (int64_t)group->n, sizeof *msg, &msg, &ctx->error));
     TSR_TRY(tsr__alloc(&ctx->heap, group->n, sizeof *piece, &piece, &ctx->error));
     for (int i = 0; i < group->n; i++) {
-        piece[i] =
-            (tsr_piece){.offset = i * bytes, .n = 1, .count = {count}, .stride = {sizeof *numbers}};
+        piece[i] = (tsr_piece){.offset = i * bytes, .n = 1, .count = {count}, .stride = {8}};
         if (i == group->me)
             continue;
         msg[call.n_send++] =

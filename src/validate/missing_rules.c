@@ -6,7 +6,8 @@
    one instead: a tuple has all inputs and one output, it is known if a rule says so of that output,
    and the other outputs may be anywhere (localise sees them replicated). It is missing then if the
    other outputs have placements for these inputs too; that two outputs have known placements which
-   no rule has together is not seen. */
+   no rule has together is not seen. Of ops with many inputs a sample of the inputs' placements is
+   tried. */
 #include "base/reduce.h"
 #include "op/schema.h"
 #include "op/op_case.h"
@@ -18,7 +19,10 @@ enum {
     MOST_CASES = 32,
     LEAST_RANKS = 2,
     MOST_RANKS = 4,
-    MOST_TUPLES = 2000 /* of an op with several outputs, for one case */
+    MOST_TUPLES = 2000,  /* of an op with several outputs, for one case */
+    MOST_TRIED = 500000, /* tuples of one case, */
+    MOST_ALONE = 20000,  /* and where each is judged by itself; of more, a sample: */
+    SAMPLE = 3000
 };
 
 /* ---- tuples ---- */
@@ -47,7 +51,24 @@ typedef struct tuples {
     choices in[TSR_MAX_IN], out[TSR_MAX_OUT];
     bool one_by_one;        /* outputs */
     int64_t n_in, n_out, n; /* of inputs alone, of outputs alone, and all */
+    int64_t stride;         /* every so many placements of inputs are tried */
 } tuples;
+
+/* Of too many a sample: steps that divide no number of placements, so that those of all inputs
+   change. */
+static void set_sample(tuples *t, bool alone)
+{
+    const int64_t all = t->n_in;
+
+    t->stride = 1;
+    if (all * t->n_out > (alone ? MOST_ALONE : MOST_TRIED))
+        t->stride = all * t->n_out / SAMPLE + 1;
+    while (t->stride > 1 && (t->stride % 2 == 0 || t->stride % 3 == 0 || t->stride % 5 == 0 ||
+                             t->stride % 7 == 0 || t->stride % 11 == 0 || t->stride % 13 == 0))
+        t->stride++;
+    t->n_in = (all + t->stride - 1) / t->stride;
+    t->n = t->n_in * t->n_out;
+}
 
 static tuples tuples_of(const tsr_schema *s)
 {
@@ -72,7 +93,7 @@ static tuples tuples_of(const tsr_schema *s)
     t.one_by_one = n_given > 1 && t.n_in * t.n_out > MOST_TUPLES;
     if (t.one_by_one)
         t.n_out = sum;
-    t.n = t.n_in * t.n_out;
+    set_sample(&t, s->op->fits != NULL);
     return t;
 }
 
@@ -101,7 +122,7 @@ static tsr_rule tuple_at(const tuples *t, int n_in, int64_t i)
     tsr_rule rule = {0};
 
     set_outputs(t, i % t->n_out, rule.out);
-    i /= t->n_out;
+    i = i / t->n_out * t->stride;
     for (int k = n_in - 1; k >= 0; k--) {
         rule.in[k].place = t->in[k].place[i % t->in[k].n];
         i /= t->in[k].n;

@@ -34,10 +34,11 @@ tsr_status tsr_op_register(tsr_mesh *mesh, const tsr_op *row)
 
     if (!row)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_op_register: the row is NULL");
-    TSR_TRY(tsr__row_check(row, err));
+    TSR_TRY(tsr__row_check(row, ctx->ops, err));
     if (tsr_op_find(mesh, row->name))
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: there is an op of that name already", row->name));
-    if (ctx->validating && !row->compose) /* which may need ops that this rank alone knows */
+    if (ctx->validating &&
+        !tsr_op_is_composed(row)) /* which may need ops that this rank alone knows */
         TSR_TRY(validate(row, err));
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, row, &entry, err));
     entry->registered = true;

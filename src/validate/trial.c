@@ -242,6 +242,14 @@ static bool parts_fit(const tsr_trial *t, tsr_kernel_call *call, const tsr_mark 
     return local.op->shape(&local, NULL) == TSR_OK && outputs_fit(t, &local, want, out);
 }
 
+/* Or zeros seem computed. */
+static void forget_outputs(tsr_trial *t)
+{
+    for (int k = 0; k < t->schema.n_out; k++)
+        if (tsr__schema_gives(&t->schema, k))
+            memset(t->local[k], 0x55, (size_t)count_out(&t->schema, k) * ELEMENT);
+}
+
 /* Leaves the outputs in t->local; *fits is false where the kernel cannot run, and `why` says so. */
 static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *mark, int rank,
                            bool *fits, char why[TSR_TEXT_LEN], tsr_error *err)
@@ -254,28 +262,30 @@ static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *ma
     tsr_status st = TSR_OK;
 
     tsr__windows_of(s, s->in, out, false, &windows);
+    call = make_call(t, s->in, out, &windows, &rank, t->part, t->local);
+    *fits = true;
+    if (is_idle(t, &call, mark)) {
+        forget_outputs(t);
+        return TSR_OK;
+    }
+    *fits = windows.n > 0 || parts_fit(t, &call, mark); /* what fits a window its kernel knows */
+    if (!*fits) { /* before anything is cut: most tuples end here */
+        snprintf(why, TSR_TEXT_LEN, "on rank %d the parts do not fit together", rank);
+        return TSR_OK;
+    }
     for (int k = 0; k < s->n_in; k++) {
         if (!tsr__schema_has(s, k))
             continue;
         tsr_layout layout = tsr__windows_layout(&windows, s->in, out, k);
         TSR_TRY(tsr__part_cut(t->heap, &layout, rank, t->term[k][rank], t->part[k], &shape, err));
     }
-    for (int k = 0; k < s->n_out; k++)
-        if (tsr__schema_gives(s, k)) /* or zeros seem computed */
-            memset(t->local[k], 0x55, (size_t)count_out(s, k) * ELEMENT);
-    call = make_call(t, s->in, out, &windows, &rank, t->part, t->local);
-    *fits = true;
-    if (is_idle(t, &call, mark))
-        return TSR_OK;
-    *fits = windows.n > 0 || parts_fit(t, &call, mark); /* what fits a window its kernel knows */
+    forget_outputs(t);
     TSR_TRY(tsr__positions_make(t->heap, s, s->in, out, &windows, &rank, &call, err));
-    if (*fits && tsr__kernel_once(t->heap, s->op, &call, &trouble) == TSR_ERR_MEMORY)
+    if (tsr__kernel_once(t->heap, s->op, &call, &trouble) == TSR_ERR_MEMORY)
         TSR_TRY(tsr__fail(err, TSR_ERR_MEMORY, "%s", trouble.text));
+    *fits = trouble.code == TSR_OK;
     if (!*fits)
-        snprintf(why, TSR_TEXT_LEN, "on rank %d the parts do not fit together", rank);
-    else if (trouble.code != TSR_OK)
         snprintf(why, TSR_TEXT_LEN, "on rank %d: %.400s", rank, trouble.text);
-    *fits = *fits && trouble.code == TSR_OK;
     tsr__positions_free(t->heap, &call);
 done:
     return st;

@@ -46,7 +46,7 @@ tsr_status tsr_validate(const tsr_op *op, tsr_validation *out, tsr_error *err)
     double begin = now();
     tsr_status st;
 
-    TSR_TRY(tsr__row_check(op, err));
+    TSR_TRY(tsr__row_check(op, NULL, err));
     while (op->cases && op->cases[report.cases])
         report.cases++;
     report.runs_only = !op->kernel; /* on ranks that are only imagined nothing moves */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ops_markdown.c - tessera ops --markdown: all ops as a chapter of docs/ops.md, which make docs
+   writes and a test compares. Called by cmd_ops.c. */
+#include "op_rivals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 12 };
+
+/* An anchor as GitHub makes it of a heading. */
+static const char *anchor(const char *heading, char buf[CLI_TEXT])
+{
+    size_t n = 0;
+
+    for (; heading[n] && n + 1 < CLI_TEXT; n++)
+        buf[n] = heading[n] == ' ' ? '-' : heading[n];
+    buf[n] = 0;
+    return buf;
+}
+
+static const char *family_of(const tsr_op *op)
+{
+    const char *family = tsr_op_family(op);
+
+    return family ? family : "others";
+}
+
+static void print_contents(void)
+{
+    const char *last = "";
+
+    for (int i = 0; i < tsr_op_count(); i++) {
+        const tsr_op *op = tsr_op_row(i);
+        char buf[CLI_TEXT];
+
+        if (strcmp(family_of(op), last) != 0) {
+            last = family_of(op);
+            printf("%s- [%s](#ops-%s): ", i ? "\n" : "", last, anchor(last, buf));
+        } else {
+            printf(", ");
+        }
+        printf("[%s](#%s)", op->name, anchor(op->name, buf));
+    }
+    printf("\n");
+}
+
+/* `a,b` as "`a`, `b`". */
+static void print_list(const char *text)
+{
+    printf("`");
+    for (; *text; text++)
+        printf(*text == ',' ? "`, `" : "%c", *text);
+    printf("`");
+}
+
+/* For one mesh dim, of its first case with every input sharded in the plain way. */
+static int print_rules(const tsr_op *op)
+{
+    char text[OP_TEXT];
+    op_problem *p = calloc(1, sizeof *p);
+    op_rules rules = {0};
+    int status;
+
+    if (!p)
+        return cli_failed("out of memory");
+    snprintf(text, sizeof text, "%s %s mesh=2", op->name, op->cases[0]);
+    status = op_problem_read("ops", false, text, p);
+    for (int k = 0; k < p->n_in && status == CLI_OK; k++)
+        if (op_problem_has(p, k) && p->in[k].shape.ndim > 0)
+            p->schema.in[k].place[0] = (tsr_placement){.kind = TSR_SHARD};
+    if (status == CLI_OK)
+        status = op_rules_make(p, &rules);
+    printf("- rules, of `%s`: ", op->cases[0]);
+    for (int i = 0; i < rules.n && i < SHOWN && status == CLI_OK; i++)
+        printf("%s`%s`", i ? ", " : "", op_rule_text(p, &rules, i, text, sizeof text));
+    printf(rules.n > SHOWN ? ", and %d more\n" : "\n", rules.n - SHOWN);
+    op_rules_free(&rules);
+    free(p);
+    return status;
+}
+
+static int print_op(const tsr_op *op)
+{
+    char text[TSR_TEXT_LEN];
+    int status = CLI_OK;
+
+    printf("\n### %s\n\n%s\n\n- inputs: ", op->name, op->doc);
+    print_list(op->inputs);
+    printf("; attributes: ");
+    if (op->attrs)
+        print_list(op->attrs);
+    else
+        printf("none");
+    printf("\n");
+    if (op->means)
+        printf("- is `%s`\n", op->means);
+    else if (op->compose)
+        printf("- composed of other ops\n");
+    else if (op->cases && op->cases[0] && !op->strategies && !op->propagate)
+        status = print_rules(op);
+    if (!tsr_op_is_composed(op))
+        printf("- partial inputs: %s\n", ops_partials(op, text));
+    printf("- gradient: %s%s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known",
+           op->inplace ? "; overwrites its first input" : "");
+    if (op->cases && op->cases[0])
+        printf("- try: `tessera verify \"%s %s mesh=2\"`\n", op->name, op->cases[0]);
+    return status;
+}
+
+int ops_markdown(void)
+{
+    const char *last = "";
+    int status = CLI_OK;
+
+    if (!cli_speaks())
+        return CLI_OK;
+    printf("## All ops\n\n");
+    print_contents();
+    for (int i = 0; i < tsr_op_count() && status == CLI_OK; i++) {
+        const tsr_op *op = tsr_op_row(i);
+
+        if (strcmp(family_of(op), last) != 0)
+            printf("\n## Ops: %s\n", family_of(op));
+        last = family_of(op);
+        status = print_op(op);
+    }
+    return status;
+}

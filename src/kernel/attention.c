@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attention.c - softmax(scale q k^T + mask) v and its gradients, block by block: scores are never
+   there as a whole, and memory grows with the sequence, not with its square. Each block of rows
+   keeps its maxima and sums while blocks of keys come; the gradients compute scores anew. f16 and
+   bf16 are widened to f32. Called through the rows of op/attention.c. */
+#include "kernel/attention.h"
+
+#include "base/cpu.h"
+#include "base/half.h"
+#include "kernel/blas.h"
+#include "kernel/exp.h"
+#include "kernel/index.h"
+#include "kernel/kernels.h"
+#include "kernel/onednn.h"
+#include "kernel/sku.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#ifdef __clang__ /* exp of f64 stays scalar, whatever attention_rows.inc.h asks for */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+enum { ROWS = 128, KEYS = 512, ALIGNMENT = 64 }; /* a block of scores stays in the second cache */
+
+#define T float
+#define EXP(x) tsr__exp_f32(false, x)
+#define SET
+#define FN(name) name##_f32_plain
+#include "kernel/attention_rows.inc.h"
+
+#define T double
+#define EXP(x) exp(x)
+#define SET
+#define FN(name) name##_f64_plain
+#include "kernel/attention_rows.inc.h"
+
+#ifdef TSR__X86
+#define T float
+#define EXP(x) tsr__exp_f32(true, x)
+#define SET TSR__AVX2_FMA
+#define FN(name) name##_f32_avx2
+#include "kernel/attention_rows.inc.h"
+
+#define T float
+#define EXP(x) tsr__exp_f32(true, x)
+#define SET TSR__AVX512
+#define FN(name) name##_f32_avx512
+#include "kernel/attention_rows.inc.h"
+#endif
+
+typedef struct parts {
+    void (*soften)(int64_t rows, int64_t n, void *scores, void *maxima, void *sums, void *factors);
+    void (*weigh)(int64_t rows, int64_t n, void *scores, const void *lse);
+    void (*bend)(int64_t rows, int64_t n, const void *weights, const void *delta, void *slopes);
+    void (*multiply)(int64_t rows, int64_t n, const void *x, const void *factors, int64_t step,
+                     void *y);
+} parts;
+
+static const parts f32_plain = {soften_f32_plain, weigh_f32_plain, bend_f32_plain,
+                                multiply_f32_plain};
+static const parts f64_plain = {soften_f64_plain, weigh_f64_plain, bend_f64_plain,
+                                multiply_f64_plain};
+#ifdef TSR__X86
+static const parts f32_avx2 = {soften_f32_avx2, weigh_f32_avx2, bend_f32_avx2, multiply_f32_avx2};
+static const parts f32_avx512 = {soften_f32_avx512, weigh_f32_avx512, bend_f32_avx512,
+                                 multiply_f32_avx512};
+#endif
+
+static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
+{
+    if (dtype == TSR_F64)
+        return &f64_plain;
+#ifdef TSR__X86
+    if (variant == TSR_VARIANT_AVX512)
+        return &f32_avx512;
+    if (variant == TSR_VARIANT_AVX2)
+        return &f32_avx2;
+#endif
+    (void)variant;
+    return &f32_plain;
+}
+
+/* ---- what both kernels and the reference share ---- */
+
+static int64_t position(const tsr_operand *x, int dim, int64_t i)
+{
+    return x->index[dim] ? x->index[dim][i] : x->first[dim] + i;
+}
+
+tsr_attention_call tsr__attention_of(const tsr_kernel_call *call, bool backward)
+{
+    const tsr_attr *scale = &call->attrs.value[TSR_ATT_SCALE];
+    const int mask = backward ? TSR_ATT_GRAD_MASK : TSR_ATT_MASK;
+    tsr_attention_call a = {.q = &call->in[backward ? TSR_ATT_GRAD_Q : TSR_ATT_Q],
+                            .k = &call->in[backward ? TSR_ATT_GRAD_K : TSR_ATT_K],
+                            .v = &call->in[backward ? TSR_ATT_GRAD_V : TSR_ATT_V],
+                            .mask = tsr__operand_given(call, mask) ? &call->in[mask] : NULL,
+                            .group = call->attrs.value[TSR_ATT_GROUP].i[0],
+                            .causal = call->attrs.value[TSR_ATT_CAUSAL].i[0] != 0};
+    int64_t stride = 1;
+
+    a.batch = a.q->shape.size[0];
+    a.heads = a.q->shape.size[1];
+    a.rows = a.q->shape.size[2];
+    a.dim = a.q->shape.size[3];
+    a.key_heads = a.k->shape.size[1];
+    a.keys = a.k->shape.size[2];
+    a.width = a.v->shape.size[3];
+    a.scale = scale->n > 0 ? scale->f : a.dim > 0 ? 1 / sqrt((double)a.dim) : 1;
+    for (int d = a.mask ? a.mask->shape.ndim - 1 : -1; d >= 0; d--) {
+        int64_t n = a.mask->shape.size[d];
+
+        a.mask_stride[d + 4 - a.mask->shape.ndim] = n == 1 ? 0 : stride;
+        stride *= n;
+    }
+    return a;
+}
+
+int64_t tsr__attention_key_head(const tsr_attention_call *a, int64_t head)
+{
+    const int64_t want = position(a->q, 1, head) / a->group;
+
+    for (int64_t kv = 0; kv < a->key_heads; kv++)
+        if (position(a->k, 1, kv) == want)
+            return kv;
+    return -1;
+}
+
+int64_t tsr__attention_seen(const tsr_attention_call *a, int64_t row, int64_t j, int64_t n)
+{
+    const int64_t at = position(a->q, 2, row);
+    int64_t seen = n;
+
+    if (!a->causal)
+        return n;
+    if (!a->k->index[2]) {
+        seen = at - position(a->k, 2, j) + 1;
+        return seen < 0 ? 0 : seen < n ? seen : n;
+    }
+    while (seen > 0 && position(a->k, 2, j + seen - 1) > at)
+        seen--;
+    return seen;
+}
+
+/* ---- blocks ---- */
+
+typedef struct block {
+    int64_t i, rows, j, keys;
+} block;
+
+/* A call, and the parts of its scratch. */
+typedef struct job {
+    tsr_attention_call a;
+    const parts *parts;
+    bool
+        steady; /* reproducible mode: a row's order of terms does not depend on the block it is in */
+    const tsr_operand *grad, *given, *lse, *of_lse; /* of the gradients; of_lse NULL: none */
+    const tsr_operand *out[TSR_OP_OUTPUTS];
+    void *q, *k, *v, *mask;              /* blocks of these */
+    void *score, *slope, *acc;           /* blocks of scores and of results */
+    void *max, *sum, *factor;            /* of each row of a block */
+    void *delta, *acc_q, *acc_k, *acc_v; /* of a head */
+    void *acc_mask;                      /* NULL: not wanted */
+} job;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Does any row of the block see any of its keys? Positions ascend. */
+static bool sees(const tsr_attention_call *a, const block *x)
+{
+    return tsr__attention_seen(a, x->i + x->rows - 1, x->j, 1) > 0;
+}
+
+/* c[m,n] = a b (+ c), dense matrices; a is stored as [k,m] or b as [n,k] if turned. */
+static void gemm(const job *w, tsr_dtype dtype, bool turn_a, bool turn_b, int64_t m, int64_t n,
+                 int64_t k, const void *a, const void *b, bool add, void *c)
+{
+    const int64_t lda = turn_a ? m : k, ldb = turn_b ? k : n;
+
+    if (w->steady) {
+        tsr__blas_gemm_steady(dtype, m, n, k, a,
+                              (const int64_t[]){turn_a ? 1 : lda, turn_a ? lda : 1}, b,
+                              (const int64_t[]){turn_b ? 1 : ldb, turn_b ? ldb : 1}, add, c, n);
+        return;
+    }
+    if (dtype == TSR_F32 && tsr__onednn_gemm_f32(turn_a, turn_b, m, n, k, a, b, add, c))
+        return;
+    if (turn_a)
+        tsr__blas_gemm_tn(dtype, m, n, k, a, lda, b, ldb, add, c, n);
+    else if (turn_b)
+        tsr__blas_gemm_nt(dtype, m, n, k, a, lda, b, ldb, add, c, n);
+    else
+        tsr__blas_gemm(dtype, m, n, k, a, lda, b, ldb, add, c, n);
+}
+
+#define T float
+#define DTYPE TSR_F32
+#define FN(name) name##_f32
+#include "kernel/attention_blocks.inc.h"
+
+#define T double
+#define DTYPE TSR_F64
+#define FN(name) name##_f64
+#include "kernel/attention_blocks.inc.h"
+
+/* ---- scratch ---- */
+
+typedef struct carver {
+    char *at; /* NULL: only counting */
+    size_t used, size;
+} carver;
+
+static void *carve(carver *c, int64_t count)
+{
+    char *p = c->at ? c->at + c->used : NULL;
+
+    c->used += ((size_t)count * c->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return p;
+}
+
+static tsr_dtype wide(tsr_dtype dtype)
+{
+    return dtype == TSR_F64 ? TSR_F64 : TSR_F32;
+}
+
+static size_t carve_job(const tsr_kernel_call *call, bool backward, job *w)
+{
+    const tsr_attention_call a = tsr__attention_of(call, backward);
+    const int64_t rows = least(ROWS, a.rows), keys = least(KEYS, a.keys);
+    const int64_t widest = a.dim > a.width ? a.dim : a.width;
+    carver c = {.at = call->scratch, .size = tsr_dtype_size(wide(a.q->dtype))};
+
+    *w = (job){.a = a, .steady = call->reproducible};
+    w->q = carve(&c, (rows > 1 ? rows : 1) * widest);
+    w->k = carve(&c, (keys > 1 ? keys : 1) * widest);
+    w->v = carve(&c, keys * a.width);
+    w->mask = carve(&c, keys);
+    w->score = carve(&c, rows * keys);
+    w->acc = carve(&c, rows * a.width);
+    w->max = carve(&c, rows);
+    w->sum = carve(&c, rows);
+    w->factor = carve(&c, rows);
+    for (int k = 0; k < call->n_out; k++)
+        w->out[k] = &call->out[k];
+    if (!backward)
+        return c.used;
+    w->slope = carve(&c, rows * keys);
+    w->delta = carve(&c, a.rows);
+    w->acc_q = carve(&c, a.rows * a.dim);
+    w->acc_k = carve(&c, a.keys * a.dim);
+    w->acc_v = carve(&c, a.keys * a.width);
+    if (call->out[3].shape.ndim >= 0)
+        w->acc_mask = carve(&c, tsr__operand_count(&call->out[3]));
+    w->grad = &call->in[TSR_ATT_GRAD];
+    w->given = &call->in[TSR_ATT_GRAD_OUT];
+    w->lse = &call->in[TSR_ATT_GRAD_LSE];
+    w->of_lse =
+        tsr__operand_given(call, TSR_ATT_GRAD_OF_LSE) ? &call->in[TSR_ATT_GRAD_OF_LSE] : NULL;
+    return c.used;
+}
+
+static bool is_reference(const tsr_kernel_call *call, uint16_t op)
+{
+    return tsr__variant_of(call, TSR_CATEGORY_LINALG, op) == TSR_VARIANT_REFERENCE;
+}
+
+static size_t scratch(const tsr_kernel_call *call, uint16_t op)
+{
+    const bool backward = op == TSR_LINALG_ATTENTION_BACKWARD;
+    job w;
+
+    if (is_reference(call, op))
+        return (size_t)tsr__reference_attention_numbers(call, backward) * sizeof(double);
+    return carve_job(call, backward, &w);
+}
+
+size_t tsr__scratch_attention(const tsr_kernel_call *call)
+{
+    return scratch(call, TSR_LINALG_ATTENTION);
+}
+
+size_t tsr__scratch_attention_backward(const tsr_kernel_call *call)
+{
+    return scratch(call, TSR_LINALG_ATTENTION_BACKWARD);
+}
+
+/* ---- kernels ---- */
+
+/* The strategy saw to it that keys are where their queries are. */
+static bool has_keys(const tsr_kernel_call *call, bool backward)
+{
+    const tsr_attention_call a = tsr__attention_of(call, backward);
+
+    for (int64_t h = 0; h < a.heads; h++)
+        if (tsr__attention_key_head(&a, h) < 0) {
+            tsr__fail(call->error, TSR_ERR_SHAPE, "head %" PRId64 " of queries has no head of keys",
+                      position(a.q, 1, h));
+            return false;
+        }
+    return true;
+}
+
+static void run(const tsr_kernel_call *call, uint16_t op)
+{
+    const bool backward = op == TSR_LINALG_ATTENTION_BACKWARD;
+    const tsr_dtype dtype = wide(call->out[0].dtype);
+    job w;
+
+    carve_job(call, backward, &w);
+    w.parts = parts_for(dtype, tsr__variant_of(call, TSR_CATEGORY_LINALG, op));
+    if (dtype == TSR_F64)
+        (backward ? backward_f64 : forward_f64)(&w);
+    else
+        (backward ? backward_f32 : forward_f32)(&w);
+}
+
+void tsr__kernel_attention(const tsr_kernel_call *call)
+{
+    if (!has_keys(call, false))
+        return;
+    if (is_reference(call, TSR_LINALG_ATTENTION))
+        tsr__reference_attention(call);
+    else
+        run(call, TSR_LINALG_ATTENTION);
+}
+
+void tsr__kernel_attention_backward(const tsr_kernel_call *call)
+{
+    if (!has_keys(call, true))
+        return;
+    if (is_reference(call, TSR_LINALG_ATTENTION_BACKWARD))
+        tsr__reference_attention_backward(call);
+    else
+        run(call, TSR_LINALG_ATTENTION_BACKWARD);
+}

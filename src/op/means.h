@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* means.h - an op as a text of other ops, "mul(x, sigmoid(x))": read once, then a list of steps in
+   the order in which they run. Pure. */
+#ifndef TSR_OP_MEANS_H
+#define TSR_OP_MEANS_H
+
+#include "op/op_table.h"
+
+enum { TSR_MEANS_STEPS = 48 };
+
+/* A value in the text: output k of a step, or input k of the row. */
+enum { TSR_MEANS_INPUT = -1 };
+typedef struct tsr_means_value {
+    int step, k;
+} tsr_means_value;
+
+/* Where the value of a part's attribute comes from. */
+typedef enum tsr_means_way {
+    TSR_MEANS_GIVEN, /* the text says it, or it is the default */
+    TSR_MEANS_SAME,  /* the row's attribute `from` */
+    TSR_MEANS_MINUS, /* that, negative */
+    TSR_MEANS_OVER   /* 1 divided by it */
+} tsr_means_way;
+
+typedef struct tsr_means_step {
+    const tsr_op *op;
+    int n_in;
+    bool list; /* its inputs are the row's, which is a list */
+    tsr_means_value in[TSR_MAX_IN];
+    tsr_attrs attrs; /* those that are given */
+    struct {
+        tsr_means_way way;
+        int from;
+        tsr_attr_type own, wanted; /* of `from`, and of the part's */
+    } attr[TSR_MAX_ATTR];
+    int last; /* the last step that uses it, itself if none; TSR_MEANS_STEPS: it is an output */
+} tsr_means_step;
+
+typedef struct tsr_means {
+    unsigned needed; /* inputs that cannot be absent, as bits */
+    int n_out;
+    tsr_means_value out[TSR_MAX_OUT];
+    int n;
+    tsr_means_step step[];
+} tsr_means;
+
+/* Reads the row's text; ops are built in or known to the table, which may be NULL. The error is one
+   sentence that names the op. Freed by tsr__free. */
+tsr_status tsr__means_read(tsr_heap *heap, const tsr_op_table *known, const tsr_op *op,
+                           tsr_means **out, tsr_error *err);
+
+/* The attributes of a step, for those of a call. */
+void tsr__means_attrs(const tsr_means_step *step, const tsr_attrs *own, tsr_attrs *out);
+/* How many inputs it has, for a call of n_in inputs, and where the k-th comes from. */
+static inline int tsr__means_inputs(const tsr_means_step *step, int n_in)
+{
+    return step->list ? n_in : step->n_in;
+}
+static inline tsr_means_value tsr__means_input(const tsr_means_step *step, int k)
+{
+    return step->list ? (tsr_means_value){TSR_MEANS_INPUT, k} : step->in[k];
+}
+
+/* Shapes and dtypes of the outputs of a call whose inputs are set; n_out stays 0 where a part does
+   not tell, or is an op of a program. */
+tsr_status tsr__means_shapes(tsr_schema *schema, tsr_error *err);
+
+#endif

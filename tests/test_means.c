@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_means.c - ops that are texts of others, registered by a program: what they compute wherever
+   their inputs are, how attributes, lists and absent inputs are handed on, what registering
+   refuses, that each part runs once, and gradients. Through the public headers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tessera_ext.h>
+#include <tessera_ops.h>
+
+#include "ranks.h"
+
+enum { N = 4, M = 6, COUNT = N * M };
+
+static const char *const PLACES[] = {"[R,R]", "[S(0),S(1)]", "[P(sum),S(0)]", "[P(max),P(min)]",
+                                     "[R,SS(0,2)]"};
+
+static tsr_tensor *input(tsr_mesh *mesh, const char *what, int place, double start)
+{
+    char spec[TSR_TEXT_LEN];
+
+    snprintf(spec, sizeof spec, "%s@%s", what, PLACES[place]);
+    return tsr_arange(mesh, spec, start, 1);
+}
+
+static bool is(tsr_tensor *y, const double *want, int n)
+{
+    double host[2 * COUNT];
+    bool same = tsr_tensor_ok(y) && tsr_shape_count(&tsr_tensor_spec(y)->shape) == n &&
+                tsr_to_host(y, host, sizeof host[0] * (size_t)n) == TSR_OK;
+
+    for (int i = 0; i < n && same; i++)
+        same = host[i] == want[i];
+    return same;
+}
+
+/* ---- values ---- */
+
+static tsr_status values_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op both = {.name = "both",
+                                .inputs = "x,y",
+                                .doc = "x y + relu(x y), and -y",
+                                .means = "add(mul(x, y), relu( mul(x, y) )) ; neg(y)"},
+                        rows = {.name = "rows",
+                                .inputs = "x",
+                                .attrs = "dims:ints,keep:bool=false",
+                                .doc = "a sum of squares",
+                                .means = "sum(both(x,x), dims=dims, keepdim=keep)"},
+                        column = {.name = "column",
+                                  .inputs = "x",
+                                  .attrs = "dim:int=1",
+                                  .doc = "an int as a list of one",
+                                  .means = "rows(x, dims=dim, keep=true)"};
+    double want[COUNT], minus[COUNT], sums[N] = {0}, all = 0;
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &both) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &rows) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &column) == TSR_OK);
+    for (int i = 0; i < COUNT; i++) {
+        double x = i - 9, y = i + 2;
+        want[i] = x * y + (x * y > 0 ? x * y : 0);
+        minus[i] = -y;
+        sums[i / M] += 2 * y * y;
+        all += 2 * y * y;
+    }
+    for (int p = 0; p < (int)(sizeof PLACES / sizeof PLACES[0]); p++) {
+        const char *const first[] = {"dims=1"}, *const kept[] = {"dims=0/1", "keep=true"};
+        tsr_tensor *in[] = {input(mesh, "f64[4,6]", p, -9), input(mesh, "f64[4,6]", p, 2)};
+        tsr_tensor *out[TSR_OP_OUTPUTS], *y;
+        const int64_t before = tsr_op_counters_get(mesh, "mul").calls;
+
+        CHECK(tsr_op_run_all(mesh, "both", in, 2, NULL, 0, out) == TSR_OK);
+        CHECK(is(out[0], want, COUNT) && is(out[1], minus, COUNT) && !out[2]);
+        CHECK(tsr_op_counters_get(mesh, "mul").calls == before + 1); /* named twice, run once */
+        CHECK(is(tsr_op_run(mesh, "rows", in + 1, 1, NULL, 0), &all, 1)); /* dims left out: all */
+        CHECK(is(tsr_op_run(mesh, "rows", in + 1, 1, first, 1), sums, N));
+        CHECK(is(y = tsr_op_run(mesh, "rows", in + 1, 1, kept, 2), &all, 1));
+        CHECK(tsr_tensor_spec(y)->shape.ndim == 2);
+        CHECK(is(y = tsr_op_run(mesh, "column", in + 1, 1, NULL, 0), sums, N));
+        CHECK(tsr_tensor_spec(y)->shape.ndim == 2);
+    }
+    return TSR_OK;
+}
+
+static void values(void **state)
+{
+    (void)state;
+    pass_on("2x2", values_job, NULL);
+    pass_on("1x3", values_job, NULL);
+}
+
+/* Lists, absent inputs, one of several outputs of a part, numbers that are derived. */
+static tsr_status inputs_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op chain = {.name = "chain",
+                                 .inputs = "x*",
+                                 .attrs = "at:int",
+                                 .doc = "-cat",
+                                 .means = "neg(cat(x, dim=at))"},
+                        dense = {.name = "dense",
+                                 .inputs = "x,w,bias?",
+                                 .doc = "relu(x w + bias)",
+                                 .means = "relu(matmul(x, w, bias))"},
+                        where = {.name = "where_max",
+                                 .inputs = "x",
+                                 .attrs = "size:int=2",
+                                 .doc = "where max_pool found its maxima",
+                                 .means = "max_pool(x, kernel=size)[1]"};
+    const char *const second[] = {"at=1"}, *const first[] = {"at=0"}, *const at[] = {"at=-3"};
+    double want[2 * COUNT];
+    tsr_tensor *in[3] = {input(mesh, "f64[4,6]", 1, 0), input(mesh, "f64[4,6]", 2, 24)};
+    tsr_tensor *pool[] = {tsr_arange(mesh, "f64[1,1,4]@[R,R]", 0, 1)}, *y;
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &chain) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &dense) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &where) == TSR_OK);
+    for (int i = 0; i < 2 * COUNT; i++)
+        want[i] = -i;
+    CHECK(is(tsr_op_run(mesh, "chain", in, 2, first, 1), want, 2 * COUNT));
+    CHECK(tsr_tensor_spec(tsr_op_run(mesh, "chain", in, 2, second, 1))->shape.size[1] == 2 * M);
+    CHECK(!tsr_tensor_ok(tsr_op_run(mesh, "chain", in, 2, at, 1)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "cat: dim -3 is not in -2 to 1") == 0);
+    tsr_mesh_clear_error(mesh);
+    in[1] = tsr_arange(mesh, "f64[6,1]@[R,R]", 0, 1);
+    for (int i = 0; i < N; i++)
+        want[i] = 90 * i + 55;
+    CHECK(is(tsr_op_run(mesh, "dense", in, 2, NULL, 0), want, N));
+    in[2] = tsr_full(mesh, "f64[1]@[R,R]", -100);
+    for (int i = 0; i < N; i++)
+        want[i] = i ? 90 * i - 45 : 0;
+    CHECK(is(tsr_op_run(mesh, "dense", in, 3, NULL, 0), want, N));
+    in[1] = NULL;
+    CHECK(!tsr_tensor_ok(tsr_op_run(mesh, "dense", in, 3, NULL, 0)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "dense: input w is missing") == 0);
+    tsr_mesh_clear_error(mesh);
+    y = tsr_op_run(mesh, "where_max", pool, 1, NULL, 0);
+    CHECK(tsr_tensor_ok(y) && tsr_tensor_spec(y)->dtype == TSR_I64);
+    return TSR_OK;
+}
+
+static void inputs(void **state)
+{
+    (void)state;
+    pass_on("2x2", inputs_job, NULL);
+}
+
+/* ---- gradients ---- */
+
+static tsr_status same_shape(tsr_schema *s, tsr_error *err)
+{
+    (void)err;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = s->in[0].shape;
+    return TSR_OK;
+}
+
+static void does_nothing(const tsr_kernel_call *call)
+{
+    (void)call;
+}
+
+static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op cubic = {.name = "cubic",
+                                 .inputs = "x,w",
+                                 .doc = "w x^3 + x, and w w",
+                                 .means = "add(mul(w, mul(x, mul(x, x))), x); mul(w, w)"},
+                        ladder = {.name = "ladder",
+                                  .inputs = "x",
+                                  .doc = "x^3 + x",
+                                  .means = "neg(neg(cubic(x, x)))"},
+                        dark = {.name = "dark",
+                                .inputs = "x",
+                                .doc = "not known",
+                                .means = "mul(x, sort_of(x))"},
+                        unknown = {.name = "sort_of",
+                                   .inputs = "x",
+                                   .doc = "has no gradient",
+                                   .shape = same_shape,
+                                   .kernel = does_nothing};
+    double by_x[COUNT], by_w[M] = {0}, steep[COUNT];
+    const bool only_w[] = {false, true};
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &cubic) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &ladder) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &unknown) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &dark) == TSR_OK);
+    CHECK(tsr_op_has_grad(&cubic) && !tsr_op_has_grad(&unknown) && !tsr_op_has_grad(&dark));
+    for (int i = 0; i < COUNT; i++) {
+        double x = i - 9, w = i % M + 2;
+        by_x[i] = 3 * w * x * x + 1;
+        by_w[i % M] += x * x * x;
+        steep[i] = 4 * x * x * x + 1;
+    }
+    for (int p = 0; p < (int)(sizeof PLACES / sizeof PLACES[0]); p++) {
+        tsr_tensor *in[] = {input(mesh, "f64[4,6]", p, -9), input(mesh, "f64[6]", 0, 2)};
+        tsr_tensor *y[TSR_OP_OUTPUTS], *grad[2], *none[TSR_OP_OUTPUTS] = {NULL};
+        tsr_tensor *ones[TSR_OP_OUTPUTS] = {tsr_full(mesh, "f64[4,6]@[S(1),R]", 1)};
+        double both[M];
+
+        CHECK(tsr_op_run_all(mesh, "cubic", in, 2, NULL, 0, y) == TSR_OK);
+        CHECK(tsr_op_grad(mesh, "cubic", in, 2, NULL, 0, y, ones, NULL, grad) == TSR_OK);
+        CHECK(is(grad[0], by_x, COUNT) && is(grad[1], by_w, M));
+        CHECK(tsr_op_grad(mesh, "cubic", in, 2, NULL, 0, y, none, NULL, grad) == TSR_OK);
+        CHECK(!grad[0] && !grad[1]);
+        ones[1] = tsr_full(mesh, "f64[6]@[R,R]", 1);
+        for (int i = 0; i < M; i++)
+            both[i] = by_w[i] + 2 * (i + 2);
+        CHECK(tsr_op_grad(mesh, "cubic", in, 2, NULL, 0, y, ones, only_w, grad) == TSR_OK);
+        CHECK(!grad[0] && is(grad[1], both, M));
+        CHECK(tsr_op_grad(mesh, "ladder", in, 1, NULL, 0, y, ones, NULL, grad) == TSR_OK);
+        CHECK(is(grad[0], steep, COUNT));
+        CHECK(tsr_op_grad(mesh, "dark", in, 1, NULL, 0, y, ones, NULL, grad) != TSR_OK);
+        CHECK(strcmp(tsr_mesh_message(mesh), "sort_of: its gradient is not known") == 0);
+        tsr_mesh_clear_error(mesh);
+    }
+    return TSR_OK;
+}
+
+static void gradients(void **state)
+{
+    (void)state;
+    pass_on("2x2", gradients_job, NULL);
+}
+
+/* ---- shapes without ranks ---- */
+
+static void shapes(void **state)
+{
+    static const tsr_op op = {.name = "squares",
+                              .inputs = "x",
+                              .attrs = "dims:ints",
+                              .doc = "sum of squares",
+                              .means = "sum(square(x), dims=dims); max_pool(x, kernel=3)[1]"};
+    const tsr_mesh_shape mesh = {.ndim = 1, .size = {2}, .stride = {1}};
+    const char *const attrs[] = {"dims=0/2"};
+    tsr_error err = {0};
+    tsr_schema s;
+    tsr_spec x;
+    (void)state;
+
+    assert_int_equal(tsr_spec_parse("f32[2,3,9]", &mesh, &x, NULL), TSR_OK);
+    assert_int_equal(tsr_schema_make(&op, &x, 1, attrs, 1, &s, NULL), TSR_OK);
+    assert_int_equal(s.n_out, 2);
+    assert_int_equal(s.out_dtype[0], TSR_F32);
+    assert_int_equal(s.out_shape[0].ndim, 1);
+    assert_int_equal(s.out_shape[0].size[0], 3);
+    assert_int_equal(s.out_dtype[1], TSR_I64);
+    assert_int_equal(s.out_shape[1].size[2], 3);
+    x.shape.ndim = 1;
+    assert_int_not_equal(tsr_schema_make(&op, &x, 1, attrs, 1, &s, &err), TSR_OK);
+    assert_string_equal(err.text, "sum: dim 2 is not in -1 to 0");
+}
+
+/* ---- what is let go ---- */
+
+/* A long chain needs no more memory than a short one: what a step leaves is taken by a later. */
+static tsr_status memory_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op six = {.name = "six",
+                               .inputs = "x",
+                               .doc = "x, turned round six times",
+                               .means = "neg(neg(neg(neg(neg(neg(x))))))"};
+    const size_t part = 4096 * sizeof(double);
+    tsr_tensor *x = tsr_arange(mesh, "f64[4096]@[R]", 0, 1), *y;
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &six) == TSR_OK);
+    tsr_memory_limit_set(mesh, 4 * part); /* x, y, and what neg has read and not yet let go */
+    y = tsr_op_run(mesh, "six", &x, 1, NULL, 0);
+    CHECK(tsr_tensor_ok(y));
+    return TSR_OK;
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    pass_on("1", memory_job, NULL);
+}
+
+/* ---- what registering refuses ---- */
+
+typedef struct refusal {
+    const char *inputs, *means, *says;
+} refusal;
+
+static tsr_status refused_job(tsr_mesh *mesh, void *arg)
+{
+    const refusal *r = arg;
+    const tsr_op op = {.name = "new",
+                       .inputs = r->inputs,
+                       .attrs = "dim:int=1,alpha:float=1",
+                       .doc = "new",
+                       .means = r->means};
+
+    CHECK(tsr_op_register(mesh, &op) != TSR_OK);
+    if (strcmp(tsr_mesh_message(mesh), r->says) != 0)
+        fprintf(stderr, "expected \"%s\"\ngot      \"%s\"\n", r->says, tsr_mesh_message(mesh));
+    CHECK(strcmp(tsr_mesh_message(mesh), r->says) == 0);
+    CHECK(tsr_op_find(mesh, "new") == NULL);
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static void refused(void **state)
+{
+    static const refusal all[] = {
+        {"x", "mul(x, sigmo(x))",
+         "new: means \"mul(x, sigmo(x))\": there is no other op \"sigmo\""},
+        {"x", "new(x)", "new: means \"new(x)\": there is no other op \"new\""},
+        {"x", "mul(x, y)", "new: means \"mul(x, y)\": y is none of its inputs x"},
+        {"x", "neg(x, dim=1)", "new: means \"neg(x, dim=1)\": neg has no attribute \"dim\""},
+        {"x", "softmax(x, dim=one)",
+         "new: means \"softmax(x, dim=one)\": softmax: dim=one is not of type int"},
+        {"x", "softmax(x, dim=alpha)",
+         "new: means \"softmax(x, dim=alpha)\": dim=alpha is of another type than softmax's dim"},
+        {"x", "softmax(x, dim=1/dim)",
+         "new: means \"softmax(x, dim=1/dim)\": dim=1/dim is of another type than softmax's dim"},
+        {"x", "mul(x)", "new: means \"mul(x)\": mul needs its input 1, which is missing"},
+        {"x", "neg(x, x)", "new: means \"neg(x, x)\": neg: takes inputs x, but 2 were given"},
+        {"x,b?", "mul(x, b)",
+         "new: means \"mul(x, b)\": mul needs its input 1, which may be absent"},
+        {"x*", "neg(x)", "new: means \"neg(x)\": its list of inputs can only be the list of an op"},
+        {"x*", "cat(x, x)",
+         "new: means \"cat(x, x)\": its list of inputs can only be the list of an op"},
+        {"x", "add_inplace(x, x)",
+         "new: means \"add_inplace(x, x)\": add_inplace overwrites its first input, parts cannot"},
+        {"x", "x", "new: means \"x\": output 0 is an input, it should be an op"},
+        {"x", "", "new: means \"\" cannot be read at \"\", it should be like mul(x, sigmoid(x))"},
+        {"x", "mul(x, x",
+         "new: means \"mul(x, x\" cannot be read at \"\", it should be like mul(x, sigmoid(x))"},
+        {"x", "neg(x) neg(x)",
+         "new: means \"neg(x) neg(x)\" cannot be read at \"neg(x)\", it should be like mul(x, "
+         "sigmoid(x))"},
+        {"x", "neg(x)[7]",
+         "new: means \"neg(x)[7]\" cannot be read at \"[7]\", it should be like mul(x, "
+         "sigmoid(x))"},
+        {"x", "neg(x);neg(x);neg(x);neg(x);neg(x)",
+         "new: means \"neg(x);neg(x);neg(x);neg(x);neg(x)\" has more than 4 outputs"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        refusal r = all[i];
+        pass_on("2", refused_job, &r);
+    }
+}
+
+/* A part without the output that the text asks of it; a text and a kernel. */
+static tsr_status late_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op second = {
+        .name = "second", .inputs = "x", .doc = "there is none", .means = "neg(neg(x)[1])"};
+    const tsr_op *relu = tsr_op_find(mesh, "relu");
+    tsr_op two = *relu;
+    tsr_tensor *x = tsr_arange(mesh, "f64[4]@[R]", 0, 1);
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &second) == TSR_OK);
+    CHECK(!tsr_tensor_ok(tsr_op_run(mesh, "second", &x, 1, NULL, 0)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "second: one of its parts has no output 1") == 0);
+    tsr_mesh_clear_error(mesh);
+    two.name = "two";
+    two.means = "neg(x)";
+    CHECK(tsr_op_register(mesh, &two) != TSR_OK);
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "two: a row has a kernel or a run, or is composed of other ops") == 0);
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static void late(void **state)
+{
+    (void)state;
+    pass_on("2", late_job, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values), cmocka_unit_test(inputs), cmocka_unit_test(gradients),
+        cmocka_unit_test(shapes), cmocka_unit_test(memory), cmocka_unit_test(refused),
+        cmocka_unit_test(late),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
