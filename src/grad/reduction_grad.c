@@ -61,7 +61,7 @@ static tsr_tensor *not_zero(tsr_tensor *x)
     return tsr_masked_fill(x, tsr_logical_not(x), 1);
 }
 
-tsr_status tsr__grad_sum(const tsr_grad_call *c)
+tsr_status tsr__grad_total(const tsr_grad_call *c)
 {
     if (c->wanted[0])
         c->grad_in[0] = spread(c, kept(c, c->grad_out[0]));

@@ -40,8 +40,8 @@ tsr_status tsr__grad_lerp(const tsr_grad_call *call);
 tsr_status tsr__grad_addcmul(const tsr_grad_call *call);
 tsr_status tsr__grad_addcdiv(const tsr_grad_call *call);
 
-/* reduction_grad.c; that of extreme is of max and min */
-tsr_status tsr__grad_sum(const tsr_grad_call *call);
+/* reduction_grad.c; total is sum, extreme is max and min */
+tsr_status tsr__grad_total(const tsr_grad_call *call);
 tsr_status tsr__grad_mean(const tsr_grad_call *call);
 tsr_status tsr__grad_prod(const tsr_grad_call *call);
 tsr_status tsr__grad_extreme(const tsr_grad_call *call);
