@@ -241,7 +241,10 @@ struct tsr_op {
     bool merges;    /* its run puts together what ranks summed up: not in reproducible mode */
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
     bool inplace;   /* the output is the first input, and stays where that is */
-    bool in_field;  /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
+    /* in every part the output has the elements of the one input in their order: it shares its
+       memory, and the kernel runs in checks only */
+    bool view;
+    bool in_field; /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
 
     /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
        that differ in sizes only are judged together: some should divide by the mesh, some not.
@@ -436,7 +439,29 @@ typedef uint16_t tsr_softmax_kind;
 enum { TSR_SOFTMAX = 0 };
 
 typedef uint16_t tsr_move_kind;
-enum { TSR_MOVE_CAT = 0, TSR_MOVE_TRANSPOSE = 1, TSR_MOVE_SLICE = 2, TSR_MOVE_RESHAPE = 3 };
+enum {
+    TSR_MOVE_CAT = 0,
+    TSR_MOVE_TRANSPOSE = 1,
+    TSR_MOVE_SLICE = 2,
+    TSR_MOVE_RESHAPE = 3,
+    TSR_MOVE_EXPAND = 4,
+    TSR_MOVE_PERMUTE = 5,
+    TSR_MOVE_STACK = 6,
+    TSR_MOVE_TILE = 7,
+    TSR_MOVE_SELECT = 8,
+    TSR_MOVE_UNFOLD = 9,
+    TSR_MOVE_DIAGONAL = 10,
+    TSR_MOVE_FLIP = 11,
+    TSR_MOVE_ROLL = 12,
+    TSR_MOVE_PAD = 13,
+    TSR_MOVE_PAD_REFLECT = 14,
+    TSR_MOVE_PAD_REPLICATE = 15,
+    TSR_MOVE_PAD_CIRCULAR = 16,
+    TSR_MOVE_TRIL = 17,
+    TSR_MOVE_TRIU = 18,
+    TSR_MOVE_SLICE_BACKWARD = 19,
+    TSR_MOVE_UNFOLD_BACKWARD = 20
+};
 
 typedef uint16_t tsr_convolution_kind;
 enum {

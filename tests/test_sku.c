@@ -94,6 +94,23 @@ static void test_pinned(void **state)
         {5, 1, "move.transpose.f32.reference"},
         {5, 2, "move.slice.f32.reference"},
         {5, 3, "move.reshape.f32.reference"},
+        {5, 4, "move.expand.f32.reference"},
+        {5, 5, "move.permute.f32.reference"},
+        {5, 6, "move.stack.f32.reference"},
+        {5, 7, "move.tile.f32.reference"},
+        {5, 8, "move.select.f32.reference"},
+        {5, 9, "move.unfold.f32.reference"},
+        {5, 10, "move.diagonal.f32.reference"},
+        {5, 11, "move.flip.f32.reference"},
+        {5, 12, "move.roll.f32.reference"},
+        {5, 13, "move.pad.f32.reference"},
+        {5, 14, "move.pad_reflect.f32.reference"},
+        {5, 15, "move.pad_replicate.f32.reference"},
+        {5, 16, "move.pad_circular.f32.reference"},
+        {5, 17, "move.tril.f32.reference"},
+        {5, 18, "move.triu.f32.reference"},
+        {5, 19, "move.slice_backward.f32.reference"},
+        {5, 20, "move.unfold_backward.f32.reference"},
         {6, 0, "convolution.output.f32.reference"},
         {6, 1, "convolution.grad_input.f32.reference"},
         {6, 2, "convolution.grad_weight.f32.reference"},
@@ -173,7 +190,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2 + 2 * (3 * 4 + 2));
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 + 4 + 8) * 3);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 3 * 3 + 2);
-    assert_int_equal(by_category[TSR_CATEGORY_MOVE], 4 * 8 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_MOVE], 21 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CONVOLUTION], 3 * (4 * 2 + 4));
     assert_int_equal(by_category[TSR_CATEGORY_POOLING], 2 * (7 * 3 + 1) + 2 * (4 * 3 + 4));
 }

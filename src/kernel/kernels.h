@@ -46,14 +46,6 @@ void tsr__kernel_max(const tsr_kernel_call *call);
 /* out = exp(x - max) / sum of that, along the dim of attribute 0 (negative: from the end) */
 void tsr__kernel_softmax(const tsr_kernel_call *call);
 
-/* Moving elements. cat: along attribute 0; transpose: dims of attributes 0 and 1 change places;
-   reshape: a copy; slice: out is in[start:stop:step] along attribute 0, with 1 and 2 and 3
-   these. */
-void tsr__kernel_cat(const tsr_kernel_call *call);
-void tsr__kernel_transpose(const tsr_kernel_call *call);
-void tsr__kernel_reshape(const tsr_kernel_call *call);
-void tsr__kernel_slice(const tsr_kernel_call *call);
-
 /* Lookups and bags (op/lookups.c has the inputs; kernels see no attributes of theirs). Numbers:
    rows of the whole table, the padding's row or -1, offsets of the whole list, and attributes that
    are set. Of bags by offsets those of the output, or of the gradient, are meant; the offsets may

@@ -17,6 +17,16 @@ tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err);
 tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                                       tsr_tensor **out, tsr_error *err);
 
+/* Ops on shapes that are made of others, src/dispatch/composed_shapes.c. */
+tsr_status tsr__compose_split(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
+                              tsr_tensor **out, tsr_error *err);
+tsr_status tsr__compose_chunk(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
+                              tsr_tensor **out, tsr_error *err);
+tsr_status tsr__compose_depth_to_space(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
+                                       tsr_tensor **out, tsr_error *err);
+tsr_status tsr__compose_space_to_depth(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
+                                       tsr_tensor **out, tsr_error *err);
+
 /* The run of normalisations and their gradients, src/run/moments.c. */
 tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
 
@@ -32,6 +42,10 @@ extern const tsr_op tsr__ops_attention[];
 extern const tsr_op tsr__ops_reduction[];
 extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
+extern const tsr_op tsr__ops_repeats[];
+extern const tsr_op tsr__ops_cuts[];
+extern const tsr_op tsr__ops_padding[];
+extern const tsr_op tsr__ops_shape_composed[];
 extern const tsr_op tsr__ops_reshape[];
 extern const tsr_op tsr__ops_embedding[];
 extern const tsr_op tsr__ops_convolution[];

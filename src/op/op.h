@@ -54,6 +54,8 @@ tsr_status tsr__row_check(const tsr_op *op, tsr_error *err);
 /* rules.c: the rules of a call, filled and without doubles; or its strategies for the whole mesh */
 tsr_status tsr__rules_make(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
 void tsr__rules_free(tsr_rules *rules);
+/* For rows with one input: a shard of its dim `from` becomes one of the output's dim `to`. */
+tsr_status tsr__rule_pass(tsr_rules *rules, int from, int to, tsr_error *err);
 
 /* axes.c: does the row's text fit it? And open rules from a text, the row's or one that fits, for a
    call. */
