@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_linalg.c - einsum and attention on one rank: fast kernels against their references, at sizes
-   that cross their blocks, in all dtypes; rows that see nothing; and calls that cannot be, each with
-   its sentence. */
+   that cross their blocks, in all dtypes; rows that see nothing; and calls that cannot be, each
+   with its sentence. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
