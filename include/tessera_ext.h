@@ -211,10 +211,9 @@ struct tsr_op {
     void (*windows)(const tsr_schema *schema, bool spread, tsr_windows *out);
 
     /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias", "a-b" or
-       "a*b?", where b counts as 1 if it is absent: P(sum) and P(avg) pass; an input that it does not
-       name stays fixed. monotone: "+x" or "-x":
-       P(max) and P(min) pass along one input, or change places. moves: the op only moves elements,
-       so every reduction passes. */
+       "a*b?", where b counts as 1 if it is absent: P(sum) and P(avg) pass; an input that it does
+       not name stays fixed. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or
+       change places. moves: the op only moves elements, so every reduction passes. */
     const char *linear;
     const char *monotone;
     bool moves;
