@@ -40,7 +40,7 @@ typedef struct tsr_op tsr_op;
 
 /* The value of an attribute; the row says which of these it uses. */
 typedef struct tsr_attr {
-    int n; /* ints given; -1: the attribute was left out. Of a text: as many as it takes the place of */
+    int n; /* ints given, or of which a text takes the place; -1: the attribute was left out */
     union {
         int64_t i[TSR_MAX_DIM];     /* int, bool and dtype use the first */
         char text[8 * TSR_MAX_DIM]; /* ended and filled up by zeros */
@@ -213,10 +213,10 @@ struct tsr_op {
        runs. */
     void (*windows)(const tsr_schema *schema, bool spread, tsr_windows *out);
 
-    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias" or "a-b":
-       P(sum) and P(avg) pass; an input that it does not name stays fixed. monotone: "+x" or "-x":
-       P(max) and P(min) pass along one input, or change places. moves: the op only moves elements,
-       so every reduction passes. */
+    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias", "a-b" or
+       "a*b?", where b counts as 1 if it is absent: P(sum) and P(avg) pass; an input that it does
+       not name stays fixed. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or
+       change places. moves: the op only moves elements, so every reduction passes. */
     const char *linear;
     const char *monotone;
     bool moves;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_linalg.c - the linear algebra of tessera_ops.h: inputs and attributes, in the order of the
-   rows (op/linalg.c, op/einsum.c, op/attention.c), go to dispatch. */
+   rows (op/linalg.c, op/einsum_op.c, op/attention_op.c), go to dispatch. */
 #include <string.h>
 
 #include "dispatch/dispatch.h"

@@ -2,7 +2,7 @@
 /* attention.c - softmax(scale q k^T + mask) v and its gradients, block by block: scores are never
    there as a whole, and memory grows with the sequence, not with its square. Each block of rows
    keeps its maxima and sums while blocks of keys come; the gradients compute scores anew. f16 and
-   bf16 are widened to f32. Called through the rows of op/attention.c. */
+   bf16 are widened to f32. Called through the rows of op/attention_op.c. */
 #include "kernel/attention.h"
 
 #include "base/cpu.h"
@@ -154,8 +154,7 @@ typedef struct block {
 typedef struct job {
     tsr_attention_call a;
     const parts *parts;
-    bool
-        steady; /* reproducible mode: a row's order of terms does not depend on the block it is in */
+    bool steady; /* reproducible: a row has the same order of terms in any block */
     const tsr_operand *grad, *given, *lse, *of_lse; /* of the gradients; of_lse NULL: none */
     const tsr_operand *out[TSR_OP_OUTPUTS];
     void *q, *k, *v, *mask;              /* blocks of these */

@@ -7,7 +7,7 @@
 
 #include "kernel/kernel.h"
 
-/* Inputs and outputs of the rows of op/attention.c. */
+/* Inputs and outputs of the rows of op/attention_op.c. */
 enum {
     TSR_ATT_Q = 0,
     TSR_ATT_K = 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attention_rows.inc.h - body of attention.c for f32 or f64 and one instruction set: what is done to
-   blocks of scores between products of matrices. Needs T, EXP, SET and FN; undefines them. */
+/* attention_rows.inc.h - body of attention.c for f32 or f64 and one instruction set: what is done
+   to blocks of scores between products of matrices. Needs T, EXP, SET and FN; undefines them. */
 
 SET static T FN(largest)(const T *x, int64_t n)
 {

@@ -14,7 +14,8 @@ bool tsr__blas_usable(void);
    f64. Any sizes, 0 included. */
 void tsr__blas_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                     const void *b, int64_t ldb, bool add, void *c, int64_t ldc);
-/* The same with b stored as [n,k], or a as [k,m], or both. All sizes and distances at most INT_MAX. */
+/* The same with b stored as [n,k], or a as [k,m], or both. All sizes and distances at most INT_MAX.
+   */
 void tsr__blas_gemm_nt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                        const void *b, int64_t ldb, bool add, void *c, int64_t ldc);
 void tsr__blas_gemm_tn(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,

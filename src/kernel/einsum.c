@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* einsum.c - products of 1 to 4 tensors, summed over axes. Operands are taken in pairs, in the order
-   of the fewest multiplications; a pair is a batch of products of matrices for BLAS, of the operands
-   as they lie wherever their axes merge into rows and columns, else of copies. f16 and bf16 are
-   widened to f32. Called through the rows of op/linalg.c and op/einsum.c. */
+/* einsum.c - products of 1 to 4 tensors, summed over axes. Operands are taken in pairs, in the
+   order of the fewest multiplications; a pair is a batch of products of matrices for BLAS, of the
+   operands as they lie wherever their axes merge into rows and columns, else of copies. f16 and
+   bf16 are widened to f32. Called through the rows of op/linalg.c and op/einsum_op.c. */
 #include "kernel/einsum.h"
 
 #include "base/cpu.h"
@@ -38,8 +38,7 @@ typedef struct walk {
     char *scratch;
     size_t used;
     bool dry;
-    bool
-        steady; /* an element's order of terms does not depend on sizes that may be those of parts */
+    bool steady; /* reproducible: no order of terms depends on sizes of parts */
 } walk;
 
 #define T float
@@ -151,8 +150,8 @@ static bool loops_next(loops *l)
 }
 
 /* c = sum of a b, or of a alone, by rows along one axis: a summed one along which a is dense, else
-   that along which c is dense. Other summed axes are the outer ones; before their first term c holds
-   nothing. */
+   that along which c is dense. Other summed axes are the outer ones; before their first term c
+   holds nothing. */
 static void compute(const walk *w, const view *a, const view *b, const view *c)
 {
     const view *const v[] = {a, b, c};

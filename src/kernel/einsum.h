@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* einsum.h - products of 1 to 4 tensors, summed over axes: "bij,bjk->bik". What a text says of given
-   shapes, for the op's shape and rules (op/einsum.c) and for its kernels. */
+/* einsum.h - products of 1 to 4 tensors, summed over axes: "bij,bjk->bik". What a text says of
+   given shapes, for the op's shape and rules (op/einsum_op.c) and for its kernels. */
 #ifndef TSR_KERNEL_EINSUM_H
 #define TSR_KERNEL_EINSUM_H
 
@@ -8,8 +8,8 @@
 
 enum { TSR_EINSUM_IN = 4, TSR_EINSUM_OUT = TSR_EINSUM_IN, TSR_EINSUM_AXES = 26 };
 
-/* An axis is a letter of the text, or a dim that `...` stands for: these come first, in their order,
-   and broadcast. Tensors are the operands, and at TSR_EINSUM_OUT the output. */
+/* An axis is a letter of the text, or a dim that `...` stands for: these come first, in their
+   order, and broadcast. Tensors are the operands, and at TSR_EINSUM_OUT the output. */
 typedef struct tsr_einsum_axes {
     int n; /* operands */
     int n_axes;

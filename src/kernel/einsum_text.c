@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* einsum_text.c - reads "bij,bjk->bik" against the shapes of its operands, numpy's way: `...` stands
-   for dims that no letter names, and without -> the output has these and then the letters that occur
-   once, in the order of the alphabet. Called by the op and its kernels. */
+/* einsum_text.c - reads "bij,bjk->bik" against the shapes of its operands, numpy's way: `...`
+   stands for dims that no letter names, and without -> the output has these and then the letters
+   that occur once, in the order of the alphabet. Called by the op and its kernels. */
 #include "kernel/einsum.h"
 
 #include <ctype.h>

@@ -7,9 +7,9 @@
 
 #include "base/dtype.h"
 
-/* c[m,n] = a[m,k] b[k,n] (+ bias[n] if given), row-major without gaps, k > 0; turned: b is stored as
-   [n,k]. bf16 sums in f32 and takes subnormal numbers for 0. False: other means are faster (sizes, processor), or memory is
-   short; c holds nothing then. */
+/* c[m,n] = a[m,k] b[k,n] (+ bias[n] if given), row-major without gaps, k > 0; turned: b is stored
+   as [n,k]. bf16 sums in f32 and takes subnormal numbers for 0. False: other means are faster
+   (sizes, processor), or memory is short; c holds nothing then. */
 bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, const float *b,
                             bool turned, float *c);
 bool tsr__onednn_matmul_bf16(int64_t m, int64_t n, int64_t k, const tsr_bf16 *a, const tsr_bf16 *b,

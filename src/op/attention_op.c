@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attention.c - softmax(scale q k^T + mask) v, and its gradients. Batch and heads shard in all
+/* attention_op.c - softmax(scale q k^T + mask) v, and its gradients. Batch and heads shard in all
    inputs; rows of queries, and columns of values, in those that have them. */
 #include "kernel/attention.h"
 
@@ -209,7 +209,8 @@ done:
 
 /* ---- rules ---- */
 
-/* The dim of the mask that is dim d of [batch, heads, rows, keys]; -1: it has none, or broadcasts. */
+/* The dim of the mask that is dim d of [batch, heads, rows, keys]; -1: it has none, or broadcasts.
+   */
 static int mask_dim(const tsr_schema *s, int d)
 {
     const tsr_spec *mask = spec_of(s, TSR_ATT_MASK);

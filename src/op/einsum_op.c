@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* einsum.c - products of tensors said by letters. Every axis shards in all operands that have it;
-   those that the output lacks leave P(sum), and a partial operand makes a partial output. */
+/* einsum_op.c - products of tensors said by letters. Every axis shards in all operands that have
+   it; those that the output lacks leave P(sum), and a partial operand makes a partial output. */
 #include "kernel/einsum.h"
 
 #include "op/families.h"
