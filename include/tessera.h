@@ -225,7 +225,9 @@ TSR_API tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root)
    Collective. */
 TSR_API tsr_status tsr_print(tsr_tensor *x);
 
-/* This rank's part: row-major memory, its shape, and where it lies. Local. */
+/* This rank's part: row-major memory, its shape, and where it lies. Other tensors may share the
+   memory, if they came from this one without a move (redistributed to where it was, reshaped), or
+   this one from them: write to what was made for it. Local. */
 typedef struct tsr_local {
     void *data;
     tsr_shape shape;

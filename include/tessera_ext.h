@@ -238,7 +238,10 @@ struct tsr_op {
     bool merges;    /* its run puts together what ranks summed up: not in reproducible mode */
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
     bool inplace;   /* the output is the first input, and stays where that is */
-    bool in_field;  /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
+    /* in every part the output has the elements of the one input in their order: it shares its
+       memory, and the kernel runs in checks only */
+    bool view;
+    bool in_field; /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
 
     /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
        that differ in sizes only are judged together: some should divide by the mesh, some not.
@@ -349,10 +352,12 @@ enum {
     TSR_CATEGORY_MOVE = 5,
     TSR_CATEGORY_CONVOLUTION = 6,
     TSR_CATEGORY_POOLING = 7,
-    TSR_CATEGORY_INDEX = 8,
-    TSR_CATEGORY_ORDER = 9,
-    TSR_CATEGORY_RANDOM = 10,
-    TSR_CATEGORY_CREATION = 11
+    TSR_CATEGORY_LOSS = 8,
+    TSR_CATEGORY_LAYER_NORM = 9,
+    TSR_CATEGORY_INDEX = 10,
+    TSR_CATEGORY_ORDER = 11,
+    TSR_CATEGORY_RANDOM = 12,
+    TSR_CATEGORY_CREATION = 13
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -428,10 +433,37 @@ typedef uint16_t tsr_reduction_kind;
 enum { TSR_REDUCTION_SUM = 0, TSR_REDUCTION_MEAN = 1, TSR_REDUCTION_MAX = 2 };
 
 typedef uint16_t tsr_softmax_kind;
-enum { TSR_SOFTMAX = 0 };
+enum {
+    TSR_SOFTMAX = 0,
+    TSR_LOG_SOFTMAX = 1,
+    TSR_SOFTMAX_BACKWARD = 2,
+    TSR_LOG_SOFTMAX_BACKWARD = 3
+};
 
 typedef uint16_t tsr_move_kind;
-enum { TSR_MOVE_CAT = 0, TSR_MOVE_TRANSPOSE = 1, TSR_MOVE_SLICE = 2, TSR_MOVE_RESHAPE = 3 };
+enum {
+    TSR_MOVE_CAT = 0,
+    TSR_MOVE_TRANSPOSE = 1,
+    TSR_MOVE_SLICE = 2,
+    TSR_MOVE_RESHAPE = 3,
+    TSR_MOVE_EXPAND = 4,
+    TSR_MOVE_PERMUTE = 5,
+    TSR_MOVE_STACK = 6,
+    TSR_MOVE_TILE = 7,
+    TSR_MOVE_SELECT = 8,
+    TSR_MOVE_UNFOLD = 9,
+    TSR_MOVE_DIAGONAL = 10,
+    TSR_MOVE_FLIP = 11,
+    TSR_MOVE_ROLL = 12,
+    TSR_MOVE_PAD = 13,
+    TSR_MOVE_PAD_REFLECT = 14,
+    TSR_MOVE_PAD_REPLICATE = 15,
+    TSR_MOVE_PAD_CIRCULAR = 16,
+    TSR_MOVE_TRIL = 17,
+    TSR_MOVE_TRIU = 18,
+    TSR_MOVE_SLICE_BACKWARD = 19,
+    TSR_MOVE_UNFOLD_BACKWARD = 20
+};
 
 typedef uint16_t tsr_convolution_kind;
 enum {
@@ -446,6 +478,28 @@ enum {
     TSR_POOLING_AVERAGE = 1,
     TSR_POOLING_MAX_GRAD = 2,
     TSR_POOLING_AVERAGE_GRAD = 3
+};
+
+typedef uint16_t tsr_loss_kind;
+enum {
+    TSR_LOSS_CROSS_ENTROPY = 0,
+    TSR_LOSS_CROSS_ENTROPY_BACKWARD = 1,
+    TSR_LOSS_NLL = 2,
+    TSR_LOSS_NLL_BACKWARD = 3,
+    TSR_LOSS_MSE = 4,
+    TSR_LOSS_MSE_BACKWARD = 5,
+    TSR_LOSS_L1 = 6,
+    TSR_LOSS_L1_BACKWARD = 7,
+    TSR_LOSS_BCE = 8,
+    TSR_LOSS_BCE_BACKWARD = 9
+};
+
+typedef uint16_t tsr_layer_norm_kind;
+enum {
+    TSR_LAYER_NORM = 0,
+    TSR_LAYER_NORM_BACKWARD = 1,
+    TSR_RMS_NORM = 2,
+    TSR_RMS_NORM_BACKWARD = 3
 };
 
 typedef uint16_t tsr_index_kind;

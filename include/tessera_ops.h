@@ -101,13 +101,80 @@ TSR_API tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool ke
 TSR_API tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 
 TSR_API tsr_tensor *tsr_softmax(tsr_tensor *x, int dim);
+TSR_API tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim);
+/* The gradient of x from that of y, which softmax or log_softmax gave. */
+TSR_API tsr_tensor *tsr_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim);
+TSR_API tsr_tensor *tsr_log_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim);
 
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* Negative dims count from the end. Sizes and lists of dims are of at most TSR_MAX_DIM numbers. */
+
+/* Joined along dim; along a new one, of which each x is an index. n is at least 1. */
 TSR_API tsr_tensor *tsr_cat(tsr_tensor *const *x, int n, int dim);
+TSR_API tsr_tensor *tsr_stack(tsr_tensor *const *x, int n, int dim);
+
+/* Two dims change places; all dims in the order given. */
 TSR_API tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1);
+TSR_API tsr_tensor *tsr_permute(tsr_tensor *x, const int *dims, int n_dims);
 /* The same elements, row-major; one size may be -1. */
 TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim);
+/* Without those of the given dims that have size 1; no dims: all of size 1. */
+TSR_API tsr_tensor *tsr_squeeze(tsr_tensor *x, const int *dims, int n_dims);
+/* With new dims of size 1, at these places of the result. */
+TSR_API tsr_tensor *tsr_unsqueeze(tsr_tensor *x, const int *dims, int n_dims);
+/* Dims start to end, that included, become one. */
+TSR_API tsr_tensor *tsr_flatten(tsr_tensor *x, int start, int end);
+
+/* Dims of size 1 in other sizes, by repeating; more sizes than dims add dims in front; -1 keeps. */
+TSR_API tsr_tensor *tsr_expand(tsr_tensor *x, const int64_t *sizes, int ndim);
+/* x so many times along each of its last dims; more counts than dims add dims in front. */
+TSR_API tsr_tensor *tsr_tile(tsr_tensor *x, const int64_t *counts, int n);
+
 /* x[start:stop:step] along dim; negative numbers count from the end. */
 TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
+/* length elements from start on; a negative start counts from the end. */
+TSR_API tsr_tensor *tsr_narrow(tsr_tensor *x, int dim, int64_t start, int64_t length);
+/* x at one index of dim, which goes. */
+TSR_API tsr_tensor *tsr_select(tsr_tensor *x, int dim, int64_t index);
+/* Runs of size elements along dim that begin step apart, each as a new last dim. */
+TSR_API tsr_tensor *tsr_unfold(tsr_tensor *x, int dim, int64_t size, int64_t step);
+/* x[i, i + offset] of two dims, as a last dim instead of these. */
+TSR_API tsr_tensor *tsr_diagonal(tsr_tensor *x, int64_t offset, int dim1, int dim2);
+
+/* The last element first along the given dims, or along all if there are none. */
+TSR_API tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims);
+/* shifts[i] towards the end along dims[i], around the ends; no dims: shifts[0] along all elements
+   as one dim. */
+TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims);
+
+/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or with
+   what mirroring at the ends gives, with the first and last elements, or from the other end. */
+TSR_API tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after,
+                            double value);
+TSR_API tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, const int64_t *after);
+TSR_API tsr_tensor *tsr_pad_replicate(tsr_tensor *x, const int64_t *before, const int64_t *after);
+TSR_API tsr_tensor *tsr_pad_circular(tsr_tensor *x, const int64_t *before, const int64_t *after);
+
+/* x[..., i, j] where j - i is at most, or at least, diagonal; else 0. */
+TSR_API tsr_tensor *tsr_tril(tsr_tensor *x, int64_t diagonal);
+TSR_API tsr_tensor *tsr_triu(tsr_tensor *x, int64_t diagonal);
+
+/* n parts along dim, into out: of these sizes, which add up to dim's; or of equal size, the last
+   one smaller, and NULL where not so many are needed. */
+TSR_API tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out);
+TSR_API tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out);
+
+/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c], with
+   crd [c, block, block] as in PyTorch's pixel_shuffle. */
+TSR_API tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd);
+TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
+
+/* Gradients of inputs whose dim has this length. */
+TSR_API tsr_tensor *tsr_slice_backward(tsr_tensor *grad, int dim, int64_t start, int64_t step,
+                                       int64_t length);
+TSR_API tsr_tensor *tsr_unfold_backward(tsr_tensor *grad, int dim, int64_t size, int64_t step,
+                                        int64_t length);
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 
@@ -161,6 +228,41 @@ TSR_API tsr_tensor *tsr_max_pool_backward(tsr_tensor *grad, tsr_tensor *index, c
                                           const tsr_pool_opts *opts);
 TSR_API tsr_tensor *tsr_avg_pool_backward(tsr_tensor *grad, const int64_t *input,
                                           const tsr_pool_opts *opts);
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+typedef enum tsr_loss_reduction {
+    TSR_LOSS_MEAN = 0,
+    TSR_LOSS_SUM = 1,
+    TSR_LOSS_NONE = 2 /* the loss of each */
+} tsr_loss_reduction;
+
+typedef struct tsr_class_opts {
+    tsr_loss_reduction reduction;
+    bool ignores;         /* targets that are ignore_index do not count; without it -100 does so */
+    int64_t ignore_index; /* need not be a class */
+    double label_smoothing; /* 0 to 1: what of the target goes to all classes alike */
+} tsr_class_opts;
+
+/* Minus the logarithm of softmax at the target: x is [..., classes], target i32 or i64 [...], weight
+   [classes] or NULL. A mean is divided by the weights of the targets that count. *lse (may be
+   NULL) is the logarithm of each row's sum of exponentials, in f64, and *divisor what a mean was
+   divided by, NULL of others: the gradient needs them. A target that is no class is an error. Where
+   classes are sharded only a few numbers of each row travel. NULL options are the defaults. */
+TSR_API tsr_tensor *tsr_cross_entropy(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                      const tsr_class_opts *opts, tsr_tensor **lse,
+                                      tsr_tensor **divisor);
+/* The same of log-probabilities x. */
+TSR_API tsr_tensor *tsr_nll_loss(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                 const tsr_class_opts *opts, tsr_tensor **divisor);
+/* The gradient of x. */
+TSR_API tsr_tensor *tsr_cross_entropy_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                               tsr_tensor *weight, tsr_tensor *lse,
+                                               tsr_tensor *divisor, const tsr_class_opts *opts);
+TSR_API tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                          tsr_tensor *weight, tsr_tensor *divisor,
+                                          const tsr_class_opts *opts);
+
 /* ---- normalisation --------------------------------------------------------------------------- */
 
 /* x is [samples, channels, space...] with any number of space dims, 0 included. weight and bias are
@@ -189,6 +291,21 @@ TSR_API tsr_tensor *tsr_group_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor
 TSR_API tsr_tensor *tsr_instance_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
                                       const tsr_norm_opts *opts, tsr_tensor **mean,
                                       tsr_tensor **rstd);
+/* The last n_dims dims of x less their mean, by their standard deviation (eps is added to the
+   variance; 0: 1e-5), times weight, plus bias, which are of the shape of these dims and may be NULL.
+   *mean and *rstd (may be NULL) are what the gradient needs, of size 1 along these dims. */
+TSR_API tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int n_dims,
+                                   double eps, tsr_tensor **mean, tsr_tensor **rstd);
+/* By the root of the mean square instead: there is no mean and no bias. */
+TSR_API tsr_tensor *tsr_rms_norm(tsr_tensor *x, tsr_tensor *weight, int n_dims, double eps,
+                                 tsr_tensor **rstd);
+TSR_API tsr_status tsr_layer_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                           tsr_tensor *mean, tsr_tensor *rstd, int n_dims,
+                                           tsr_tensor **grad_x, tsr_tensor **grad_weight,
+                                           tsr_tensor **grad_bias);
+TSR_API tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                         tsr_tensor *rstd, int n_dims, tsr_tensor **grad_x,
+                                         tsr_tensor **grad_weight);
 /* Gradients of x, weight and bias from that of y; those that are NULL are not computed, one is not.
    Only `inference` of the options counts. */
 TSR_API tsr_status tsr_batch_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,

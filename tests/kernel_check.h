@@ -5,6 +5,7 @@
 #define TSR_TESTS_KERNEL_CHECK_H
 
 #include "kernel/kernels.h"
+#include "kernel/rearrange.h"
 #include "numbers.h"
 
 #define SHAPE(...) shape_of(sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__})

@@ -153,37 +153,14 @@ static bool reshape(aten_call *a)
     return a->c->n_in == 1 && json_is_array(shape) && attr_ints(a->c, "shape", shape);
 }
 
-/* A dim of size 1 more, or one less, is a reshape. */
-static bool resize(aten_call *a, bool more)
+/* x and a list of dims, or one of them */
+static bool with_dims(aten_call *a)
 {
-    const tsr_shape *x = &a->c->in[0].shape;
-    int ndim = x->ndim + (more ? 1 : 0);
-    json_int_t dim = json_integer_value(json_array_get(a->args, 1));
-    json_t *shape;
-    bool ok;
+    const json_t *dims = json_array_get(a->args, 1);
 
-    dim += dim < 0 ? ndim : 0;
-    if (a->c->n_in != 1 || !json_is_integer(json_array_get(a->args, 1)) || dim < 0 || dim >= ndim)
+    if (a->c->n_in != 1 || !all_absent(a->args, 2))
         return false;
-    shape = json_array();
-    for (int d = 0; d < x->ndim; d++)
-        if (more || d != dim || x->size[d] != 1)
-            json_array_append_new(shape, json_integer(x->size[d]));
-    if (more)
-        json_array_insert_new(shape, (size_t)dim, json_integer(1));
-    ok = attr_ints(a->c, "shape", shape);
-    json_decref(shape);
-    return ok;
-}
-
-static bool unsqueeze(aten_call *a)
-{
-    return resize(a, true);
-}
-
-static bool squeeze(aten_call *a)
-{
-    return resize(a, false);
+    return json_is_array(dims) ? attr_ints(a->c, "dims", dims) : attr_int(a->c, "dims", dims);
 }
 
 /* x, dim, start, stop, step; null is the default */
@@ -340,13 +317,15 @@ static const aten_row ROWS[] = {
     {"aten._softmax.default", "softmax", softmax},
     {"aten.softmax.int", "softmax", softmax},
     {"aten.cat.default", "cat", cat},
+    {"aten.stack.default", "stack", cat},
     {"aten.t.default", "transpose", t},
     {"aten.transpose.int", "transpose", transpose},
     {"aten.view.default", "reshape", reshape},
     {"aten.reshape.default", "reshape", reshape},
     {"aten._unsafe_view.default", "reshape", reshape},
-    {"aten.unsqueeze.default", "reshape", unsqueeze},
-    {"aten.squeeze.dim", "reshape", squeeze},
+    {"aten.unsqueeze.default", "unsqueeze", with_dims},
+    {"aten.squeeze.dim", "squeeze", with_dims},
+    {"aten.permute.default", "permute", with_dims},
     {"aten.slice.Tensor", "slice", slice},
     {"aten.gather.default", "gather", by_index},
     {"aten.index_select.default", "index_select", by_index},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* piece_move.c - moving units of bytes at strides: rows, single units, and transposed blocks. Does
+/* piece_move.c - moving units of bytes at strides: rows, also backwards, single units, and transposed
+   blocks. Does
    not choose the order of loops: piece.c does. */
 #include "base/piece_move.h"
 
@@ -90,6 +91,35 @@ TSR__INLINE void transpose_tile(size_t unit, char *dst, const char *src, int64_t
         _mm_store_si128((void *)(dst + i * LINE), a[i]);
 }
 
+/* 16 bytes of units, the last one first. */
+TSR__INLINE __m128i backwards(size_t unit, __m128i a)
+{
+    if (unit == 1)
+        a = _mm_or_si128(_mm_srli_epi16(a, 8), _mm_slli_epi16(a, 8));
+    if (unit <= 2)
+        a = _mm_shufflehi_epi16(_mm_shufflelo_epi16(a, 0x1b), 0x1b);
+    return unit == 4 ? _mm_shuffle_epi32(a, 0x1b) : _mm_shuffle_epi32(a, 0x4e);
+}
+
+/* As many whole vectors of a row as there are, written forwards and read backwards from src on, or
+   all from src; how many units that were. */
+TSR__INLINE int64_t row_of_vectors(size_t unit, bool same, char *dst, const char *src, int64_t n)
+{
+    const int64_t per = (int64_t)(16 / unit), step = (int64_t)unit;
+    char first[16];
+    int64_t i = 0;
+
+    for (int64_t k = 0; k < per; k++)
+        memcpy(first + k * step, src, unit);
+    for (; i + per <= n; i += per) {
+        const void *from = same ? first : src - (i + per - 1) * step;
+        const __m128i a = _mm_loadu_si128(from);
+
+        _mm_storeu_si128((void *)(dst + i * step), same ? a : backwards(unit, a));
+    }
+    return i;
+}
+
 TSR__INLINE void stream_line(char *dst, const char *src)
 {
     for (int i = 0; i < LINE; i += 16)
@@ -105,11 +135,31 @@ TSR__INLINE void transpose_tile(size_t unit, char *dst, const char *src, int64_t
             memcpy(dst + j * LINE + i * (int)unit, src + i * from + j * (int)unit, unit);
 }
 
+TSR__INLINE int64_t row_of_vectors(size_t unit, bool same, char *dst, const char *src, int64_t n)
+{
+    (void)unit, (void)same, (void)dst, (void)src, (void)n;
+    return 0;
+}
+
 TSR__INLINE void stream_line(char *dst, const char *src)
 {
     memcpy(dst, src, LINE);
 }
 #endif
+
+/* Rows of one unit, or of units backwards. */
+TSR__INLINE void turned_rows(size_t unit, char *dst, const char *src, tsr_loop outer,
+                             tsr_loop inner)
+{
+    for (int64_t i = 0; i < outer.count; i++) {
+        char *d = dst + i * outer.to;
+        const char *s = src + i * outer.from;
+        const int64_t done = row_of_vectors(unit, inner.from == 0, d, s, inner.count);
+
+        units_of(unit, d + done * inner.to, s + done * inner.from, (tsr_loop){1, 0, 0},
+                 (tsr_loop){inner.count - done, inner.to, inner.from});
+    }
+}
 
 /* A square block with a line of 64 bytes per row, in tiles of 16 bytes. Lines of the destination
    are written whole, by way of a small buffer; where tiles have more rows than a cache set has
@@ -166,13 +216,16 @@ TSR__INLINE void move_of(size_t unit, bool stream, char *dst, const char *src, t
                          tsr_loop inner)
 {
     int64_t step = (int64_t)unit;
-    bool across = unit < 16 && outer.from == step && inner.to == step;
+    bool turned = unit < 16 && inner.to == step && (inner.from == 0 || inner.from == -step);
+    bool across = unit < 16 && outer.from == step && inner.to == step && !turned;
     bool lines = (((uintptr_t)dst | (uintptr_t)outer.to) & (LINE - 1)) == 0;
 
     if (across && stream && lines)
         transpose(unit, true, dst, src, outer, inner);
     else if (across)
         transpose(unit, false, dst, src, outer, inner);
+    else if (turned)
+        turned_rows(unit, dst, src, outer, inner);
     else
         units_of(unit, dst, src, outer, inner);
 }

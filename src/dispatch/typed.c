@@ -85,28 +85,3 @@ tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)
 {
     return run("softmax", &x, 1, (const tsr_attr[]){integer(dim)});
 }
-
-tsr_tensor *tsr_cat(tsr_tensor *const *x, int n, int dim)
-{
-    return run("cat", x, n, (const tsr_attr[]){integer(dim)});
-}
-
-tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1)
-{
-    return run("transpose", &x, 1, (const tsr_attr[]){integer(dim0), integer(dim1)});
-}
-
-tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim)
-{
-    tsr_attr shape = {.n = ndim < 0 ? 0 : ndim > TSR_MAX_DIM ? TSR_MAX_DIM : ndim};
-
-    for (int d = 0; d < shape.n; d++)
-        shape.i[d] = sizes[d];
-    return run("reshape", &x, 1, &shape);
-}
-
-tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step)
-{
-    return run("slice", &x, 1,
-               (const tsr_attr[]){integer(dim), integer(start), integer(stop), integer(step)});
-}

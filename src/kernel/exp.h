@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exp.h - e to the power of x <= 0 in f32, within 2 units in the last place, without branches or
-   tables: compilers vectorise loops of it. Subnormal results, -infinity and NaN are as in expf. */
+/* exp.h - e to the power of x <= 0 in f32 and f64, within 2 units in the last place, and log(1 + x)
+   of 0 <= x <= 1, without branches or tables: compilers vectorise loops of them. Subnormal results,
+   -infinity and NaN are as in expf and exp. */
 #ifndef TSR_KERNEL_EXP_H
 #define TSR_KERNEL_EXP_H
 
@@ -12,6 +13,11 @@
 TSR__INLINE float tsr__multiply_add(bool fused, float a, float b, float c)
 {
     return fused ? __builtin_fmaf(a, b, c) : a * b + c;
+}
+
+TSR__INLINE double tsr__multiply_add_f64(bool fused, double a, double b, double c)
+{
+    return fused ? __builtin_fma(a, b, c) : a * b + c;
 }
 
 /* x = n ln 2 + r with |r| <= ln 2 / 2: the rest. The first product is exact: ten bits times n. */
@@ -53,6 +59,75 @@ TSR__INLINE float tsr__exp_f32(bool fused, float x)
     bits &= keep;
     memcpy(&p, &bits, sizeof p);
     return p;
+}
+
+/* The same way; e^r by its series. */
+TSR__INLINE double tsr__exp_f64(bool fused, double x)
+{
+    const double shift = 0x1.8p52 + 1023 + 256;
+    const uint64_t keep = (uint64_t)__builtin_isless(x, -746.0) - 1u;
+    const double t = tsr__multiply_add_f64(fused, x, 0x1.71547652b82fep+0, shift), n = t - shift;
+    double r, p, factor;
+    uint64_t bits;
+
+    r = tsr__multiply_add_f64(fused, n, -0x1.62e42fefa38p-1, x); /* exact: 42 bits times n */
+    r = tsr__multiply_add_f64(fused, n, -0x1.ef35793c7673p-45, r);
+    p = tsr__multiply_add_f64(fused, 1 / 6227020800.0, r, 1 / 479001600.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 39916800.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 3628800.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 362880.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 40320.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 5040.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 720.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 120.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 24.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 6.0);
+    p = tsr__multiply_add_f64(fused, p, r, 1 / 2.0);
+    p = tsr__multiply_add_f64(fused, p, r * r, r) + 1;
+    memcpy(&bits, &t, sizeof bits);
+    bits <<= 52;
+    memcpy(&factor, &bits, sizeof factor);
+    p = p * factor * 0x1p-256;
+    memcpy(&bits, &p, sizeof bits);
+    bits &= keep;
+    memcpy(&p, &bits, sizeof p);
+    return p;
+}
+
+/* log(1 + x) of 0 to 1: 2 atanh(s) with s = x / (2 + x) <= 1/3, by its series. */
+TSR__INLINE float tsr__log1p_unit_f32(float x)
+{
+    const float s = x / (2 + x), q = s * s;
+    float p = q * (1 / 15.0f) + 1 / 13.0f;
+
+    p = p * q + 1 / 11.0f;
+    p = p * q + 1 / 9.0f;
+    p = p * q + 1 / 7.0f;
+    p = p * q + 1 / 5.0f;
+    p = p * q + 1 / 3.0f;
+    return 2 * (s + s * q * p);
+}
+
+TSR__INLINE double tsr__log1p_unit_f64(double x)
+{
+    const double s = x / (2 + x), q = s * s;
+    double p = q * (1 / 33.0) + 1 / 31.0;
+
+    p = p * q + 1 / 29.0;
+    p = p * q + 1 / 27.0;
+    p = p * q + 1 / 25.0;
+    p = p * q + 1 / 23.0;
+    p = p * q + 1 / 21.0;
+    p = p * q + 1 / 19.0;
+    p = p * q + 1 / 17.0;
+    p = p * q + 1 / 15.0;
+    p = p * q + 1 / 13.0;
+    p = p * q + 1 / 11.0;
+    p = p * q + 1 / 9.0;
+    p = p * q + 1 / 7.0;
+    p = p * q + 1 / 5.0;
+    p = p * q + 1 / 3.0;
+    return 2 * (s + s * q * p);
 }
 
 #endif

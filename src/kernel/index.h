@@ -54,16 +54,12 @@ static inline unsigned tsr__reduced_dims(const tsr_kernel_call *call)
     return mask;
 }
 
-/* Where a slice starts: counted from the end if negative, and within the dim. Where it stops
-   follows from the output's size. */
-static inline int64_t tsr__slice_start(const tsr_kernel_call *call)
+/* x modulo n, 0 to n - 1; 0 if n is 0. */
+static inline int64_t tsr__modulo(int64_t x, int64_t n)
 {
-    const int64_t n =
-        call->in[0].shape.size[tsr__operand_dim(&call->in[0], call->attrs.value[0].i[0])];
-    int64_t start = call->attrs.value[1].n < 0 ? 0 : call->attrs.value[1].i[0];
+    const int64_t rest = n > 0 ? x % n : 0;
 
-    start = start < 0 ? start + n : start;
-    return start < 0 ? 0 : start > n ? n : start;
+    return rest < 0 ? rest + n : rest;
 }
 
 /* The operand is there; an optional one may not be. */

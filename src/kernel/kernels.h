@@ -29,14 +29,10 @@ void tsr__kernel_max(const tsr_kernel_call *call);
 
 /* out = exp(x - max) / sum of that, along the dim of attribute 0 (negative: from the end) */
 void tsr__kernel_softmax(const tsr_kernel_call *call);
-
-/* Moving elements. cat: along attribute 0; transpose: dims of attributes 0 and 1 change places;
-   reshape: a copy; slice: out is in[start:stop:step] along attribute 0, with 1 and 2 and 3
-   these. */
-void tsr__kernel_cat(const tsr_kernel_call *call);
-void tsr__kernel_transpose(const tsr_kernel_call *call);
-void tsr__kernel_reshape(const tsr_kernel_call *call);
-void tsr__kernel_slice(const tsr_kernel_call *call);
+void tsr__kernel_log_softmax(const tsr_kernel_call *call);
+/* From the gradient of such an output (input 0) and the output itself (input 1) that of x. */
+void tsr__kernel_softmax_backward(const tsr_kernel_call *call);
+void tsr__kernel_log_softmax_backward(const tsr_kernel_call *call);
 
 /* Lookups and bags (op/lookups.c has the inputs; kernels see no attributes of theirs). Numbers:
    rows of the whole table, the padding's row or -1, offsets of the whole list, and attributes that
@@ -68,6 +64,14 @@ size_t tsr__scratch_bag_weights_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call);
 
+/* Losses of rows x[..., classes] and targets, inputs and attributes as in class_loss.h. A target
+   that is no class is an error that names it. */
+void tsr__kernel_cross_entropy(const tsr_kernel_call *call);
+void tsr__kernel_cross_entropy_backward(const tsr_kernel_call *call);
+void tsr__kernel_nll_loss(const tsr_kernel_call *call);
+void tsr__kernel_nll_loss_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_class_loss(const tsr_kernel_call *call);
+
 /* Normalisation of x [samples, channels, space...], inputs and attributes as in norm.h: y, and the
    mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched
    off have ndim -1; number 0 is how many values a statistic is of. */
@@ -79,6 +83,13 @@ size_t tsr__scratch_batch_norm(const tsr_kernel_call *call);
 size_t tsr__scratch_group_norm(const tsr_kernel_call *call);
 size_t tsr__scratch_batch_norm_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_group_norm_backward(const tsr_kernel_call *call);
+/* The same for the last dims of x, inputs and attributes as in layer_norm.h. */
+void tsr__kernel_layer_norm(const tsr_kernel_call *call);
+void tsr__kernel_layer_norm_backward(const tsr_kernel_call *call);
+void tsr__kernel_rms_norm(const tsr_kernel_call *call);
+void tsr__kernel_rms_norm_backward(const tsr_kernel_call *call);
+size_t tsr__scratch_layer_norm(const tsr_kernel_call *call);
+size_t tsr__scratch_layer_norm_backward(const tsr_kernel_call *call);
 /* out = (1 - momentum) in0 + momentum in1, momentum attribute 0; the dtypes may differ */
 void tsr__kernel_running_update(const tsr_kernel_call *call);
 

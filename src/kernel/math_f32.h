@@ -192,11 +192,6 @@ TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
 
 /* ---- in f64 ---- */
 
-TSR__INLINE double tsr__multiply_add_f64(bool fused, double a, double b, double c)
-{
-    return fused ? __builtin_fma(a, b, c) : a * b + c;
-}
-
 /* log of x >= 0 to 1e-12: 2^e m as above, log m = 2 atanh((m - 1) / (m + 1)). */
 TSR__INLINE double tsr__log_f64_of_f32(bool fused, double x)
 {

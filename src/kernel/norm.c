@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm.c - batch and group normalisation and their gradients: which rows and statistics a call has,
-   and the two steps of norm.h. Called through the ops' rows, and by run/moments.c. */
+   and the two steps of merge.h. Called through the ops' rows, and by run/moments.c. */
 #include "kernel/norm.h"
 
 #include "base/stream.h"
@@ -109,7 +109,7 @@ static int64_t moments_count(const view *v)
 }
 
 /* Chan's formula, statistic by statistic. Ranks may have no values. */
-static void merge_moments(int64_t count, double *numbers, const double *more)
+void tsr__merge_moments(int64_t count, double *numbers, const double *more)
 {
     const int64_t k = (count - 1) / 2;
     const double a = numbers[0], b = more[0], n = a + b;
@@ -235,7 +235,7 @@ static void group_finish(const tsr_kernel_call *call, const double *numbers)
 
 enum { OUT_GRAD_X = 0, OUT_GRAD_WEIGHT = 1, OUT_GRAD_BIAS = 2 };
 
-static void merge_sums(int64_t count, double *numbers, const double *more)
+void tsr__merge_sums(int64_t count, double *numbers, const double *more)
 {
     for (int64_t i = 0; i < count; i++)
         numbers[i] += more[i];
@@ -408,14 +408,16 @@ static void group_back_finish(const tsr_kernel_call *call, const double *numbers
 
 /* ---- kernels ---- */
 
-static const tsr_norm_steps batch_steps = {batch_count, batch_local, merge_moments, batch_finish};
-static const tsr_norm_steps group_steps = {group_count, group_local, merge_moments, group_finish};
-static const tsr_norm_steps batch_back_steps = {batch_back_count, batch_back_local, merge_sums,
-                                                batch_back_finish};
-static const tsr_norm_steps group_back_steps = {group_back_count, group_back_local, merge_sums,
-                                                group_back_finish};
+static const tsr_merge_steps batch_steps = {batch_count, batch_local, tsr__merge_moments,
+                                            batch_finish};
+static const tsr_merge_steps group_steps = {group_count, group_local, tsr__merge_moments,
+                                            group_finish};
+static const tsr_merge_steps batch_back_steps = {batch_back_count, batch_back_local,
+                                                 tsr__merge_sums, batch_back_finish};
+static const tsr_merge_steps group_back_steps = {group_back_count, group_back_local,
+                                                 tsr__merge_sums, group_back_finish};
 
-const tsr_norm_steps *tsr__norm_steps(tsr_kernel kernel)
+const tsr_merge_steps *tsr__norm_steps(tsr_kernel kernel)
 {
     return kernel == tsr__kernel_batch_norm            ? &batch_steps
            : kernel == tsr__kernel_group_norm          ? &group_steps
@@ -433,7 +435,7 @@ static size_t scratch(const tsr_kernel_call *call, const view *v, bool backward,
 }
 
 static void run_steps(const tsr_kernel_call *call, const view *v, bool backward,
-                      const tsr_norm_steps *steps)
+                      const tsr_merge_steps *steps)
 {
     room r;
     double *numbers = (double *)call->scratch + set_room(v, backward, NULL, &r);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm.h - normalisation on one rank, in two steps: from its own data to a few numbers per
-   statistic, and from these, merged over ranks where several hold parts of one statistic, to the
-   outputs. The kernels do both; run/moments.c puts the merging in between. x is [samples, channels,
+/* norm.h - normalisation on one rank, in the two steps of merge.h, with a few numbers per statistic.
+   x is [samples, channels,
    space...]; a statistic is of one channel, or of one group of channels of one sample. */
 #ifndef TSR_KERNEL_NORM_H
 #define TSR_KERNEL_NORM_H
 
-#include "kernel/kernel.h"
+#include "kernel/merge.h"
 
 /* Inputs of the rows of op/norms.c; vectors are of x's dtype, or f32 where that is f16 or bf16. */
 enum {
@@ -25,15 +24,7 @@ enum {
 enum { TSR_NORM_TRAINING = 0, TSR_NORM_GROUPS = 0, TSR_NORM_EPS = 1 };
 enum { TSR_NORM_COUNT = 0 }; /* values of a statistic, on all ranks */
 
-/* A kernel in two steps. Its scratch keeps what the first leaves for the second. */
-typedef struct tsr_norm_steps {
-    int64_t (*count)(const tsr_kernel_call *call); /* numbers; equal on ranks that merge. Pure. */
-    void (*local)(const tsr_kernel_call *call, double *numbers);
-    void (*merge)(int64_t count, double *numbers, const double *more); /* of the next rank */
-    void (*finish)(const tsr_kernel_call *call, const double *numbers);
-} tsr_norm_steps;
-
-const tsr_norm_steps *tsr__norm_steps(tsr_kernel kernel);
+const tsr_merge_steps *tsr__norm_steps(tsr_kernel kernel);
 
 /* By their definitions, in f64: the oracle. */
 void tsr__reference_batch_norm(const tsr_kernel_call *call);

@@ -11,9 +11,5 @@ void tsr__reference_sum(const tsr_kernel_call *call);
 void tsr__reference_mean(const tsr_kernel_call *call);
 void tsr__reference_max(const tsr_kernel_call *call);
 void tsr__reference_softmax(const tsr_kernel_call *call);
-void tsr__reference_cat(const tsr_kernel_call *call);
-void tsr__reference_transpose(const tsr_kernel_call *call);
-void tsr__reference_reshape(const tsr_kernel_call *call);
-void tsr__reference_slice(const tsr_kernel_call *call);
 
 #endif

@@ -56,13 +56,33 @@ static const op_facts REDUCTION[] = {
     [TSR_REDUCTION_MAX] = {"max", {V, V, V, V, V, V, V, V, V}},
 };
 static const op_facts SOFTMAX[] = {
-    [TSR_SOFTMAX] = {"softmax", {V, P, V, V, 0, 0, 0, 0, 0}},
+    [TSR_SOFTMAX] = {"softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOG_SOFTMAX] = {"log_softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_SOFTMAX_BACKWARD] = {"softmax_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOG_SOFTMAX_BACKWARD] = {"log_softmax_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
 };
 static const op_facts MOVE[] = {
     [TSR_MOVE_CAT] = {"cat", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_TRANSPOSE] = {"transpose", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_SLICE] = {"slice", {P, P, P, P, P, P, P, P, P}},
     [TSR_MOVE_RESHAPE] = {"reshape", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_EXPAND] = {"expand", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PERMUTE] = {"permute", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_STACK] = {"stack", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TILE] = {"tile", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_SELECT] = {"select", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_UNFOLD] = {"unfold", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_DIAGONAL] = {"diagonal", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_FLIP] = {"flip", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_ROLL] = {"roll", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD] = {"pad", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_REFLECT] = {"pad_reflect", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_REPLICATE] = {"pad_replicate", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_PAD_CIRCULAR] = {"pad_circular", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TRIL] = {"tril", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_TRIU] = {"triu", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_SLICE_BACKWARD] = {"slice_backward", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_UNFOLD_BACKWARD] = {"unfold_backward", {P, P, P, P, P, P, P, P, P}},
 };
 static const op_facts CONVOLUTION[] = {
     [TSR_CONVOLUTION_OUTPUT] = {"output", {L, L, L, L, R, R, R, R, R}},
@@ -103,6 +123,25 @@ static const op_facts CREATION[] = {
     [TSR_CREATION_EYE] = {"eye", {P, P, P, P, P, P, P, P, 0}},
 };
 
+static const op_facts LOSS[] = {
+    [TSR_LOSS_CROSS_ENTROPY] = {"cross_entropy", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_CROSS_ENTROPY_BACKWARD] = {"cross_entropy_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_NLL] = {"nll_loss", {P, P, P, P, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_NLL_BACKWARD] = {"nll_loss_backward", {P, P, P, P, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_MSE] = {"mse_loss", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_MSE_BACKWARD] = {"mse_loss_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_L1] = {"l1_loss", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_L1_BACKWARD] = {"l1_loss_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_BCE] = {"bce_with_logits", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_BCE_BACKWARD] = {"bce_with_logits_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+};
+static const op_facts LAYER_NORMS[] = {
+    [TSR_LAYER_NORM] = {"layer_norm", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LAYER_NORM_BACKWARD] = {"layer_norm_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_RMS_NORM] = {"rms_norm", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_RMS_NORM_BACKWARD] = {"rms_norm_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+};
+
 static const struct category_facts {
     const char *name;
     const op_facts *op;
@@ -120,6 +159,9 @@ static const struct category_facts {
     [TSR_CATEGORY_CONVOLUTION] = {"convolution", CONVOLUTION,
                                   sizeof CONVOLUTION / sizeof *CONVOLUTION, false},
     [TSR_CATEGORY_POOLING] = {"pooling", POOLING, sizeof POOLING / sizeof *POOLING, false},
+    [TSR_CATEGORY_LOSS] = {"loss", LOSS, sizeof LOSS / sizeof *LOSS, false},
+    [TSR_CATEGORY_LAYER_NORM] = {"layer_norm", LAYER_NORMS,
+                                 sizeof LAYER_NORMS / sizeof *LAYER_NORMS, false},
     [TSR_CATEGORY_INDEX] = {"index", INDEX, sizeof INDEX / sizeof *INDEX, true},
     [TSR_CATEGORY_ORDER] = {"order", ORDER, sizeof ORDER / sizeof *ORDER, false},
     [TSR_CATEGORY_RANDOM] = {"random", RANDOM, sizeof RANDOM / sizeof *RANDOM, false},

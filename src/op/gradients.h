@@ -40,6 +40,42 @@ tsr_status tsr__grad_lerp(const tsr_grad_call *call);
 tsr_status tsr__grad_addcmul(const tsr_grad_call *call);
 tsr_status tsr__grad_addcdiv(const tsr_grad_call *call);
 
+/* shape_grad.c */
+tsr_status tsr__grad_cat(const tsr_grad_call *call);
+tsr_status tsr__grad_stack(const tsr_grad_call *call);
+tsr_status tsr__grad_split(const tsr_grad_call *call);
+tsr_status tsr__grad_transpose(const tsr_grad_call *call);
+tsr_status tsr__grad_permute(const tsr_grad_call *call);
+tsr_status tsr__grad_reshape(const tsr_grad_call *call);
+tsr_status tsr__grad_depth_to_space(const tsr_grad_call *call);
+tsr_status tsr__grad_space_to_depth(const tsr_grad_call *call);
+tsr_status tsr__grad_expand(const tsr_grad_call *call);
+tsr_status tsr__grad_tile(const tsr_grad_call *call);
+tsr_status tsr__grad_slice(const tsr_grad_call *call);
+tsr_status tsr__grad_narrow(const tsr_grad_call *call);
+tsr_status tsr__grad_select(const tsr_grad_call *call);
+tsr_status tsr__grad_unfold(const tsr_grad_call *call);
+tsr_status tsr__grad_diagonal(const tsr_grad_call *call);
+tsr_status tsr__grad_slice_backward(const tsr_grad_call *call);
+tsr_status tsr__grad_unfold_backward(const tsr_grad_call *call);
+tsr_status tsr__grad_flip(const tsr_grad_call *call);
+tsr_status tsr__grad_roll(const tsr_grad_call *call);
+tsr_status tsr__grad_pad(const tsr_grad_call *call);
+tsr_status tsr__grad_pad_reflect(const tsr_grad_call *call);
+tsr_status tsr__grad_pad_replicate(const tsr_grad_call *call);
+tsr_status tsr__grad_pad_circular(const tsr_grad_call *call);
+tsr_status tsr__grad_tril(const tsr_grad_call *call);
+tsr_status tsr__grad_triu(const tsr_grad_call *call);
+
+/* softmax_grad.c */
+tsr_status tsr__grad_softmax(const tsr_grad_call *call);
+tsr_status tsr__grad_log_softmax(const tsr_grad_call *call);
+tsr_status tsr__grad_layer_norm(const tsr_grad_call *call);
+tsr_status tsr__grad_rms_norm(const tsr_grad_call *call);
+
+/* loss_grad.c */
+tsr_status tsr__grad_cross_entropy(const tsr_grad_call *call);
+tsr_status tsr__grad_nll_loss(const tsr_grad_call *call);
 /* index_grad.c */
 tsr_status tsr__grad_gather(const tsr_grad_call *call);
 tsr_status tsr__grad_index_select(const tsr_grad_call *call);

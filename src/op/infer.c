@@ -56,20 +56,32 @@ tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err)
     return TSR_OK;
 }
 
-tsr_status tsr__dims_mask(const tsr_schema *s, unsigned *out, tsr_error *err)
+tsr_status tsr__dims_list(const tsr_schema *s, int ndim, int dim[TSR_MAX_DIM], int *n,
+                          unsigned *mask, tsr_error *err)
 {
     const tsr_attr *dims = tsr_schema_attr(s, "dims");
-    int ndim = s->in[0].shape.ndim, d;
-    unsigned mask = 0;
     tsr_status st = TSR_OK;
 
-    for (int i = 0; i < dims->n; i++) {
-        TSR_TRY(tsr__dim_normalise(s, dims->i[i], ndim, &d, err));
-        if (mask >> d & 1)
-            TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: dim %d is named twice", s->op->name, d));
-        mask |= 1u << d;
+    *mask = 0;
+    *n = dims->n < 0 ? 0 : dims->n;
+    for (int i = 0; i < *n; i++) {
+        TSR_TRY(tsr__dim_normalise(s, dims->i[i], ndim, &dim[i], err));
+        if (*mask >> dim[i] & 1)
+            TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: dim %d is named twice", s->op->name, dim[i]));
+        *mask |= 1u << dim[i];
     }
-    *out = dims->n > 0 ? mask : (1u << ndim) - 1;
+done:
+    return st;
+}
+
+tsr_status tsr__dims_mask(const tsr_schema *s, unsigned *out, tsr_error *err)
+{
+    int dim[TSR_MAX_DIM], n;
+    unsigned mask;
+    tsr_status st;
+
+    TSR_TRY(tsr__dims_list(s, s->in[0].shape.ndim, dim, &n, &mask, err));
+    *out = n > 0 ? mask : (1u << s->in[0].shape.ndim) - 1;
 done:
     return st;
 }

@@ -12,6 +12,10 @@ tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err);
 /* All inputs that are there have the dtype of the first. */
 tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err);
 tsr_status tsr__needs_float(const tsr_schema *s, tsr_error *err);
+/* The dims of a tensor of ndim that attribute `dims` names, in its order; none twice. How many, and
+   which as a mask. */
+tsr_status tsr__dims_list(const tsr_schema *s, int ndim, int dim[TSR_MAX_DIM], int *n,
+                          unsigned *mask, tsr_error *err);
 /* The dims that attribute `dims` names, as a mask; all of them if it is left out or empty. */
 tsr_status tsr__dims_mask(const tsr_schema *s, unsigned *out, tsr_error *err);
 

@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 #include "kernel/norm.h"
-#include "layout/cost.h"
 #include "layout/layout.h"
 #include "layout/runs.h"
 #include "op/families.h"
 #include "op/infer.h"
+#include "op/row_parts.h"
 #include "op/schema.h"
 
 enum { Y = 0, MEAN = 1, RSTD = 2, VAR = 3 }; /* outputs */
@@ -509,18 +509,9 @@ static void batch_localise(const tsr_schema *s, const tsr_spec *in, const tsr_sp
 
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in)
 {
-    const tsr_spec *x = &in[x_of(s)];
-    unsigned mdims = 0;
-
     if (!is_measured(s) || (is_backward(s) && !tsr__schema_gives(s, GRAD_X)))
         return 0;
-    for (int m = 0; m < x->mesh.ndim; m++) {
-        const tsr_placement *p = &x->place[m];
-        bool sharded = p->kind == TSR_SHARD || p->kind == TSR_STRIDED;
-        if (x->mesh.size[m] > 1 && sharded && (p->dim > 1 || (p->dim == 0 && !is_grouped(s))))
-            mdims |= 1u << m;
-    }
-    return mdims;
+    return tsr__sharded_mdims(&in[x_of(s)], is_grouped(s) ? ~3u : ~2u);
 }
 
 /* Every rank gets the numbers of all others: those of kernel/norm.c. */
@@ -531,21 +522,13 @@ static tsr_comm norm_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spe
     const int first[TSR_MAX_MESH] = {0};
     tsr_layout layout = tsr__layout_of(x);
     tsr_shape here = tsr__layout_local_shape(&layout, first);
-    tsr_move move = {.kind = TSR_STEP_ALL_GATHER, .mdims = tsr__norm_mdims(s, in), .group = 1};
     double statistics = (double)here.size[1];
 
     (void)out;
-    if (!move.mdims)
-        return (tsr_comm){0};
     if (is_grouped(s)) /* of the channels here; there is one or more, or nothing would be merged */
         statistics *= (double)here.size[0] * (double)tsr_schema_attr(s, "groups")->i[0] /
                       (x->shape.size[1] > 0 ? (double)x->shape.size[1] : 1);
-    for (int m = 0; m < x->mesh.ndim; m++)
-        move.group *= move.mdims >> m & 1 ? x->mesh.size[m] : 1;
-    move.before = 8 * (2 * statistics + 1);
-    move.after = move.before * move.group;
-    move.key = tsr__spec_hash(x);
-    return (tsr_comm){tsr__move_seconds(cost, &move), tsr__move_bytes(&move)};
+    return tsr__gather_comm(x, tsr__norm_mdims(s, in), 2 * statistics + 1, cost);
 }
 
 /* ---- of other ops ---- */

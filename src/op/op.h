@@ -51,6 +51,8 @@ tsr_status tsr__row_check(const tsr_op *op, tsr_error *err);
 /* rules.c: the rules of a call, filled and without doubles; or its strategies for the whole mesh */
 tsr_status tsr__rules_make(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
 void tsr__rules_free(tsr_rules *rules);
+/* For rows with one input: a shard of its dim `from` becomes one of the output's dim `to`. */
+tsr_status tsr__rule_pass(tsr_rules *rules, int from, int to, tsr_error *err);
 
 /* axes.c: does the text fit the row? And open rules from it for a call. */
 tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err);

@@ -6,6 +6,7 @@
    strategies are checked. */
 #include <inttypes.h>
 
+#include "kernel/rearrange.h"
 #include "layout/layout.h"
 #include "op/families.h"
 #include "op/infer.h"
@@ -71,6 +72,103 @@ static tsr_status reshape_shape(tsr_schema *s, tsr_error *err)
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = out;
     return TSR_OK;
+}
+
+/* The dims of size 1 among those given, or all; none of them where dims are left. */
+static tsr_status squeezed(const tsr_schema *s, unsigned *mask, tsr_error *err)
+{
+    const tsr_shape *x = &s->in[0].shape;
+    int dim[TSR_MAX_DIM], n;
+    tsr_status st;
+
+    TSR_TRY(tsr__dims_list(s, x->ndim, dim, &n, mask, err));
+    if (tsr_schema_attr(s, "dims")->n < 0)
+        *mask = (1u << x->ndim) - 1;
+    for (int d = 0; d < x->ndim; d++)
+        if (x->size[d] != 1)
+            *mask &= ~(1u << d);
+done:
+    return st;
+}
+
+static tsr_status squeeze_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_shape *x = &s->in[0].shape;
+    tsr_shape out = {0};
+    unsigned gone;
+    tsr_status st;
+
+    TSR_TRY(squeezed(s, &gone, err));
+    for (int d = 0; d < x->ndim; d++)
+        if (!(gone >> d & 1))
+            out.size[out.ndim++] = x->size[d];
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = out;
+done:
+    return st;
+}
+
+/* Parts may have dims of size 1 that the whole has not: those that go are named. */
+static void squeeze_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const int *coord, tsr_kernel_call *call)
+{
+    tsr_attr *dims = &call->attrs.value[0];
+    unsigned gone = 0;
+
+    (void)in;
+    (void)out;
+    (void)coord;
+    dims->n = 0;
+    for (int d = 0; squeezed(s, &gone, NULL) == TSR_OK && d < s->in[0].shape.ndim; d++)
+        if (gone >> d & 1)
+            dims->i[dims->n++] = d;
+}
+
+static tsr_status unsqueeze_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_attr *dims = tsr_schema_attr(s, "dims");
+    const tsr_shape *x = &s->in[0].shape;
+    tsr_shape out = {.ndim = x->ndim + (dims->n < 0 ? 0 : dims->n)};
+    int dim[TSR_MAX_DIM], n, from = 0;
+    char text[TSR_TEXT_LEN];
+    unsigned new;
+    tsr_status st;
+
+    if (out.ndim > TSR_MAX_DIM)
+        return tsr__fail(
+            err, TSR_ERR_SHAPE, "unsqueeze: %s has %d dims, %d more are too many, %d are possible",
+            tsr_spec_text(&s->in[0], text, sizeof text), x->ndim, dims->n, TSR_MAX_DIM);
+    TSR_TRY(tsr__dims_list(s, out.ndim, dim, &n, &new, err));
+    for (int d = 0; d < out.ndim; d++)
+        out.size[d] = new >> d & 1 ? 1 : x->size[from++];
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = out;
+done:
+    return st;
+}
+
+static tsr_status flatten_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_shape *x = &s->in[0].shape;
+    const int ndim = x->ndim > 0 ? x->ndim : 1; /* a scalar becomes a vector */
+    tsr_shape out = {0};
+    int start, end;
+    tsr_status st;
+
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "start")->i[0], ndim, &start, err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "end")->i[0], ndim, &end, err));
+    if (start > end)
+        return tsr__fail(err, TSR_ERR_ARG, "flatten: start, dim %d, is behind end, dim %d", start,
+                         end);
+    for (int d = 0; d < start; d++)
+        out.size[out.ndim++] = x->size[d];
+    out.size[out.ndim++] = product(x, start, x->ndim > 0 ? end + 1 : 0);
+    for (int d = end + 1; d < x->ndim; d++)
+        out.size[out.ndim++] = x->size[d];
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = out;
+done:
+    return st;
 }
 
 /* ---- rules ---- */
@@ -260,6 +358,16 @@ static const char *const reshape_cases[] = {
     "f64[5,3] shape=3,5",    NULL,
 };
 
+static const char *const squeeze_cases[] = {
+    "f64[4,1,6]", "f64[5,1,3]", "f64[1,4,6] dims=0,1", "f64[1,5,3] dims=0,1", NULL,
+};
+static const char *const unsqueeze_cases[] = {
+    "f64[4,6] dims=1", "f64[5,3] dims=1", "f64[4,6] dims=0,-1", "f64[5,7] dims=0,-1", NULL,
+};
+static const char *const flatten_cases[] = {
+    "f64[4,6]", "f64[5,3]", "f64[4,2,6] start=1", "f64[5,3,4] end=-2", NULL,
+};
+
 const tsr_op tsr__ops_reshape[] = {
     {.name = "reshape",
      .inputs = "x",
@@ -270,8 +378,50 @@ const tsr_op tsr__ops_reshape[] = {
      .moves = true,
      .shape = reshape_shape,
      .kernel = tsr__kernel_reshape,
+     .view = true,
      .in_field = true,
      .localise = reshape_localise,
+     .grad = tsr__grad_reshape,
      .cases = reshape_cases},
+    {.name = "squeeze",
+     .inputs = "x",
+     .attrs = "dims:ints",
+     .doc = "without those of the given dims that have size 1, or without all of size 1",
+     .rule = reshape_rule,
+     .fits = reshape_fits,
+     .moves = true,
+     .shape = squeeze_shape,
+     .kernel = tsr__kernel_reshape,
+     .view = true,
+     .in_field = true,
+     .localise = squeeze_localise,
+     .grad = tsr__grad_reshape,
+     .cases = squeeze_cases},
+    {.name = "unsqueeze",
+     .inputs = "x",
+     .attrs = "dims:ints",
+     .doc = "with new dims of size 1 at these places of the output",
+     .rule = reshape_rule,
+     .fits = reshape_fits,
+     .moves = true,
+     .shape = unsqueeze_shape,
+     .kernel = tsr__kernel_reshape,
+     .view = true,
+     .in_field = true,
+     .grad = tsr__grad_reshape,
+     .cases = unsqueeze_cases},
+    {.name = "flatten",
+     .inputs = "x",
+     .attrs = "start:int=0,end:int=-1",
+     .doc = "dims start to end become one",
+     .rule = reshape_rule,
+     .fits = reshape_fits,
+     .moves = true,
+     .shape = flatten_shape,
+     .kernel = tsr__kernel_reshape,
+     .view = true,
+     .in_field = true,
+     .grad = tsr__grad_reshape,
+     .cases = flatten_cases},
     {0},
 };

@@ -67,6 +67,10 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: it is composed of other ops, so it has no rules of its own",
                          op->name);
+    if (op->view && (!op->kernel || op->inplace || op->windows || tsr__op_inputs(op) > 1))
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: a view has a kernel and one input, and neither windows nor inplace",
+                         op->name);
     if (!op->shape && !op->compose)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: the shape of its output is unknown, its row has no shape function",

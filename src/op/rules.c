@@ -31,6 +31,13 @@ done:
     return st;
 }
 
+tsr_status tsr__rule_pass(tsr_rules *rules, int from, int to, tsr_error *err)
+{
+    const tsr_rule rule = {.in = {tsr_mark_shard(from)}, .out = {tsr_mark_shard(to)}};
+
+    return tsr_rule_add(rules, &rule, err);
+}
+
 void tsr__rules_free(tsr_rules *rules)
 {
     tsr__free(rules->heap, rules->rule);

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softmax.c - normalisation along a dim: that dim is blocked, all others shard. */
+/* softmax.c - softmax and its log along a dim, and their gradients. All dims shard; where that dim
+   does, every rank has numbers of its part of a row: they travel and are merged (run/moments.c),
+   which costs what comm says. */
+#include "layout/layout.h"
 #include "op/families.h"
+#include "op/gradients.h"
 #include "op/infer.h"
+#include "op/row_parts.h"
+#include "op/schema.h"
+
+static tsr_status dim_of(const tsr_schema *s, int *dim, tsr_error *err)
+{
+    return tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], s->in[0].shape.ndim, dim, err);
+}
 
 static tsr_status softmax_shape(tsr_schema *s, tsr_error *err)
 {
@@ -9,29 +20,82 @@ static tsr_status softmax_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(tsr__needs_float(s, err));
-    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], s->in[0].shape.ndim, &dim, err));
+    TSR_TRY(dim_of(s, &dim, err));
     TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
+static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
+{
+    char text[2 * TSR_TEXT_LEN];
+    tsr_status st;
+
+    TSR_TRY(tsr__same_dtype(s, err));
+    if (!tsr_shape_equal(&s->in[0].shape, &s->in[1].shape))
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad is not of the shape of y, %s", s->op->name,
+                          tsr_schema_text(s, text, sizeof text)));
+    TSR_TRY(softmax_shape(s, err));
 done:
     return st;
 }
 
 static tsr_status softmax_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    int dim, ndim = s->in[0].shape.ndim;
-    tsr_status st;
+    int ndim = s->in[0].shape.ndim;
+    tsr_status st = TSR_OK;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], ndim, &dim, err));
-    for (int d = 0; d < ndim; d++)
-        if (d != dim)
-            TSR_TRY(tsr_rule_add(
-                out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}}, err));
+    for (int d = 0; d < ndim; d++) {
+        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+
+        if (s->n_in > 1)
+            rule.in[1] = rule.in[0];
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+    }
 done:
     return st;
+}
+
+/* ---- what travels ---- */
+
+unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in)
+{
+    int dim;
+
+    if (dim_of(s, &dim, NULL) != TSR_OK)
+        return 0;
+    return tsr__sharded_mdims(&in[0], 1u << dim);
+}
+
+/* Of every row here its maximum and sum; of gradients a sum. */
+static tsr_comm softmax_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const tsr_cost *cost)
+{
+    const int first[TSR_MAX_MESH] = {0};
+    tsr_layout layout = tsr__layout_of(&in[0]);
+    tsr_shape here = tsr__layout_local_shape(&layout, first);
+    double rows = 1;
+    int dim;
+
+    (void)out;
+    if (dim_of(s, &dim, NULL) != TSR_OK)
+        return (tsr_comm){0};
+    for (int d = 0; d < here.ndim; d++)
+        rows *= d == dim ? 1 : (double)here.size[d];
+    return tsr__gather_comm(&in[0], tsr__softmax_mdims(s, in),
+                            (s->n_in > 1 ? 1 : 2) * (rows > 0 ? rows : 1), cost);
 }
 
 static const char *const softmax_cases[] = {
     "f64[4,6]",         "f64[5,7]", "f64[4,6] dim=0", "f64[5,3] dim=0", "f64[4,2,6] dim=1",
     "f64[5,3,2] dim=1", NULL,
+};
+static const char *const backward_cases[] = {
+    "f64[4,6] f64[4,6]",
+    "f64[5,7] f64[5,7]",
+    "f64[4,2,6] f64[4,2,6] dim=1",
+    "f64[5,3,2] f64[5,3,2] dim=1",
+    NULL,
 };
 
 const tsr_op tsr__ops_softmax[] = {
@@ -40,8 +104,44 @@ const tsr_op tsr__ops_softmax[] = {
      .attrs = "dim:int=-1",
      .doc = "normalised exponential along dim",
      .rule = softmax_rule,
+     .comm = softmax_comm,
      .shape = softmax_shape,
      .kernel = tsr__kernel_softmax,
+     .run = tsr__run_softmax,
+     .grad = tsr__grad_softmax,
      .cases = softmax_cases},
+    {.name = "log_softmax",
+     .inputs = "x",
+     .attrs = "dim:int=-1",
+     .doc = "the logarithm of softmax along dim",
+     .rule = softmax_rule,
+     .comm = softmax_comm,
+     .shape = softmax_shape,
+     .kernel = tsr__kernel_log_softmax,
+     .run = tsr__run_softmax,
+     .grad = tsr__grad_log_softmax,
+     .cases = softmax_cases},
+    {.name = "softmax_backward",
+     .inputs = "grad,y",
+     .attrs = "dim:int=-1",
+     .doc = "the gradient of softmax's x from that of y = softmax(x)",
+     .rule = softmax_rule,
+     .linear = "grad",
+     .comm = softmax_comm,
+     .shape = backward_shape,
+     .kernel = tsr__kernel_softmax_backward,
+     .run = tsr__run_softmax,
+     .cases = backward_cases},
+    {.name = "log_softmax_backward",
+     .inputs = "grad,y",
+     .attrs = "dim:int=-1",
+     .doc = "the gradient of log_softmax's x from that of y = log_softmax(x), which is 0 or less",
+     .rule = softmax_rule,
+     .linear = "grad",
+     .comm = softmax_comm,
+     .shape = backward_shape,
+     .kernel = tsr__kernel_log_softmax_backward,
+     .run = tsr__run_softmax,
+     .cases = backward_cases},
     {0},
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* views.c - ops that only move elements: every reduction passes through them. */
-#include <inttypes.h>
-
+/* views.c - all elements of the inputs in another order: cat, stack, transpose, permute, flip and
+   roll. They only move elements, so every reduction passes through them. */
+#include "kernel/rearrange.h"
 #include "op/families.h"
 #include "op/infer.h"
+#include "op/sliding.h"
 
-/* ---- cat: joins along dim, which is blocked ---- */
+/* ---- cat: joins along dim; parts of the output see what they need through windows ---- */
 
 static tsr_status cat_shape(tsr_schema *s, tsr_error *err)
 {
@@ -34,18 +35,103 @@ done:
     return st;
 }
 
+static int cat_dim(const tsr_schema *s)
+{
+    const int64_t dim = tsr_schema_attr(s, "dim")->i[0];
+
+    return (int)(dim < 0 ? dim + s->in[0].shape.ndim : dim);
+}
+
 static tsr_status cat_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    int dim, ndim = s->in[0].shape.ndim;
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        const tsr_mark mark = d == cat_dim(s) ? tsr__plain_shard(d) : tsr_mark_shard(d);
+        tsr_rule rule = {.out = {mark}};
+
+        for (int k = 0; k < s->n_in; k++)
+            rule.in[k] = mark;
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+    }
+done:
+    return st;
+}
+
+static void cat_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    const int dim = cat_dim(s);
+    int64_t begin = 0;
+
+    if (spread)
+        return;
+    w->guide = TSR_OUTPUT(0);
+    for (int k = 0; k < s->n_in; k++) {
+        w->window[w->n++] =
+            (tsr_window){.operand = k, .dim = dim, .mul = 1, .lo = -begin, .hi = 1 - begin};
+        begin += s->in[k].shape.size[dim];
+    }
+}
+
+static void cat_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const int *coord, tsr_kernel_call *call)
+{
+    int64_t begin = 0;
+
+    (void)in;
+    (void)out;
+    (void)coord;
+    for (int k = 0; k < s->n_in; k++) {
+        call->number[k] = begin;
+        begin += s->in[k].shape.size[cat_dim(s)];
+    }
+}
+
+/* ---- stack: joins along a dim of its own ---- */
+
+static tsr_status stack_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_shape *x = &s->in[0].shape;
+    tsr_shape out = {.ndim = x->ndim + 1};
+    char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
+    int dim;
     tsr_status st;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], ndim, &dim, err));
-    for (int d = 0; d < ndim; d++) {
-        tsr_rule rule = {.out = {tsr_mark_shard(d)}};
+    tsr_spec_text(&s->in[0], a, sizeof a);
+    if (x->ndim == TSR_MAX_DIM)
+        return tsr__fail(err, TSR_ERR_SHAPE, "stack: %s has %d dims, there is no room for another",
+                         a, x->ndim);
+    TSR_TRY(tsr__same_dtype(s, err));
+    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], out.ndim, &dim, err));
+    for (int k = 1; k < s->n_in; k++) {
+        bool same = s->in[k].shape.ndim == x->ndim;
+        for (int d = 0; d < x->ndim && same; d++)
+            same = s->in[k].shape.size[d] == x->size[d];
+        if (!same)
+            return tsr__fail(err, TSR_ERR_SHAPE, "stack: %s and %s are of different shapes", a,
+                             tsr_spec_text(&s->in[k], b, sizeof b));
+    }
+    for (int d = 0; d < x->ndim; d++)
+        out.size[d < dim ? d : d + 1] = x->size[d];
+    out.size[dim] = s->n_in;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = out;
+done:
+    return st;
+}
+
+static tsr_status stack_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    int dim;
+    tsr_status st;
+
+    TSR_TRY(
+        tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], s->out_shape[0].ndim, &dim, err));
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        tsr_rule rule = {.out = {tsr_mark_shard(d < dim ? d : d + 1)}};
         for (int k = 0; k < s->n_in; k++)
             rule.in[k] = tsr_mark_shard(d);
-        if (d != dim)
-            TSR_TRY(tsr_rule_add(out, &rule, err));
+        TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:
     return st;
@@ -87,52 +173,108 @@ static tsr_status transpose_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
     TSR_TRY(transpose_dims(s, dim, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
         int to = d == dim[0] ? dim[1] : d == dim[1] ? dim[0] : d;
-        TSR_TRY(tsr_rule_add(
-            out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(to)}}, err));
+        TSR_TRY(tsr__rule_pass(out, d, to, err));
     }
 done:
     return st;
 }
 
-/* ---- slice: start, stop and step along dim, which is blocked unless all of it is taken ---- */
+/* ---- permute: all dims in another order ---- */
 
-static tsr_status slice_shape(tsr_schema *s, tsr_error *err)
+static tsr_status permute_dims(const tsr_schema *s, int dim[TSR_MAX_DIM], tsr_error *err)
 {
-    tsr_shape out = s->in[0].shape;
-    int64_t start = tsr_schema_attr(s, "start")->i[0], step = tsr_schema_attr(s, "step")->i[0], n,
-            stop;
-    int dim;
+    const int ndim = s->in[0].shape.ndim;
+    char text[TSR_TEXT_LEN];
+    unsigned mask;
+    int n;
     tsr_status st;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], out.ndim, &dim, err));
-    n = out.size[dim];
-    stop = tsr_schema_attr(s, "stop")->n < 1 ? n : tsr_schema_attr(s, "stop")->i[0];
-    if (step < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "slice: step %" PRId64 " is not at least 1", step);
-    start = start < 0 ? start + n : start;
-    stop = stop < 0 ? stop + n : stop;
-    start = start < 0 ? 0 : start > n ? n : start;
-    stop = stop < start ? start : stop > n ? n : stop;
-    out.size[dim] = (stop - start) / step + ((stop - start) % step != 0);
+    TSR_TRY(tsr__dims_list(s, ndim, dim, &n, &mask, err));
+    if (n != ndim)
+        return tsr__fail(err, TSR_ERR_ARG, "permute: %s has %d dims, not the %d that dims names",
+                         tsr_spec_text(&s->in[0], text, sizeof text), ndim, n);
+done:
+    return st;
+}
+
+static tsr_status permute_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_shape out = s->in[0].shape;
+    int dim[TSR_MAX_DIM];
+    tsr_status st;
+
+    TSR_TRY(permute_dims(s, dim, err));
+    for (int d = 0; d < out.ndim; d++)
+        out.size[d] = s->in[0].shape.size[dim[d]];
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = out;
 done:
     return st;
 }
 
-static tsr_status slice_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+static tsr_status permute_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const tsr_shape *x = &s->in[0].shape;
-    int dim;
+    int dim[TSR_MAX_DIM];
     tsr_status st;
 
-    TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], x->ndim, &dim, err));
-    for (int d = 0; d < x->ndim; d++)
-        if (d != dim || s->out_shape[0].size[d] == x->size[d])
-            TSR_TRY(tsr_rule_add(
-                out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}}, err));
+    TSR_TRY(permute_dims(s, dim, err));
+    for (int d = 0; d < s->in[0].shape.ndim; d++)
+        TSR_TRY(tsr__rule_pass(out, dim[d], d, err));
 done:
     return st;
+}
+
+/* ---- flip and roll: their dims are blocked, for what a rank needs is elsewhere ---- */
+
+static tsr_status flip_shape(tsr_schema *s, tsr_error *err)
+{
+    unsigned mask;
+    tsr_status st = tsr__dims_mask(s, &mask, err);
+
+    return st == TSR_OK ? tsr__shape_same(s, err) : st;
+}
+
+static tsr_status pass_others(const tsr_schema *s, unsigned blocked, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < s->in[0].shape.ndim; d++)
+        if (!(blocked >> d & 1))
+            TSR_TRY(tsr__rule_pass(out, d, d, err));
+done:
+    return st;
+}
+
+static tsr_status flip_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    unsigned mask;
+    tsr_status st = tsr__dims_mask(s, &mask, err);
+
+    return st == TSR_OK ? pass_others(s, mask, out, err) : st;
+}
+
+static tsr_status roll_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_attr *shifts = tsr_schema_attr(s, "shifts"), *dims = tsr_schema_attr(s, "dims");
+    const int wanted = dims->n < 0 ? 1 : dims->n;
+    unsigned mask;
+    tsr_status st;
+
+    if (shifts->n != wanted)
+        return tsr__fail(err, TSR_ERR_ARG, "roll: %d shifts for %d dims",
+                         shifts->n < 0 ? 0 : shifts->n, wanted);
+    TSR_TRY(tsr__dims_mask(s, &mask, err));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
+static tsr_status roll_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    unsigned mask;
+    tsr_status st = tsr__dims_mask(s, &mask, err);
+
+    return st == TSR_OK ? pass_others(s, mask, out, err) : st;
 }
 
 static const char *const cat_cases[] = {
@@ -148,10 +290,29 @@ static const char *const transpose_cases[] = {
     "f64[4,6]", "f64[5,3]", "f64[4,6,2] dim0=0 dim1=2", "f64[5,3,7] dim0=0 dim1=2", NULL,
 };
 
-static const char *const slice_cases[] = {
-    "f64[8,4] start=2 stop=7", "f64[9,5] start=2 stop=7", "f64[4,6] dim=1 start=-3",
-    "f64[5,7] dim=1 start=-3", "f64[8,4] step=2",         "f64[9,5] step=2",
-    "f64[4,6] dim=1",          "f64[5,7] dim=1",          NULL,
+static const char *const stack_cases[] = {
+    "f64[4,6] f64[4,6]",
+    "f64[5,3] f64[5,3]",
+    "f64[4,2] f64[4,2] f64[4,2] dim=-1",
+    "f64[5,3] f64[5,3] f64[5,3] dim=-1",
+    NULL,
+};
+static const char *const permute_cases[] = {
+    "f64[4,6,2] dims=1,2,0",
+    "f64[5,3,7] dims=1,2,0",
+    "f64[4,6] dims=-1,0",
+    "f64[5,3] dims=-1,0",
+    NULL,
+};
+static const char *const flip_cases[] = {
+    "f64[4,6]", "f64[5,3]", "f64[4,2,6] dims=0,-1", "f64[5,3,7] dims=0,-1", NULL,
+};
+static const char *const roll_cases[] = {
+    "f64[4,6] shifts=2",
+    "f64[5,3] shifts=2",
+    "f64[4,2,6] shifts=-1,2 dims=0,2",
+    "f64[5,3,7] shifts=-1,2 dims=0,2",
+    NULL,
 };
 
 const tsr_op tsr__ops_views[] = {
@@ -160,11 +321,25 @@ const tsr_op tsr__ops_views[] = {
      .attrs = "dim:int=0",
      .doc = "joins tensors along dim",
      .rule = cat_rule,
+     .windows = cat_windows,
      .moves = true,
      .shape = cat_shape,
      .kernel = tsr__kernel_cat,
+     .localise = cat_localise,
      .in_field = true,
+     .grad = tsr__grad_cat,
      .cases = cat_cases},
+    {.name = "stack",
+     .inputs = "x*",
+     .attrs = "dim:int=0",
+     .doc = "joins tensors of one shape along a new dim",
+     .rule = stack_rule,
+     .moves = true,
+     .shape = stack_shape,
+     .kernel = tsr__kernel_stack,
+     .in_field = true,
+     .grad = tsr__grad_stack,
+     .cases = stack_cases},
     {.name = "transpose",
      .inputs = "x",
      .attrs = "dim0:int=-2,dim1:int=-1",
@@ -174,16 +349,40 @@ const tsr_op tsr__ops_views[] = {
      .shape = transpose_shape,
      .kernel = tsr__kernel_transpose,
      .in_field = true,
+     .grad = tsr__grad_transpose,
      .cases = transpose_cases},
-    {.name = "slice",
+    {.name = "permute",
      .inputs = "x",
-     .attrs = "dim:int=0,start:int=0,stop:int,step:int=1",
-     .doc = "x[start:stop:step] along dim; negative numbers count from the end",
-     .rule = slice_rule,
+     .attrs = "dims:ints",
+     .doc = "the dims of x in the order that dims says",
+     .rule = permute_rule,
      .moves = true,
-     .shape = slice_shape,
-     .kernel = tsr__kernel_slice,
+     .shape = permute_shape,
+     .kernel = tsr__kernel_permute,
      .in_field = true,
-     .cases = slice_cases},
+     .grad = tsr__grad_permute,
+     .cases = permute_cases},
+    {.name = "flip",
+     .inputs = "x",
+     .attrs = "dims:ints",
+     .doc = "the last element first along the given dims, or along all",
+     .rule = flip_rule,
+     .moves = true,
+     .shape = flip_shape,
+     .kernel = tsr__kernel_flip,
+     .in_field = true,
+     .grad = tsr__grad_flip,
+     .cases = flip_cases},
+    {.name = "roll",
+     .inputs = "x",
+     .attrs = "shifts:ints,dims:ints",
+     .doc = "elements shifted along dims, around the ends; without dims along all as one",
+     .rule = roll_rule,
+     .moves = true,
+     .shape = roll_shape,
+     .kernel = tsr__kernel_roll,
+     .in_field = true,
+     .grad = tsr__grad_roll,
+     .cases = roll_cases},
     {0},
 };

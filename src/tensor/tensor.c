@@ -77,10 +77,20 @@ tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_ten
                              tsr_tensor **out)
 {
     const tsr_form *form;
-    tsr_tensor *x;
     tsr_status st;
 
     TSR_TRY(tsr__form_get(mesh, spec, &form));
+    TSR_TRY(tsr__tensor_share_form(mesh, form, part, out));
+done:
+    return st;
+}
+
+tsr_status tsr__tensor_share_form(tsr_mesh *mesh, const tsr_form *form, const tsr_tensor *part,
+                                  tsr_tensor **out)
+{
+    tsr_tensor *x;
+    tsr_status st;
+
     TSR_TRY(make_handle(mesh, form, &x));
     x->buffer = part->buffer;
     if (x->buffer)

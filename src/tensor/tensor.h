@@ -55,9 +55,12 @@ tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **o
 tsr_status tsr__tensor_of_text(tsr_mesh *mesh, const char *text, tsr_tensor **out);
 /* The same for a form that is known: what dispatch does for every output. */
 tsr_status tsr__tensor_make_form(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out);
-/* The same part under another spec that gives the same local shape. Local. */
+/* The same part under another spec, or a form that is known, whose local part has as many elements
+   in the same order. Local. */
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out);
+tsr_status tsr__tensor_share_form(tsr_mesh *mesh, const tsr_form *form, const tsr_tensor *part,
+                                  tsr_tensor **out);
 /* Memory of its own for a tensor that shares its part with others; what it holds is not copied: the
    old buffer stays in *before until it is released by tsr__buffer_release. Local. */
 tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* merge.h - a kernel in two steps: from a rank's own data to a few numbers, and from these, merged
+   over the ranks that hold parts of the same rows or statistics, to the outputs. A kernel does
+   both; run/merged.c puts the merging in between. */
+#ifndef TSR_KERNEL_MERGE_H
+#define TSR_KERNEL_MERGE_H
+
+#include "kernel/kernel.h"
+
+/* The call's scratch keeps what the first step leaves for the second. */
+typedef struct tsr_merge_steps {
+    int64_t (*count)(const tsr_kernel_call *call); /* numbers; equal on ranks that merge. Pure. */
+    void (*local)(const tsr_kernel_call *call, double *numbers);
+    void (*merge)(int64_t count, double *numbers, const double *more); /* of the next rank */
+    void (*finish)(const tsr_kernel_call *call, const double *numbers);
+} tsr_merge_steps;
+
+/* Moments of equally many values each: how many, means, sums of squared distances to them; ranks
+   may have no values. And sums. */
+void tsr__merge_moments(int64_t count, double *numbers, const double *more);
+void tsr__merge_sums(int64_t count, double *numbers, const double *more);
+
+#endif

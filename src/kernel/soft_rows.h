@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* soft_rows.h - the loops of softmax and of what is made of it: rows of f32 or f64, for one
+   instruction set, each as soft_rows.inc.h says. f16 and bf16 are widened before. */
+#ifndef TSR_KERNEL_SOFT_ROWS_H
+#define TSR_KERNEL_SOFT_ROWS_H
+
+#include "kernel/merge.h"
+
+enum { TSR_SOFT_BLOCK = 512 }; /* terms of a sum between two folds; of row_exp's room */
+
+typedef struct tsr_soft_parts {
+    double (*row_max)(const void *x, int64_t n);
+    double (*row_exp)(const void *x, int64_t n, double shift, bool keep, void *e,
+                      const void *ahead);
+    void (*row_scale)(const void *e, int64_t n, double factor, void *y);
+    void (*row_apply)(const void *x, int64_t n, double high, double low, double by, double plus,
+                      void *y);
+    void (*row_shift)(const void *x, int64_t n, double high, double low, void *y);
+    double (*row_dot)(const void *grad, const void *y, int64_t n);
+    void (*row_grad)(bool log, const void *grad, const void *y, int64_t n, double s, void *out);
+    void (*row_add)(const void *x, int64_t n, double by, void *y);
+    void (*row_add_at)(void *y, int64_t i, double value);
+    void (*columns_start)(int64_t n, void *max, double *sum);
+    void (*columns_add)(const void *x, int64_t rows, int64_t step, int64_t n, void *max,
+                        double *sum);
+    void (*columns_apply)(bool log, const void *x, int64_t n, const void *max, const double *number,
+                          void *y);
+    void (*columns_dot)(const void *grad, const void *y, int64_t n, double *sum);
+    void (*columns_grad)(bool log, const void *grad, const void *y, int64_t n, const double *s,
+                         void *out);
+} tsr_soft_parts;
+
+const tsr_soft_parts *tsr__soft_parts(tsr_dtype dtype, tsr_kernel_variant variant);
+
+/* The steps of softmax, log_softmax and their gradients; NULL of other kernels. */
+const tsr_merge_steps *tsr__soft_steps(tsr_kernel kernel);
+
+/* Adds the sum of exponentials below another maximum, exactly as ranks merge theirs. */
+void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum);
+
+/* By their definitions: the oracle. Softmax itself is in reference.h. */
+void tsr__reference_log_softmax(const tsr_kernel_call *call);
+void tsr__reference_softmax_backward(const tsr_kernel_call *call);
+void tsr__reference_log_softmax_backward(const tsr_kernel_call *call);
+
+#endif

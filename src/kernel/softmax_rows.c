@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softmax_rows.c - softmax and its log along a dim, and their gradients: rows along memory that fit
+   a buffer are read once; rows across memory in tiles of columns. f16 and bf16 are computed in f32.
+   Called through the ops' rows, and in steps by run/moments.c. */
+#include "kernel/kernels.h"
+#include "kernel/reference.h"
+#include "kernel/row_io.h"
+#include "kernel/sku.h"
+#include "kernel/soft_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    ROW = TSR_ROW_PIECE,
+    WIDTH = 1024, /* columns treated together, as in soft_rows.c, */
+    HEIGHT = 8    /* so many rows at a time */
+};
+
+/* What a call is: x[outer][n][step], rows along n. */
+typedef struct walk {
+    const tsr_soft_parts *parts;
+    tsr_row_io io;
+    bool log;
+    int64_t outer, n, step;
+} walk;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static walk walk_of(const tsr_kernel_call *call, tsr_softmax_kind kind)
+{
+    const tsr_operand *x = &call->in[0];
+    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
+    walk w = {
+        .parts = tsr__soft_parts(x->dtype, tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, kind)),
+        .log = kind == TSR_LOG_SOFTMAX || kind == TSR_LOG_SOFTMAX_BACKWARD,
+        .outer = tsr__product(dim, x->shape.size),
+        .n = x->shape.size[dim],
+        .step = tsr__product(x->shape.ndim - dim - 1, x->shape.size + dim + 1),
+    };
+
+    w.io = tsr__row_io(x, w.step == 1 ? w.n : least(w.step, WIDTH), call->out[0].data);
+    return w;
+}
+
+/* ---- rows along memory ---- */
+
+/* Of no elements: -infinity and 0. */
+static void row_numbers(const walk *w, const char *x, double *max, double *sum)
+{
+    const int64_t size = w->io.size;
+    double buffer[ROW]; /* of f32 or f64 */
+    double top;
+
+    *max = -INFINITY;
+    *sum = 0;
+    for (int64_t i = 0; i < w->n; i += ROW) {
+        const int64_t m = least(ROW, w->n - i);
+        const void *from = tsr__row_load(&w->io, x + i * size, m, buffer);
+        const double here = w->parts->row_max(from, m);
+
+        top = here > -INFINITY ? here : 0;
+        tsr__soft_merge(max, sum, here, w->parts->row_exp(from, m, top, w->io.half, buffer, NULL));
+    }
+}
+
+static void row_finish(const walk *w, const char *x, double max, double sum, char *y)
+{
+    const int64_t size = w->io.size;
+    double buffer[ROW];
+
+    for (int64_t i = 0; i < w->n; i += ROW) {
+        const int64_t m = least(ROW, w->n - i);
+        const void *from = tsr__row_load(&w->io, x + i * size, m, buffer);
+        void *to = tsr__row_room(&w->io, y + i * size, buffer);
+
+        if (w->log)
+            w->parts->row_shift(from, m, max, log(sum), to);
+        else
+            w->parts->row_apply(from, m, max, 0, 1 / sum, 0, to);
+        tsr__row_store(&w->io, to, m, y + i * size);
+    }
+}
+
+/* A row that fits the buffer, in one go. */
+static void row(const walk *w, const char *x, char *y)
+{
+    double buffer[ROW], wide[TSR_SOFT_BLOCK];
+    const void *from = tsr__row_load(&w->io, x, w->n, buffer);
+    const void *ahead = w->io.half ? NULL : x + w->n * w->io.size;
+    const double max = w->parts->row_max(from, w->n);
+    void *to = tsr__row_room(&w->io, y, buffer);
+
+    if (w->log) {
+        const double sum = w->parts->row_exp(from, w->n, max, false, wide, ahead);
+
+        w->parts->row_shift(from, w->n, max, log(sum), to);
+    } else {
+        const double sum = w->parts->row_exp(from, w->n, max, true, buffer, ahead);
+
+        w->parts->row_scale(buffer, w->n, 1 / sum, to);
+    }
+    tsr__row_store(&w->io, to, w->n, y);
+}
+
+/* ---- rows across memory ---- */
+
+static void tile_numbers(const walk *w, const char *x, int64_t width, void *max, double *sum)
+{
+    const int64_t skip = w->step * w->io.size;
+    float wide[HEIGHT * WIDTH];
+
+    w->parts->columns_start(width, max, sum);
+    for (int64_t i = 0; i < w->n; i += HEIGHT) {
+        const int64_t rows = least(HEIGHT, w->n - i);
+
+        for (int64_t k = 0; k < rows && w->io.half; k++)
+            tsr__half_widen(w->io.dtype, x + (i + k) * skip, width, wide + k * WIDTH);
+        w->parts->columns_add(w->io.half ? (const void *)wide : x + i * skip, rows,
+                              w->io.half ? WIDTH : w->step, width, max, sum);
+    }
+}
+
+static void tile_finish(const walk *w, const char *x, int64_t width, const void *max,
+                        const double *sum, char *y)
+{
+    const int64_t skip = w->step * w->io.size;
+    double buffer[WIDTH], number[WIDTH];
+
+    for (int64_t k = 0; k < width; k++)
+        number[k] = w->log ? log(sum[k]) : 1 / sum[k];
+    for (int64_t i = 0; i < w->n; i++) {
+        void *to = tsr__row_room(&w->io, y + i * skip, buffer);
+
+        w->parts->columns_apply(w->log, tsr__row_load(&w->io, x + i * skip, width, buffer), width,
+                                max, number, to);
+        tsr__row_store(&w->io, to, width, y + i * skip);
+    }
+}
+
+/* ---- the two steps ---- */
+
+static int64_t rows_of(const walk *w)
+{
+    return w->outer * w->step;
+}
+
+void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum)
+{
+    const double top = more_max > *max ? more_max : *max;
+
+    *sum = (*max > -INFINITY ? *sum * exp(*max - top) : *sum) +
+           (more_max > -INFINITY ? more_sum * exp(more_max - top) : more_sum);
+    *max = top;
+}
+
+static void merge_soft(int64_t count, double *numbers, const double *more)
+{
+    const int64_t rows = count / 2;
+
+    for (int64_t r = 0; r < rows; r++)
+        tsr__soft_merge(&numbers[r], &numbers[rows + r], more[r], more[rows + r]);
+}
+
+static void local_soft(const walk *w, const char *x, double *max, double *sum)
+{
+    const int64_t slab = w->n * w->step * w->io.size;
+    double top[WIDTH]; /* of f32 or f64 */
+
+    for (int64_t i = 0; i < w->outer; i++, x += slab)
+        for (int64_t k = 0; k < w->step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w->step - k), at = i * w->step + k;
+
+            if (w->step == 1) {
+                row_numbers(w, x, max + i, sum + i);
+                continue;
+            }
+            tile_numbers(w, x + k * w->io.size, width, top, sum + at);
+            tsr__convert(TSR_F64, max + at, w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32, top, width);
+        }
+}
+
+static void finish_soft(const walk *w, const char *x, const double *max, const double *sum, char *y)
+{
+    const int64_t slab = w->n * w->step * w->io.size;
+    double top[WIDTH];
+
+    for (int64_t i = 0; i < w->outer && w->n > 0; i++, x += slab, y += slab)
+        for (int64_t k = 0; k < w->step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w->step - k), at = i * w->step + k;
+            const int64_t skip = k * w->io.size;
+
+            if (w->step == 1) {
+                row_finish(w, x, max[i], sum[i], y);
+                continue;
+            }
+            tsr__convert(w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32, top, TSR_F64, max + at, width);
+            tile_finish(w, x + skip, width, top, sum + at, y + skip);
+        }
+    tsr__row_end(&w->io);
+}
+
+static int64_t softmax_count(const tsr_kernel_call *call)
+{
+    const walk w = walk_of(call, TSR_SOFTMAX);
+
+    return 2 * rows_of(&w);
+}
+
+static void softmax_local(const tsr_kernel_call *call, double *numbers)
+{
+    const walk w = walk_of(call, TSR_SOFTMAX);
+
+    local_soft(&w, call->in[0].data, numbers, numbers + rows_of(&w));
+}
+
+static void softmax_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const walk w = walk_of(call, TSR_SOFTMAX);
+
+    finish_soft(&w, call->in[0].data, numbers, numbers + rows_of(&w), call->out[0].data);
+}
+
+static void log_softmax_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const walk w = walk_of(call, TSR_LOG_SOFTMAX);
+
+    finish_soft(&w, call->in[0].data, numbers, numbers + rows_of(&w), call->out[0].data);
+}
+
+/* ---- gradients: a sum of each row ---- */
+
+static double row_sum(const walk *w, const char *grad, const char *y)
+{
+    const int64_t size = w->io.size;
+    float wide_grad[ROW], wide_y[ROW];
+    double sum = 0;
+
+    for (int64_t i = 0; i < w->n; i += ROW) {
+        const int64_t m = least(ROW, w->n - i);
+
+        sum += w->parts->row_dot(tsr__row_load(&w->io, grad + i * size, m, wide_grad),
+                                 w->log ? NULL : tsr__row_load(&w->io, y + i * size, m, wide_y), m);
+    }
+    return sum;
+}
+
+static void row_grad(const walk *w, const char *grad, const char *y, double sum, char *out)
+{
+    const int64_t size = w->io.size;
+    float wide_grad[ROW];
+    double buffer[ROW];
+
+    for (int64_t i = 0; i < w->n; i += ROW) {
+        const int64_t m = least(ROW, w->n - i);
+        void *to = tsr__row_room(&w->io, out + i * size, buffer);
+
+        w->parts->row_grad(w->log, tsr__row_load(&w->io, grad + i * size, m, wide_grad),
+                           tsr__row_load(&w->io, y + i * size, m, buffer), m, sum, to);
+        tsr__row_store(&w->io, to, m, out + i * size);
+    }
+}
+
+static void tile_sums(const walk *w, const char *grad, const char *y, int64_t width, double *sum)
+{
+    const int64_t skip = w->step * w->io.size;
+    float wide_grad[WIDTH], wide_y[WIDTH];
+
+    memset(sum, 0, (size_t)width * sizeof *sum);
+    for (int64_t i = 0; i < w->n; i++)
+        w->parts->columns_dot(tsr__row_load(&w->io, grad + i * skip, width, wide_grad),
+                              w->log ? NULL : tsr__row_load(&w->io, y + i * skip, width, wide_y),
+                              width, sum);
+}
+
+static void tile_grad(const walk *w, const char *grad, const char *y, int64_t width,
+                      const double *sum, char *out)
+{
+    const int64_t skip = w->step * w->io.size;
+    float wide_grad[WIDTH];
+    double buffer[WIDTH];
+
+    for (int64_t i = 0; i < w->n; i++) {
+        void *to = tsr__row_room(&w->io, out + i * skip, buffer);
+
+        w->parts->columns_grad(w->log, tsr__row_load(&w->io, grad + i * skip, width, wide_grad),
+                               tsr__row_load(&w->io, y + i * skip, width, buffer), width, sum, to);
+        tsr__row_store(&w->io, to, width, out + i * skip);
+    }
+}
+
+/* Which of the two steps; the kernel does both row by row. */
+enum { LOCAL = 1, FINISH = 2 };
+
+static void backward(const tsr_kernel_call *call, const walk *w, int steps, double *numbers)
+{
+    const int64_t slab = w->n * w->step * w->io.size;
+    const char *grad = call->in[0].data, *y = call->in[1].data;
+    char *out = call->out[0].data;
+    double own[WIDTH];
+
+    for (int64_t i = 0; i < w->outer; i++)
+        for (int64_t k = 0; k < w->step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w->step - k);
+            const int64_t at = i * slab + k * w->io.size;
+            double *sum = numbers ? numbers + i * w->step + k : own;
+
+            if (w->step == 1 && steps & LOCAL)
+                *sum = row_sum(w, grad + at, y + at);
+            if (w->step == 1 && steps & FINISH)
+                row_grad(w, grad + at, y + at, *sum, out + at);
+            if (w->step != 1 && steps & LOCAL)
+                tile_sums(w, grad + at, y + at, width, sum);
+            if (w->step != 1 && steps & FINISH)
+                tile_grad(w, grad + at, y + at, width, sum, out + at);
+        }
+    if (steps & FINISH)
+        tsr__row_end(&w->io);
+}
+
+static int64_t backward_count(const tsr_kernel_call *call)
+{
+    const walk w = walk_of(call, TSR_SOFTMAX_BACKWARD);
+
+    return rows_of(&w);
+}
+
+static void softmax_back_local(const tsr_kernel_call *call, double *numbers)
+{
+    const walk w = walk_of(call, TSR_SOFTMAX_BACKWARD);
+
+    backward(call, &w, LOCAL, numbers);
+}
+
+/* Numbers are only read here. */
+static void softmax_back_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const walk w = walk_of(call, TSR_SOFTMAX_BACKWARD);
+
+    backward(call, &w, FINISH, (double *)(uintptr_t)numbers);
+}
+
+static void log_softmax_back_local(const tsr_kernel_call *call, double *numbers)
+{
+    const walk w = walk_of(call, TSR_LOG_SOFTMAX_BACKWARD);
+
+    backward(call, &w, LOCAL, numbers);
+}
+
+static void log_softmax_back_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const walk w = walk_of(call, TSR_LOG_SOFTMAX_BACKWARD);
+
+    backward(call, &w, FINISH, (double *)(uintptr_t)numbers);
+}
+
+static const tsr_merge_steps softmax_steps = {softmax_count, softmax_local, merge_soft,
+                                              softmax_finish};
+static const tsr_merge_steps log_softmax_steps = {softmax_count, softmax_local, merge_soft,
+                                                  log_softmax_finish};
+static const tsr_merge_steps softmax_back_steps = {backward_count, softmax_back_local,
+                                                   tsr__merge_sums, softmax_back_finish};
+static const tsr_merge_steps log_softmax_back_steps = {backward_count, log_softmax_back_local,
+                                                       tsr__merge_sums, log_softmax_back_finish};
+
+const tsr_merge_steps *tsr__soft_steps(tsr_kernel kernel)
+{
+    if (kernel == tsr__kernel_softmax)
+        return &softmax_steps;
+    if (kernel == tsr__kernel_log_softmax)
+        return &log_softmax_steps;
+    if (kernel == tsr__kernel_softmax_backward)
+        return &softmax_back_steps;
+    return kernel == tsr__kernel_log_softmax_backward ? &log_softmax_back_steps : NULL;
+}
+
+/* ---- the kernels ---- */
+
+static void forward(const tsr_kernel_call *call, tsr_softmax_kind kind)
+{
+    const walk w = walk_of(call, kind);
+    const int64_t slab = w.n * w.step * w.io.size;
+    const char *x = call->in[0].data;
+    char *y = call->out[0].data;
+    double top[WIDTH], sum[WIDTH];
+
+    for (int64_t i = 0; i < w.outer && w.n > 0; i++)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w.step - k);
+            const int64_t at = i * slab + k * w.io.size;
+
+            if (w.step == 1 && w.n <= ROW)
+                row(&w, x + at, y + at);
+            else if (w.step == 1) {
+                row_numbers(&w, x + at, top, sum);
+                row_finish(&w, x + at, top[0], sum[0], y + at);
+            } else {
+                tile_numbers(&w, x + at, width, top, sum);
+                tile_finish(&w, x + at, width, top, sum, y + at);
+            }
+        }
+    tsr__row_end(&w.io);
+}
+
+void tsr__kernel_softmax(const tsr_kernel_call *call)
+{
+    if (tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_SOFTMAX) == TSR_VARIANT_REFERENCE)
+        tsr__reference_softmax(call);
+    else
+        forward(call, TSR_SOFTMAX);
+}
+
+void tsr__kernel_log_softmax(const tsr_kernel_call *call)
+{
+    if (tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_LOG_SOFTMAX) == TSR_VARIANT_REFERENCE)
+        tsr__reference_log_softmax(call);
+    else
+        forward(call, TSR_LOG_SOFTMAX);
+}
+
+void tsr__kernel_softmax_backward(const tsr_kernel_call *call)
+{
+    const walk w = walk_of(call, TSR_SOFTMAX_BACKWARD);
+
+    if (tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_SOFTMAX_BACKWARD) == TSR_VARIANT_REFERENCE)
+        tsr__reference_softmax_backward(call);
+    else
+        backward(call, &w, LOCAL | FINISH, NULL);
+}
+
+void tsr__kernel_log_softmax_backward(const tsr_kernel_call *call)
+{
+    const walk w = walk_of(call, TSR_LOG_SOFTMAX_BACKWARD);
+
+    if (tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_LOG_SOFTMAX_BACKWARD) ==
+        TSR_VARIANT_REFERENCE)
+        tsr__reference_log_softmax_backward(call);
+    else
+        backward(call, &w, LOCAL | FINISH, NULL);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* row_parts.c - rows and statistics that are cut: see row_parts.h. Called by the rows of softmax,
+   normalisations and losses. */
+#include "op/row_parts.h"
+
+#include "layout/cost.h"
+#include "layout/spec.h"
+
+unsigned tsr__sharded_mdims(const tsr_spec *x, unsigned dims)
+{
+    unsigned mdims = 0;
+
+    for (int m = 0; m < x->mesh.ndim; m++) {
+        const tsr_placement *p = &x->place[m];
+        bool sharded = p->kind == TSR_SHARD || p->kind == TSR_STRIDED;
+        if (x->mesh.size[m] > 1 && sharded && dims >> p->dim & 1)
+            mdims |= 1u << m;
+    }
+    return mdims;
+}
+
+tsr_comm tsr__gather_comm(const tsr_spec *x, unsigned mdims, double numbers, const tsr_cost *cost)
+{
+    tsr_move move = {.kind = TSR_STEP_ALL_GATHER, .mdims = mdims, .group = 1};
+
+    if (!mdims)
+        return (tsr_comm){0};
+    for (int m = 0; m < x->mesh.ndim; m++)
+        move.group *= mdims >> m & 1 ? x->mesh.size[m] : 1;
+    move.before = 8 * numbers;
+    move.after = move.before * move.group;
+    move.key = tsr__spec_hash(x);
+    return (tsr_comm){tsr__move_seconds(cost, &move), tsr__move_bytes(&move)};
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_shapes.c - ops on shapes: values that PyTorch gives for small cases, in every simple layout;
+   split and chunk, which give lists; views, which share memory; lists too long, empty or of the wrong tensors, and calls that
+   cannot be: one sentence with values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tessera_ext.h>
+#include <tessera_ops.h>
+
+#include "ranks.h"
+
+enum { MOST = 64, WORDS = 4 };
+
+/* ---- values ---- */
+
+/* Element i of input k is i + 100 k; `out` is the shape of output 0 and `values` what is there. */
+typedef struct known {
+    const char *op, *in, *attrs, *out;
+    const double *values;
+    int n;
+} known;
+
+static const known KNOWN[] = {
+    {"expand", "f64[2,1]", "sizes=2,-1,3", "[2,2,3]",
+     (double[]){0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1}, 12},
+    {"tile", "f64[2,3]", "counts=2,1,2", "[2,2,6]",
+     (double[]){0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5, 0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}, 24},
+    {"tile", "f64[2,3]", "counts=2", "[2,6]", (double[]){0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}, 12},
+    {"cat", "f64[2,3] f64[1,3]", "dim=0", "[3,3]", (double[]){0, 1, 2, 3, 4, 5, 100, 101, 102}, 9},
+    {"stack", "f64[2,3] f64[2,3]", "dim=-1", "[2,3,2]",
+     (double[]){0, 100, 1, 101, 2, 102, 3, 103, 4, 104, 5, 105}, 12},
+    {"permute", "f64[2,2,3]", "dims=2,0,-2", "[3,2,2]",
+     (double[]){0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11}, 12},
+    {"squeeze", "f64[1,3,1,2]", "", "[3,2]", (double[]){0, 1, 2, 3, 4, 5}, 6},
+    {"squeeze", "f64[1,3,1,2]", "dims=0,1", "[3,1,2]", (double[]){0, 1, 2, 3, 4, 5}, 6},
+    {"unsqueeze", "f64[2,3]", "dims=-1", "[2,3,1]", (double[]){0, 1, 2, 3, 4, 5}, 6},
+    {"flatten", "f64[2,2,3]", "start=1", "[2,6]", (double[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+     12},
+    {"slice", "f64[4,3]", "dim=0 start=1 stop=-1 step=2", "[1,3]", (double[]){3, 4, 5}, 3},
+    {"narrow", "f64[4,3]", "dim=1 start=-2 length=1", "[4,1]", (double[]){1, 4, 7, 10}, 4},
+    {"select", "f64[4,3]", "dim=0 index=-2", "[3]", (double[]){6, 7, 8}, 3},
+    {"unfold", "f64[4,3]", "dim=0 size=3 step=1", "[2,3,3]",
+     (double[]){0, 3, 6, 1, 4, 7, 2, 5, 8, 3, 6, 9, 4, 7, 10, 5, 8, 11}, 18},
+    {"unfold", "f64[2,3]", "dim=-1 size=2 step=1", "[2,2,2]", (double[]){0, 1, 1, 2, 3, 4, 4, 5},
+     8},
+    {"diagonal", "f64[4,3]", "offset=-1", "[3]", (double[]){3, 7, 11}, 3},
+    {"diagonal", "f64[2,2,3]", "offset=1 dim1=0 dim2=-1", "[2,2]", (double[]){1, 8, 4, 11}, 4},
+    {"flip", "f64[2,2,3]", "dims=0,-1", "[2,2,3]", (double[]){8, 7, 6, 11, 10, 9, 2, 1, 0, 5, 4, 3},
+     12},
+    {"roll", "f64[2,3]", "shifts=-5", "[2,3]", (double[]){5, 0, 1, 2, 3, 4}, 6},
+    {"roll", "f64[4,3]", "shifts=1,-7 dims=0,1", "[4,3]",
+     (double[]){10, 11, 9, 1, 2, 0, 4, 5, 3, 7, 8, 6}, 12},
+    {"pad", "f64[2,3]", "before=1,-1 after=0,2 value=7", "[3,4]",
+     (double[]){7, 7, 7, 7, 1, 2, 7, 7, 4, 5, 7, 7}, 12},
+    {"pad_reflect", "f64[2,3]", "before=1,2 after=0,1", "[3,6]",
+     (double[]){5, 4, 3, 4, 5, 4, 2, 1, 0, 1, 2, 1, 5, 4, 3, 4, 5, 4}, 18},
+    {"pad_replicate", "f64[2,3]", "before=1,2 after=3,1", "[6,6]",
+     (double[]){0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 2, 2, 3, 3, 3, 4, 5, 5,
+                3, 3, 3, 4, 5, 5, 3, 3, 3, 4, 5, 5, 3, 3, 3, 4, 5, 5},
+     36},
+    {"pad_circular", "f64[2,3]", "before=1,2 after=0,3", "[3,8]",
+     (double[]){4, 5, 3, 4, 5, 3, 4, 5, 1, 2, 0, 1, 2, 0, 1, 2, 4, 5, 3, 4, 5, 3, 4, 5}, 24},
+    {"tril", "f64[2,3]", "diagonal=1", "[2,3]", (double[]){0, 1, 0, 3, 4, 5}, 6},
+    {"tril", "f64[4,3]", "diagonal=-1", "[4,3]", (double[]){0, 0, 0, 3, 0, 0, 6, 7, 0, 9, 10, 11},
+     12},
+    {"triu", "f64[4,3]", "", "[4,3]", (double[]){0, 1, 2, 0, 4, 5, 0, 0, 8, 0, 0, 0}, 12},
+    {"depth_to_space", "f64[1,4,1,2]", "block=2 crd=true", "[1,1,2,4]",
+     (double[]){0, 2, 1, 3, 4, 6, 5, 7}, 8},
+    {"space_to_depth", "f64[1,1,4,2]", "block=2 crd=true", "[1,4,2,1]",
+     (double[]){0, 4, 1, 5, 2, 6, 3, 7}, 8},
+    {"slice_backward", "f64[2,3]", "dim=1 start=1 step=2 length=7", "[2,7]",
+     (double[]){0, 0, 0, 1, 0, 2, 0, 0, 3, 0, 4, 0, 5, 0}, 14},
+    {"unfold_backward", "f64[3,2,3]", "dim=0 size=3 step=2 length=8", "[8,2]",
+     (double[]){0, 3, 1, 4, 8, 14, 7, 10, 20, 26, 13, 16, 14, 17, 0, 0}, 16},
+    {"split", "f64[4,3]", "sizes=1,3", "[1,3]", (double[]){0, 1, 2}, 3},
+    {"chunk", "f64[4,3]", "chunks=3", "[2,3]", (double[]){0, 1, 2, 3, 4, 5}, 6},
+};
+
+/* The words of a text, in buf. */
+static int words(const char *text, char buf[WORDS][MOST])
+{
+    int n = 0, used;
+
+    while (n < WORDS && sscanf(text, "%63s%n", buf[n], &used) == 1) {
+        text += used;
+        n++;
+    }
+    return n;
+}
+
+static bool has_shape(const tsr_tensor *x, const char *want)
+{
+    char text[TSR_TEXT_LEN];
+
+    tsr_spec_text(tsr_tensor_spec(x), text, sizeof text);
+    text[strcspn(text, "@")] = 0;
+    return strcmp(text + strcspn(text, "["), want) == 0;
+}
+
+/* On every mesh dim the inputs are replicated, or sharded along one of their dims. */
+static tsr_status run_known(tsr_mesh *mesh, const known *k, int dim)
+{
+    char in[WORDS][MOST], attr[WORDS][MOST], spec[TSR_TEXT_LEN];
+    const char *attrs[WORDS] = {attr[0], attr[1], attr[2], attr[3]};
+    const int n_in = words(k->in, in), n_attrs = words(k->attrs, attr);
+    const int ndim = tsr_mesh_shape_of(mesh)->ndim;
+    tsr_tensor *x[WORDS] = {NULL}, *y[TSR_OP_OUTPUTS];
+    double host[MOST];
+
+    for (int i = 0; i < n_in; i++) {
+        size_t used = (size_t)snprintf(spec, sizeof spec, "%s@[", in[i]);
+        for (int m = 0; m < ndim; m++)
+            used += (size_t)snprintf(spec + used, sizeof spec - used, dim < 0 ? "%sR" : "%sS(%d)",
+                                     m ? "," : "", (dim + m) % 2);
+        snprintf(spec + used, sizeof spec - used, "]");
+        for (int e = 0; e < MOST; e++)
+            host[e] = e + 100 * i;
+        x[i] = tsr_from_host(mesh, spec, host);
+    }
+    CHECK(tsr_op_run_all(mesh, k->op, x, n_in, attrs, n_attrs, y) == TSR_OK);
+    CHECK(has_shape(y[0], k->out));
+    CHECK(tsr_to_host(y[0], host, sizeof host[0] * (size_t)k->n) == TSR_OK);
+    for (int e = 0; e < k->n; e++)
+        if (host[e] != k->values[e]) {
+            fprintf(stderr, "%s %s %s: element %d is %g, not %g\n", k->op, k->in, k->attrs, e,
+                    host[e], k->values[e]);
+            return TSR_ERR_MISMATCH;
+        }
+    return TSR_OK;
+}
+
+static tsr_status all_known(tsr_mesh *mesh, void *arg)
+{
+    (void)arg;
+    for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
+        for (int dim = -1; dim < 2; dim++) {
+            tsr_scope_push(mesh);
+            if (run_known(mesh, &KNOWN[i], dim) != TSR_OK)
+                return TSR_ERR_MISMATCH;
+            tsr_scope_pop(mesh);
+        }
+    return tsr_mesh_status(mesh);
+}
+
+static void values_are_pytorchs(void **state)
+{
+    (void)state;
+    pass_on("1", all_known, NULL);
+    pass_on("3", all_known, NULL);
+    pass_on("2x2", all_known, NULL);
+}
+
+/* ---- lists ---- */
+
+static tsr_status lists(tsr_mesh *mesh, void *arg)
+{
+    enum { N = 7 };
+    tsr_tensor *x, *part[2 * N], *all;
+    const int64_t sizes[] = {1, 0, 2, 1, 3};
+    double host[3 * N], back[3 * N];
+
+    (void)arg;
+    for (int i = 0; i < 3 * N; i++)
+        host[i] = i;
+    x = tsr_from_host(mesh, "f64[7,3]@[S(0)]", host);
+    CHECK(tsr_split(x, 0, sizes, 5, part) == TSR_OK);
+    CHECK(has_shape(part[1], "[0,3]") && has_shape(part[4], "[3,3]"));
+    all = tsr_cat(part, 5, 0);
+    CHECK(tsr_to_host(all, back, sizeof back) == TSR_OK && !memcmp(host, back, sizeof back));
+
+    CHECK(tsr_chunk(x, -2, 3, part) == TSR_OK);
+    CHECK(has_shape(part[0], "[3,3]") && has_shape(part[2], "[1,3]"));
+    CHECK(tsr_chunk(x, 0, 6, part) == TSR_OK); /* of 2: four are enough */
+    CHECK(has_shape(part[3], "[1,3]") && !part[4] && !part[5]);
+
+    /* more than a row takes */
+    for (int i = 0; i < 2 * N; i++)
+        part[i] = tsr_narrow(x, 0, i % N, 1);
+    all = tsr_cat(part, 2 * N, 0);
+    CHECK(has_shape(all, "[14,3]"));
+    CHECK(tsr_to_host(tsr_narrow(all, 0, N, N), back, sizeof back) == TSR_OK);
+    CHECK(!memcmp(host, back, sizeof back));
+    for (int i = 0; i < 2 * N; i++)
+        part[i] = tsr_select(x, 0, i % N);
+    all = tsr_stack(part, 2 * N, 1);
+    CHECK(has_shape(all, "[3,14]"));
+    CHECK(tsr_to_host(tsr_narrow(tsr_transpose(all, 0, 1), 0, N, N), back, sizeof back) == TSR_OK);
+    CHECK(!memcmp(host, back, sizeof back));
+    return tsr_mesh_status(mesh);
+}
+
+/* What only changes the shape shares memory until one of the two is overwritten. */
+static tsr_status views(tsr_mesh *mesh, void *arg)
+{
+    const int64_t sizes[] = {3, 2, 2};
+    const int dims[] = {1, 0};
+    tsr_tensor *x = tsr_full(mesh, "f64[12]@[S(0)]", 1), *y = tsr_reshape(x, sizes, 3), *z;
+    double host[12];
+    tsr_local a, b;
+
+    (void)arg;
+    CHECK(tsr_local_view(x, &a) == TSR_OK && tsr_local_view(y, &b) == TSR_OK);
+    CHECK(a.data == b.data);
+    z = tsr_flatten(tsr_unsqueeze(y, dims, 2), 0, -1);
+    CHECK(tsr_local_view(z, &b) == TSR_OK && a.data == b.data);
+    tsr_add_inplace(y, y);
+    CHECK(tsr_to_host(y, host, sizeof host) == TSR_OK && host[0] == 2 && host[11] == 2);
+    CHECK(tsr_to_host(x, host, sizeof host) == TSR_OK && host[0] == 1 && host[11] == 1);
+    tsr_add_inplace(x, tsr_flatten(y, 0, -1));
+    CHECK(tsr_to_host(x, host, sizeof host) == TSR_OK && host[0] == 3 && host[11] == 3);
+    CHECK(tsr_to_host(y, host, sizeof host) == TSR_OK && host[0] == 2 && host[11] == 2);
+    CHECK(tsr_to_host(z, host, sizeof host) == TSR_OK && host[0] == 1 && host[11] == 1);
+    return tsr_mesh_status(mesh);
+}
+
+static void views_share_memory(void **state)
+{
+    (void)state;
+    pass_on("1", views, NULL);
+    pass_on("3", views, NULL);
+}
+
+static void lists_of_any_length(void **state)
+{
+    (void)state;
+    pass_on("1", lists, NULL);
+    pass_on("3", lists, NULL);
+}
+
+/* ---- calls that cannot be ---- */
+
+typedef struct bad {
+    const char *op, *in, *attrs;
+    tsr_status code;
+    const char *says;
+} bad;
+
+static const bad BAD[] = {
+    {"permute", "f64[4,6]", "dims=0,0", TSR_ERR_ARG, "permute: dim 0 is named twice"},
+    {"permute", "f64[4,6]", "dims=0", TSR_ERR_ARG,
+     "permute: f64[4,6]@[R] has 2 dims, not the 1 that dims names"},
+    {"permute", "f64[4,6]", "dims=0,2", TSR_ERR_SHAPE, "permute: dim 2 is not in -2 to 1"},
+    {"squeeze", "f64[4,1]", "dims=1,-1", TSR_ERR_ARG, "squeeze: dim 1 is named twice"},
+    {"squeeze", "f64[4,1]", "dims=2", TSR_ERR_SHAPE, "squeeze: dim 2 is not in -2 to 1"},
+    {"unsqueeze", "f64[4,6]", "dims=3", TSR_ERR_SHAPE, "unsqueeze: dim 3 is not in -3 to 2"},
+    {"unsqueeze", "f64[4,6]", "dims=0,-4", TSR_ERR_ARG, "unsqueeze: dim 0 is named twice"},
+    {"unsqueeze", "f64[1,1,1,1,1,1,1,2]", "dims=0", TSR_ERR_SHAPE,
+     "unsqueeze: f64[1,1,1,1,1,1,1,2]@[R] has 8 dims, 1 more are too many, 8 are possible"},
+    {"flatten", "f64[4,6,2]", "start=2 end=1", TSR_ERR_ARG,
+     "flatten: start, dim 2, is behind end, dim 1"},
+    {"expand", "f64[4,6]", "sizes=6", TSR_ERR_SHAPE,
+     "expand: f64[4,6]@[R] has 2 dims, but there are 1 sizes"},
+    {"expand", "f64[4,6]", "sizes=4,7", TSR_ERR_SHAPE,
+     "expand: dim 1 of f64[4,6]@[R] has size 6, only 1 becomes 7"},
+    {"expand", "f64[4,6]", "sizes=-1,4,6", TSR_ERR_SHAPE,
+     "expand: size -1 of dim 0 is not possible"},
+    {"tile", "f64[4,6]", "counts=-2", TSR_ERR_ARG, "tile: -2 copies along dim 1"},
+    {"tile", "f64[4,6]", "counts=4611686018427387904", TSR_ERR_SHAPE,
+     "tile: 4611686018427387904 copies make dim 1 too large"},
+    {"cat", "f64[4,6] f64[4,5]", "dim=0", TSR_ERR_SHAPE,
+     "cat: f64[4,6]@[R] and f64[4,5]@[R] differ in more than dim 0"},
+    {"cat", "f64[4,6] f64[4,6]", "dim=2", TSR_ERR_SHAPE, "cat: dim 2 is not in -2 to 1"},
+    {"stack", "f64[4,6] f64[4,5]", "", TSR_ERR_SHAPE,
+     "stack: f64[4,6]@[R] and f64[4,5]@[R] are of different shapes"},
+    {"stack", "f64[4] f32[4]", "", TSR_ERR_DTYPE, "stack: dtypes differ in f64[4]@[R] f32[4]@[R]"},
+    {"stack", "f64[4]", "dim=2", TSR_ERR_SHAPE, "stack: dim 2 is not in -2 to 1"},
+    {"narrow", "f64[4,6]", "start=2 length=3", TSR_ERR_ARG,
+     "narrow: 3 elements from 2 on are not in dim 0 of f64[4,6]@[R]"},
+    {"narrow", "f64[4,6]", "start=-5 length=1", TSR_ERR_ARG,
+     "narrow: 1 elements from -5 on are not in dim 0 of f64[4,6]@[R]"},
+    {"narrow", "f64[4,6]", "length=-1", TSR_ERR_ARG,
+     "narrow: -1 elements from 0 on are not in dim 0 of f64[4,6]@[R]"},
+    {"narrow", "f64[4,6]", "start=1", TSR_ERR_ARG, "narrow: length is not given"},
+    {"slice", "f64[4,6]", "step=0", TSR_ERR_ARG, "slice: step 0 is not at least 1"},
+    {"select", "f64[4,6]", "index=4", TSR_ERR_ARG,
+     "select: index 4 is not in dim 0 of f64[4,6]@[R]"},
+    {"select", "f64[4,6]", "", TSR_ERR_ARG, "select: index is not given"},
+    {"unfold", "f64[4,6]", "size=5", TSR_ERR_SHAPE,
+     "unfold: dim 0 of f64[4,6]@[R] is shorter than size 5"},
+    {"unfold", "f64[4,6]", "size=2 step=0", TSR_ERR_ARG,
+     "unfold: size 2 and step 0, both are at least 1"},
+    {"diagonal", "f64[4,6]", "dim1=1 dim2=-1", TSR_ERR_ARG, "diagonal: dim1 and dim2 are both 1"},
+    {"flip", "f64[4,6]", "dims=1,1", TSR_ERR_ARG, "flip: dim 1 is named twice"},
+    {"roll", "f64[4,6]", "shifts=1 dims=0,1", TSR_ERR_ARG, "roll: 1 shifts for 2 dims"},
+    {"roll", "f64[4,6]", "shifts=1,2", TSR_ERR_ARG, "roll: 2 shifts for 1 dims"},
+    {"pad", "f64[4,6]", "before=1 after=1", TSR_ERR_ARG,
+     "pad: before and after need a number for each of the 2 dims of f64[4,6]@[R], not 1 and 1"},
+    {"pad", "f64[4,6]", "before=-3,0 after=-2,0", TSR_ERR_SHAPE,
+     "pad: -3 before and -2 behind leave nothing of dim 0 of f64[4,6]@[R]"},
+    {"pad_reflect", "f64[4,6]", "before=4,0 after=0,0", TSR_ERR_SHAPE,
+     "pad_reflect: dim 0 of f64[4,6]@[R] is too short for 4 before and 0 behind it"},
+    {"pad_replicate", "f64[4,6]", "before=-1,0 after=0,0", TSR_ERR_ARG,
+     "pad_replicate: -1 before and 0 behind dim 0, less than 0"},
+    {"pad_circular", "f64[4,6]", "before=0,0 after=5,0", TSR_ERR_SHAPE,
+     "pad_circular: dim 0 of f64[4,6]@[R] is too short for 0 before and 5 behind it"},
+    {"tril", "f64[4]", "", TSR_ERR_SHAPE, "tril: f64[4]@[R] has no rows and columns"},
+    {"slice_backward", "f64[4,6]", "step=2 length=6", TSR_ERR_SHAPE,
+     "slice_backward: dim 0 of f64[4,6]@[R] does not come from one of length 6"},
+    {"unfold_backward", "f64[4,6]", "size=5 length=9", TSR_ERR_SHAPE,
+     "unfold_backward: the last dim of f64[4,6]@[R] is not of size 5"},
+    {"split", "f64[4,6]", "sizes=1,2", TSR_ERR_SHAPE,
+     "split: 2 parts of 3 altogether are not dim 0 of f64[4,6]@[R]"},
+    {"split", "f64[4,6]", "sizes=5,-1", TSR_ERR_ARG, "split: size -1 of part 1 is not possible"},
+    {"split", "f64[4,6]", "sizes=1,1,1,1,0", TSR_ERR_ARG,
+     "split: 5 parts, it gives 1 to 4; tsr_split gives any number"},
+    {"chunk", "f64[4,6]", "chunks=2 dim=2", TSR_ERR_SHAPE, "chunk: dim 2 is not in -2 to 1"},
+    {"chunk", "f64[4,6]", "", TSR_ERR_ARG,
+     "chunk: 0 parts, it gives 1 to 4; tsr_chunk gives any number"},
+    {"depth_to_space", "f64[2,6,2,2]", "block=2", TSR_ERR_SHAPE,
+     "depth_to_space: f64[2,6,2,2]@[R] is not [n, c, h, w] with channels of which a block of 2 can "
+     "be made"},
+    {"space_to_depth", "f64[2,2,4,5]", "block=2", TSR_ERR_SHAPE,
+     "space_to_depth: f64[2,2,4,5]@[R] is not [n, c, h, w] with rows and columns of which a block "
+     "of 2 can be made"},
+};
+
+static tsr_status run_bad(tsr_mesh *mesh, void *arg)
+{
+    const bad *b = arg;
+    char in[WORDS][MOST], attr[WORDS][MOST];
+    const char *attrs[WORDS] = {attr[0], attr[1], attr[2], attr[3]};
+    const int n_in = words(b->in, in), n_attrs = words(b->attrs, attr);
+    tsr_tensor *x[WORDS] = {NULL}, *y[TSR_OP_OUTPUTS];
+    tsr_status st;
+
+    for (int i = 0; i < n_in; i++)
+        x[i] = tsr_zeros(mesh, in[i]);
+    st = tsr_op_run_all(mesh, b->op, x, n_in, attrs, n_attrs, y);
+    if (st != b->code || strcmp(tsr_mesh_message(mesh), b->says) != 0) {
+        fprintf(stderr, "%s %s %s: status %d, \"%s\", not %d, \"%s\"\n", b->op, b->in, b->attrs,
+                (int)st, tsr_mesh_message(mesh), (int)b->code, b->says);
+        return TSR_ERR_MISMATCH;
+    }
+    return st;
+}
+
+/* The typed functions that take lists. */
+static tsr_status run_empty_lists(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_zeros(mesh, "f64[4,6]"), *holes[] = {x, NULL}, *part[2];
+
+    (void)arg;
+    CHECK(!tsr_cat(&x, 0, 0) && !tsr_stack(NULL, 0, 0));
+    CHECK(tsr_mesh_status(mesh) == TSR_OK);
+    CHECK(tsr_chunk(NULL, 0, 2, part) == TSR_ERR_ARG && !part[0] && !part[1]);
+    CHECK(!tsr_permute(NULL, NULL, 0));
+    tsr_cat(holes, 2, 0);
+    CHECK(tsr_mesh_status(mesh) == TSR_ERR_ARG);
+    CHECK(!strcmp(tsr_mesh_message(mesh), "cat: input 1 of its list is NULL"));
+    CHECK(tsr_chunk(x, 0, 2, part) == TSR_ERR_ARG); /* the first error stays */
+    return TSR_OK;
+}
+
+static void bad_calls(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        bad b = BAD[i];
+        tsr_error err = {0};
+        const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+
+        assert_int_equal(tsr_run(&opts, run_bad, &b, &err), b.code);
+    }
+}
+
+static tsr_status expect_message(tsr_mesh *mesh, void *arg)
+{
+    return run_empty_lists(mesh, arg) == TSR_OK ? tsr_mesh_status(mesh) : TSR_ERR_MISMATCH;
+}
+
+static void empty_lists(void **state)
+{
+    tsr_error err = {0};
+    const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+
+    (void)state;
+    assert_int_equal(tsr_run(&opts, expect_message, NULL, &err), TSR_ERR_ARG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_pytorchs), cmocka_unit_test(lists_of_any_length),
+        cmocka_unit_test(views_share_memory),  cmocka_unit_test(bad_calls),
+        cmocka_unit_test(empty_lists),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
