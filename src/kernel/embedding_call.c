@@ -3,13 +3,13 @@
    and numbers of a kernel call become arguments; scratch is carved up; ids out of range are found
    before anything is computed. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "kernel/embedding_reference.h"
 #include "kernel/index.h"
 #include "kernel/kernels.h"
+#include "kernel/positions.h"
 
 static bool has_flag(const tsr_kernel_call *call, int64_t flag)
 {
@@ -50,26 +50,6 @@ static tsr_ids ids_of(const tsr_kernel_call *call, int k, const tsr_operand *tab
                      .padding = call->number[TSR_NUMBER_PADDING]};
 }
 
-/* "[3,1]" in the whole tensor, or "" where parts are scattered. */
-static void position_text(const tsr_operand *x, int64_t i, char *buf, size_t n)
-{
-    const tsr_shape *s = &x->shape;
-    int64_t index[TSR_MAX_DIM];
-    size_t used = 0;
-
-    buf[0] = 0;
-    for (int d = s->ndim - 1; d >= 0; d--) {
-        if (x->first[d] < 0)
-            return;
-        index[d] = i % s->size[d] + x->first[d];
-        i /= s->size[d];
-    }
-    used += (size_t)snprintf(buf, n, " at [");
-    for (int d = 0; d < s->ndim; d++)
-        used += (size_t)snprintf(buf + used, n - used, "%s%" PRId64, d ? "," : "", index[d]);
-    snprintf(buf + used, n - used, "]");
-}
-
 /* Is every id a row of the table? If not, the error says so, unless they are let pass. */
 static bool ids_are_good(const tsr_kernel_call *call, int k, const tsr_ids *ids)
 {
@@ -81,7 +61,7 @@ static bool ids_are_good(const tsr_kernel_call *call, int k, const tsr_ids *ids)
     bad = tsr__ids_bad(ids);
     if (bad < 0)
         return true;
-    position_text(&call->in[k], bad, where, sizeof where);
+    tsr__position_text(&call->in[k], bad, where, sizeof where);
     tsr__fail(call->error, TSR_ERR_ARG, "id %" PRId64 "%s is not in 0 to %" PRId64,
               tsr__ids_at(ids, bad), where, ids->vocab - 1);
     return false;

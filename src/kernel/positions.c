@@ -57,7 +57,10 @@ void tsr__position_text(const tsr_operand *x, int64_t i, char *buf, size_t n)
     int64_t index[TSR_MAX_DIM];
     size_t used;
 
+    buf[0] = 0;
     for (int d = x->shape.ndim - 1; d >= 0; d--) {
+        if (x->first[d] < 0 && !x->index[d])
+            return;
         index[d] = tsr__position(x, d, i % x->shape.size[d]);
         i /= x->shape.size[d];
     }

@@ -31,7 +31,8 @@ typedef void (*tsr_run_of)(void *arg, int64_t at, int64_t global, int64_t n);
 /* All of an operand of a tensor of these sizes, in runs as long as possible. */
 void tsr__positions_walk(const tsr_operand *x, const int64_t *whole, tsr_run_of fn, void *arg);
 
-/* " at [3,1]" for local element i, in the whole tensor. */
+/* " at [3,1]" for local element i, in the whole tensor; "" where that is not known, of rows that
+   did not ask for positions. */
 void tsr__position_text(const tsr_operand *x, int64_t i, char *buf, size_t n);
 
 #endif
