@@ -164,7 +164,7 @@ static tsr_table_grad grad_of(const job *j)
 
 static void run_sort(const job *j)
 {
-    tsr_scatter s;
+    tsr_scattered s;
 
     tsr__embedding_scatter(&j->bags.ids, j->scratch, &s);
 }
@@ -172,7 +172,7 @@ static void run_sort(const job *j)
 static void run_touched(const job *j)
 {
     const tsr_table_grad call = grad_of(j);
-    tsr_scatter s;
+    tsr_scattered s;
 
     tsr__embedding_scatter(&j->bags.ids, j->scratch, &s);
     tsr__scatter_touched(&s, &call);
@@ -181,7 +181,7 @@ static void run_touched(const job *j)
 static void run_dense(const job *j)
 {
     const tsr_table_grad call = grad_of(j);
-    tsr_scatter s;
+    tsr_scattered s;
 
     tsr__embedding_scatter(&j->bags.ids, j->scratch, &s);
     tsr__scatter_dense(&s, &call);
@@ -190,7 +190,7 @@ static void run_dense(const job *j)
 static void run_bag_touched(const job *j)
 {
     const tsr_table_grad call = grad_of(j);
-    tsr_scatter s;
+    tsr_scattered s;
 
     tsr__bag_scatter(&j->bags, j->dtype, NULL, NULL, j->scratch, &s);
     tsr__scatter_touched(&s, &call);
@@ -200,7 +200,7 @@ static void run_max_touched(const job *j)
 {
     const tsr_table_grad call = grad_of(j);
     tsr_ids winners = j->bags.ids;
-    tsr_scatter s;
+    tsr_scattered s;
 
     winners.data = j->winners;
     winners.n = j->bags.n_bags * j->dim;

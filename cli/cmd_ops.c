@@ -59,7 +59,10 @@ const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 static void print_op(const tsr_op *op)
 {
     char text[TSR_TEXT_LEN];
+    const tsr_op *inplace;
 
+    snprintf(text, sizeof text, "%s_inplace", op->name);
+    inplace = tsr_op_find(NULL, text);
     printf("%s  %s\n", op->name, op->doc);
     printf("  inputs      %s\n", op->inputs);
     printf("  attributes  ");
@@ -76,6 +79,8 @@ static void print_op(const tsr_op *op)
            op->kernel && op->run ? "; or by itself where that is cheaper" : "",
            op->inplace ? ", into its first input" : "");
     printf("  gradient    %s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known");
+    if (inplace)
+        printf("  in place    %s\n", inplace->name);
     if (op->cases && op->cases[0])
         printf("  try         tessera verify \"%s %s mesh=2x2\"\n", op->name, op->cases[0]);
 }

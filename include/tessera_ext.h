@@ -42,7 +42,7 @@ typedef struct tsr_op tsr_op;
 typedef struct tsr_attr {
     int n; /* ints given; -1: the attribute was left out. Of a text: as many as it takes the place of */
     union {
-        int64_t i[TSR_MAX_DIM];     /* int and bool use the first */
+        int64_t i[TSR_MAX_DIM];     /* int, bool and dtype use the first */
         char text[8 * TSR_MAX_DIM]; /* ended and filled up by zeros */
     };
     double f;
@@ -180,9 +180,12 @@ typedef struct tsr_grad_call {
 struct tsr_op {
     const char *name;
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
-    const char *attrs;  /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none */
-    const char *doc;    /* one sentence */
-    int kind;           /* functions that several rows share tell them apart by it; it is theirs */
+    /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none. Types are int, ints, bool, float,
+       dtype and number: a float of which planning, so also shape and rules, may only ask how it
+       compares with 0 and 1 and whether it is whole. */
+    const char *attrs;
+    const char *doc; /* one sentence */
+    int kind;        /* functions that several rows share tell them apart by it; it is theirs */
 
     /* How it shards: at most one of these four; an op that has none runs replicated.
        axes: "...mk,...kn,n->...mn", a letter for every axis, ... for leading ones, which broadcast;
@@ -210,9 +213,10 @@ struct tsr_op {
        runs. */
     void (*windows)(const tsr_schema *schema, bool spread, tsr_windows *out);
 
-    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias" or
-       "a-b": P(sum) and P(avg) pass; an input that it does not name stays fixed. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or change
-       places. moves: the op only moves elements, so every reduction passes. */
+    /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias" or "a-b":
+       P(sum) and P(avg) pass; an input that it does not name stays fixed. monotone: "+x" or "-x":
+       P(max) and P(min) pass along one input, or change places. moves: the op only moves elements,
+       so every reduction passes. */
     const char *linear;
     const char *monotone;
     bool moves;
@@ -370,7 +374,11 @@ enum {
     TSR_CATEGORY_CONVOLUTION = 6,
     TSR_CATEGORY_POOLING = 7,
     TSR_CATEGORY_LOSS = 8,
-    TSR_CATEGORY_LAYER_NORM = 9
+    TSR_CATEGORY_LAYER_NORM = 9,
+    TSR_CATEGORY_INDEX = 10,
+    TSR_CATEGORY_ORDER = 11,
+    TSR_CATEGORY_RANDOM = 12,
+    TSR_CATEGORY_CREATION = 13
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -449,7 +457,23 @@ enum {
 };
 
 typedef uint16_t tsr_reduction_kind;
-enum { TSR_REDUCTION_SUM = 0, TSR_REDUCTION_MEAN = 1, TSR_REDUCTION_MAX = 2 };
+enum {
+    TSR_REDUCTION_SUM = 0,
+    TSR_REDUCTION_MEAN = 1,
+    TSR_REDUCTION_MAX = 2,
+    TSR_REDUCTION_PROD = 3,
+    TSR_REDUCTION_MIN = 4,
+    TSR_REDUCTION_NORM = 5,
+    TSR_REDUCTION_VAR = 6,
+    TSR_REDUCTION_STD = 7,
+    TSR_REDUCTION_LOGSUMEXP = 8,
+    TSR_REDUCTION_ARGMAX = 9,
+    TSR_REDUCTION_ARGMIN = 10,
+    TSR_REDUCTION_ANY = 11,
+    TSR_REDUCTION_ALL = 12,
+    TSR_REDUCTION_CUMSUM = 13,
+    TSR_REDUCTION_CUMPROD = 14
+};
 
 typedef uint16_t tsr_softmax_kind;
 enum {
@@ -520,6 +544,34 @@ enum {
     TSR_RMS_NORM = 2,
     TSR_RMS_NORM_BACKWARD = 3
 };
+
+typedef uint16_t tsr_index_kind;
+enum {
+    TSR_INDEX_GATHER = 0,
+    TSR_INDEX_SELECT = 1,
+    TSR_INDEX_TAKE = 2,
+    TSR_INDEX_SCATTER = 3,
+    TSR_INDEX_SCATTER_ADD = 4,
+    TSR_INDEX_ADD = 5,
+    TSR_INDEX_SCATTER_BACKWARD = 6,
+    TSR_INDEX_ONE_HOT = 7
+};
+
+typedef uint16_t tsr_order_kind;
+enum { TSR_ORDER_SORT = 0, TSR_ORDER_TOPK = 1 };
+
+typedef uint16_t tsr_random_kind;
+enum {
+    TSR_RANDOM_UNIFORM = 0,
+    TSR_RANDOM_NORMAL = 1,
+    TSR_RANDOM_BERNOULLI = 2,
+    TSR_RANDOM_RANDINT = 3,
+    TSR_RANDOM_PERMUTATION = 4,
+    TSR_RANDOM_DROPOUT = 5
+};
+
+typedef uint16_t tsr_creation_kind;
+enum { TSR_CREATION_ARANGE = 0, TSR_CREATION_LINSPACE = 1, TSR_CREATION_EYE = 2 };
 
 /* How a kernel is known. A plain value, the same on all ranks. */
 enum { TSR_NO_INDEX = -1 };

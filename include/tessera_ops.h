@@ -70,8 +70,9 @@ TSR_API tsr_tensor *tsr_lerp(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
 TSR_API tsr_tensor *tsr_lerp_by(tsr_tensor *a, tsr_tensor *b, double weight);
 TSR_API tsr_tensor *tsr_addcmul(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
 TSR_API tsr_tensor *tsr_addcdiv(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
-/* The same into the first input, which keeps its placements; they return it. All pointwise ops whose
-   output is like their first input have such a form, NAME_inplace, for tsr_op_run and tsr_foreach. */
+/* The same into the first input, which keeps its placements; they return it. All pointwise ops
+   whose output is like their first input have such a form, NAME_inplace, for tsr_op_run and
+   tsr_foreach. */
 TSR_API tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_sub_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
@@ -92,10 +93,35 @@ TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor
 TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, int n,
                                const char *const *attrs, int n_attrs, tsr_tensor **out);
 
-/* Over n_dims dims (negative: from the end), or over all if there are none. */
+/* ---- reductions and scans -------------------------------------------------------------------- */
+
+/* Over n_dims dims (negative: from the end), or over all if there are none; with keepdim they stay,
+   of size 1. A shard of a reduced dim is never gathered: what travels is results of parts. Sums and
+   products of integers wrap in their own dtype. Gradients of max and min go to equal extremes in
+   equal shares. */
 TSR_API tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 TSR_API tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+TSR_API tsr_tensor *tsr_prod(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 TSR_API tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+TSR_API tsr_tensor *tsr_min(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Is any element not 0, or none? The result is bool, x of any dtype. */
+TSR_API tsr_tensor *tsr_any(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+TSR_API tsr_tensor *tsr_all(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Of floating point types. p is 1, 2 or INFINITY; a variance is divided by the number of elements
+   less correction, 1 as a rule. */
+TSR_API tsr_tensor *tsr_norm(tsr_tensor *x, double p, const int *dims, int n_dims, bool keepdim);
+TSR_API tsr_tensor *tsr_var(tsr_tensor *x, const int *dims, int n_dims, int correction,
+                            bool keepdim);
+TSR_API tsr_tensor *tsr_std(tsr_tensor *x, const int *dims, int n_dims, int correction,
+                            bool keepdim);
+TSR_API tsr_tensor *tsr_logsumexp(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Where the largest or smallest element is along *dim, as i64; dim NULL: among all, row-major. Of
+   equal ones the first; a NaN wins. */
+TSR_API tsr_tensor *tsr_argmax(tsr_tensor *x, const int *dim, bool keepdim);
+TSR_API tsr_tensor *tsr_argmin(tsr_tensor *x, const int *dim, bool keepdim);
+/* The sum or product of all elements up to each along dim; reverse: from each on. */
+TSR_API tsr_tensor *tsr_cumsum(tsr_tensor *x, int dim, bool reverse);
+TSR_API tsr_tensor *tsr_cumprod(tsr_tensor *x, int dim, bool reverse);
 
 TSR_API tsr_tensor *tsr_softmax(tsr_tensor *x, int dim);
 TSR_API tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim);
@@ -145,8 +171,9 @@ TSR_API tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims);
    as one dim. */
 TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims);
 
-/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or with
-   what mirroring at the ends gives, with the first and last elements, or from the other end. */
+/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or
+   with what mirroring at the ends gives, with the first and last elements, or from the other
+   end. */
 TSR_API tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after,
                             double value);
 TSR_API tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, const int64_t *after);
@@ -162,8 +189,8 @@ TSR_API tsr_tensor *tsr_triu(tsr_tensor *x, int64_t diagonal);
 TSR_API tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out);
 TSR_API tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out);
 
-/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c], with
-   crd [c, block, block] as in PyTorch's pixel_shuffle. */
+/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c],
+   with crd [c, block, block] as in PyTorch's pixel_shuffle. */
 TSR_API tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd);
 TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
 
@@ -300,6 +327,23 @@ TSR_API tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_t
                                           tsr_tensor *weight, tsr_tensor *divisor,
                                           const tsr_class_opts *opts);
 
+/* Losses of x and a target of the same shape, element by element: (x - target)^2, |x - target|, and
+   the binary cross entropy of logits x, where weight and pos_weight broadcast to x or are NULL. */
+TSR_API tsr_tensor *tsr_mse_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_l1_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                        tsr_tensor *pos_weight, tsr_loss_reduction reduction);
+/* The gradient of x; that of target is minus that. */
+TSR_API tsr_tensor *tsr_mse_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                          tsr_loss_reduction reduction);
+TSR_API tsr_tensor *tsr_l1_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                         tsr_loss_reduction reduction);
+/* Those of x, target, weight and pos_weight, all of x's shape; NULL: not computed, one is not. */
+TSR_API tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
+                                                tsr_tensor *weight, tsr_tensor *pos_weight,
+                                                tsr_loss_reduction reduction,
+                                                tsr_tensor **const grads[4]);
+
 /* ---- normalisation --------------------------------------------------------------------------- */
 
 /* x is [samples, channels, space...] with any number of space dims, 0 included. weight and bias are
@@ -370,6 +414,66 @@ TSR_API tsr_tensor *tsr_upsample(tsr_tensor *x, const int64_t *size, tsr_upsampl
 TSR_API tsr_tensor *tsr_adaptive_avg_pool_backward(tsr_tensor *grad, const int64_t *input);
 TSR_API tsr_tensor *tsr_upsample_backward(tsr_tensor *grad, const int64_t *input,
                                           tsr_upsample_mode mode);
+
+/* ---- by indices ------------------------------------------------------------------------------ */
+
+/* Indices are i32 or i64 and count from 0. One that is out of range is an error on every rank,
+   which names it and its place. */
+
+/* out[i][j][k] = x[i][index[i][j][k]][k] for dim 1, and so on: the index has as many dims as x, and
+   but for dim at most its sizes. */
+TSR_API tsr_tensor *tsr_gather(tsr_tensor *x, int dim, tsr_tensor *index);
+/* The slices of x along dim that a list of indices names. */
+TSR_API tsr_tensor *tsr_index_select(tsr_tensor *x, int dim, tsr_tensor *index);
+/* The elements of x, counted in row-major order, that indices of any shape name. */
+TSR_API tsr_tensor *tsr_take(tsr_tensor *x, tsr_tensor *index);
+/* x with x[i][index[i][j][k]][k] = src[i][j][k] for dim 1; if several are written to one place, the
+   last along dim. src is at least as large as the index. */
+TSR_API tsr_tensor *tsr_scatter(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* The same, added. */
+TSR_API tsr_tensor *tsr_scatter_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* x plus slices of src at those along dim that a list of indices names. */
+TSR_API tsr_tensor *tsr_index_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* The gradient of a scatter's src, as far as the index goes. */
+TSR_API tsr_tensor *tsr_scatter_backward(tsr_tensor *grad, int dim, tsr_tensor *index);
+/* [...] -> [..., classes], 1 at each id, 0 elsewhere. */
+TSR_API tsr_tensor *tsr_one_hot(tsr_tensor *ids, int64_t classes, tsr_dtype dtype);
+
+/* Elements along dim in order, and in *index (i64; may be NULL) where they were. A NaN is the
+   largest; equal ones stay in their order. */
+TSR_API tsr_tensor *tsr_sort(tsr_tensor *x, int dim, bool descending, tsr_tensor **index);
+/* The k largest along dim, or the smallest, in order. Of a dim that is sharded only the best of
+   every rank travel. */
+TSR_API tsr_tensor *tsr_topk(tsr_tensor *x, int64_t k, int dim, bool largest, tsr_tensor **index);
+
+/* ---- made by formulas ------------------------------------------------------------------------ */
+
+/* Tensors of a spec, "f32[1000,64]@[S(0),R]", as tsr_zeros makes them; tsr_full and tsr_arange are
+   in tessera.h. */
+/* Equal steps from start to stop, both included, in row-major order. */
+TSR_API tsr_tensor *tsr_linspace(tsr_mesh *mesh, const char *spec, double start, double stop);
+/* Ones on the diagonal of the last two dims. */
+TSR_API tsr_tensor *tsr_eye(tsr_mesh *mesh, const char *spec);
+
+/* Random numbers. Each element has those of its place in the whole tensor (Philox4x32-10, the seed
+   is the key): meshes, layouts and worlds do not matter, and the same call gives the same. Calls
+   with one seed give numbers that depend on each other; rows also have an `offset`, which tells
+   streams of one seed apart. */
+TSR_API tsr_tensor *tsr_uniform(tsr_mesh *mesh, const char *spec, double low, double high,
+                                uint64_t seed); /* low to below high */
+TSR_API tsr_tensor *tsr_normal(tsr_mesh *mesh, const char *spec, double mean, double std,
+                               uint64_t seed);
+TSR_API tsr_tensor *tsr_randn(tsr_mesh *mesh, const char *spec, uint64_t seed);
+/* 1 with probability p, else 0; of any type. */
+TSR_API tsr_tensor *tsr_bernoulli(tsr_mesh *mesh, const char *spec, double p, uint64_t seed);
+/* Integers from low to high - 1. */
+TSR_API tsr_tensor *tsr_randint(tsr_mesh *mesh, const char *spec, int64_t low, int64_t high,
+                                uint64_t seed);
+/* 0 to n - 1 in random order, for a list of n. */
+TSR_API tsr_tensor *tsr_permutation(tsr_mesh *mesh, const char *spec, uint64_t seed);
+/* Each element is 0 with probability p, else divided by 1 - p. No mask is stored: the gradient is
+   tsr_dropout of the gradient with the same numbers. */
+TSR_API tsr_tensor *tsr_dropout(tsr_tensor *x, double p, uint64_t seed, uint64_t offset);
 
 /* ---- lookups in tables ----------------------------------------------------------------------- */
 

@@ -91,7 +91,7 @@ run 0 explain 'cat f32[4,5]@[S(1)] f32[2,5] f32[1,5] mesh=2' --rules
 is 'rules of a list' 'R,R,R -> R' 'P(sum),P(sum),P(sum) -> P(sum)' \
     'P(avg),P(avg),P(avg) -> P(avg)' 'P(min),P(min),P(min) -> P(min)' \
     'P(max),P(max),P(max) -> P(max)' 'P(prod),P(prod),P(prod) -> P(prod)' \
-    'S(1),S(1),S(1) -> S(1)'
+    'S(0),S(0),S(0) -> S(0)' 'S(1),S(1),S(1) -> S(1)'
 run 0 explain 'cat f32[4,5]@[S(1)] f32[2,5]@[SS(1,3)] mesh=2' --rules
 has 'rules of a list, plain and strided' 'S(1),S(1) -> S(1)' 'SS(1,3),SS(1,3) -> SS(1,3)'
 json 'rules json' 'o["results"][5] == {"inputs": ["S(0)", "R"], "output": "S(0)"}' \

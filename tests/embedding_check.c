@@ -228,7 +228,7 @@ static void run_backward(const problem *p, int what, tsr_kernel_variant variant,
     void *scratch = exact_memory(
         TSR_U8,
         (int64_t)tsr__scatter_bytes(what == TSR_EMBEDDING_BAG_MAX_BACKWARD ? winners.n : ids->n));
-    tsr_scatter s;
+    tsr_scattered s;
 
     if (what == TSR_EMBEDDING_BAG_MAX_BACKWARD)
         tsr__bag_max_scatter(&winners, scratch, &s);

@@ -126,6 +126,15 @@ static bool cat(aten_call *a)
     return json_is_array(json_array_get(a->args, 0)) && (!dim || attr_int(a->c, "dim", dim));
 }
 
+/* x, dim, index, and that a gradient is not sparse */
+static bool by_index(aten_call *a)
+{
+    const json_t *last = json_array_get(a->args, 3);
+
+    return a->c->n_in == 2 && (!last || json_is_false(last)) &&
+           attr_int(a->c, "dim", json_array_get(a->args, 1));
+}
+
 static bool transpose(aten_call *a)
 {
     return a->c->n_in == 1 && attr_int(a->c, "dim0", json_array_get(a->args, 1)) &&
@@ -318,6 +327,8 @@ static const aten_row ROWS[] = {
     {"aten.squeeze.dim", "squeeze", with_dims},
     {"aten.permute.default", "permute", with_dims},
     {"aten.slice.Tensor", "slice", slice},
+    {"aten.gather.default", "gather", by_index},
+    {"aten.index_select.default", "index_select", by_index},
     {"aten.embedding.default", "embedding", embedding},
     {"aten.embedding_dense_backward.default", "embedding_backward", embedding_backward},
     {"aten.convolution.default", "conv", convolution},

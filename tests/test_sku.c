@@ -21,7 +21,7 @@ static void test_pinned(void **state)
 {
     static const struct {
         int category, op;
-        const char *text; /* of f32 and i64 by reference */
+        const char *text; /* of f32, or i64 where there is none, and indices of i64, by reference */
     } pinned[] = {
         {0, 0, "embedding.embedding.f32.i64.reference"},
         {0, 1, "embedding.embedding_backward.f32.i64.reference"},
@@ -89,6 +89,18 @@ static void test_pinned(void **state)
         {3, 0, "reduction.sum.f32.reference"},
         {3, 1, "reduction.mean.f32.reference"},
         {3, 2, "reduction.max.f32.reference"},
+        {3, 3, "reduction.prod.f32.reference"},
+        {3, 4, "reduction.min.f32.reference"},
+        {3, 5, "reduction.norm.f32.reference"},
+        {3, 6, "reduction.var.f32.reference"},
+        {3, 7, "reduction.std.f32.reference"},
+        {3, 8, "reduction.logsumexp.f32.reference"},
+        {3, 9, "reduction.argmax.f32.reference"},
+        {3, 10, "reduction.argmin.f32.reference"},
+        {3, 11, "reduction.any.f32.reference"},
+        {3, 12, "reduction.all.f32.reference"},
+        {3, 13, "reduction.cumsum.f32.reference"},
+        {3, 14, "reduction.cumprod.f32.reference"},
         {4, 0, "softmax.softmax.f32.reference"},
         {4, 1, "softmax.log_softmax.f32.reference"},
         {4, 2, "softmax.softmax_backward.f32.reference"},
@@ -121,6 +133,39 @@ static void test_pinned(void **state)
         {7, 1, "pooling.average.f32.reference"},
         {7, 2, "pooling.max_grad.f32.reference"},
         {7, 3, "pooling.average_grad.f32.reference"},
+        {8, 0, "loss.cross_entropy.f32.reference"},
+        {8, 1, "loss.cross_entropy_backward.f32.reference"},
+        {8, 2, "loss.nll_loss.f32.reference"},
+        {8, 3, "loss.nll_loss_backward.f32.reference"},
+        {8, 4, "loss.mse_loss.f32.reference"},
+        {8, 5, "loss.mse_loss_backward.f32.reference"},
+        {8, 6, "loss.l1_loss.f32.reference"},
+        {8, 7, "loss.l1_loss_backward.f32.reference"},
+        {8, 8, "loss.bce_with_logits.f32.reference"},
+        {8, 9, "loss.bce_with_logits_backward.f32.reference"},
+        {9, 0, "layer_norm.layer_norm.f32.reference"},
+        {9, 1, "layer_norm.layer_norm_backward.f32.reference"},
+        {9, 2, "layer_norm.rms_norm.f32.reference"},
+        {9, 3, "layer_norm.rms_norm_backward.f32.reference"},
+        {10, 0, "index.gather.f32.i64.reference"},
+        {10, 1, "index.index_select.f32.i64.reference"},
+        {10, 2, "index.take.f32.i64.reference"},
+        {10, 3, "index.scatter.f32.i64.reference"},
+        {10, 4, "index.scatter_add.f32.i64.reference"},
+        {10, 5, "index.index_add.f32.i64.reference"},
+        {10, 6, "index.scatter_backward.f32.i64.reference"},
+        {10, 7, "index.one_hot.f32.i64.reference"},
+        {11, 0, "order.sort.f32.reference"},
+        {11, 1, "order.topk.f32.reference"},
+        {12, 0, "random.uniform.f32.reference"},
+        {12, 1, "random.normal.f32.reference"},
+        {12, 2, "random.bernoulli.f32.reference"},
+        {12, 3, "random.randint.i64.reference"},
+        {12, 4, "random.permutation.i64.reference"},
+        {12, 5, "random.dropout.f32.reference"},
+        {13, 0, "creation.arange.f32.reference"},
+        {13, 1, "creation.linspace.f32.reference"},
+        {13, 2, "creation.eye.f32.reference"},
     };
     enum { N = sizeof pinned / sizeof *pinned };
     tsr_kernel_sku sku, last = {0};
@@ -138,9 +183,12 @@ static void test_pinned(void **state)
     assert_int_equal(TSR_VARIANT_AVX512, 4);
     assert_int_equal(TSR_VARIANT_LIBRARY, 5);
     for (int i = 0; i < N; i++) {
+        const bool index = pinned[i].category == TSR_CATEGORY_EMBEDDING ||
+                           pinned[i].category == TSR_CATEGORY_INDEX;
+
         sku = (tsr_kernel_sku){(tsr_kernel_category)pinned[i].category, (uint16_t)pinned[i].op,
-                               TSR_F32, pinned[i].category ? TSR_NO_INDEX : TSR_I64,
-                               TSR_VARIANT_REFERENCE};
+                               strstr(pinned[i].text, ".f32") ? TSR_F32 : TSR_I64,
+                               index ? TSR_I64 : TSR_NO_INDEX, TSR_VARIANT_REFERENCE};
         assert_string_equal(tsr_kernel_sku_text(&sku, text, sizeof text), pinned[i].text);
         assert_true(tsr__sku_exists(&sku));
     }
@@ -164,7 +212,7 @@ static void test_list(void **state)
 {
     const int n = tsr_kernel_count();
     uint64_t *hash = calloc((size_t)n, sizeof *hash);
-    int by_category[10] = {0};
+    int by_category[14] = {0};
 
     (void)state;
     assert_non_null(hash);
@@ -174,7 +222,7 @@ static void test_list(void **state)
         char text[TSR_SKU_TEXT_LEN];
 
         assert_true(tsr__sku_exists(&sku));
-        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 10);
+        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 14);
         by_category[sku.category]++;
         hash[i] = tsr_kernel_sku_hash(&sku);
         tsr_kernel_sku_text(&sku, text, sizeof text);
@@ -191,11 +239,17 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE],
                      4 * (7 * 3 + 1) + 6 * 7 * 3 + 23 * 4 * 3 + 14 * 8 * 3 + 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2 + 2 * (3 * 4 + 2));
-    assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 + 4 + 8) * 3);
+    assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 * 8 + 2 * 7 + 5 * 4) * 3);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_MOVE], 21 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CONVOLUTION], 3 * (4 * 2 + 4));
+    assert_int_equal(by_category[TSR_CATEGORY_LOSS], 8 * 4 * 4 + 2 * 4 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_LAYER_NORM], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_POOLING], 2 * (7 * 3 + 1) + 2 * (4 * 3 + 4));
+    assert_int_equal(by_category[TSR_CATEGORY_INDEX], 2 * (5 * 8 * 2 + 2 * 7 * 2 + 8));
+    assert_int_equal(by_category[TSR_CATEGORY_ORDER], 2 * 8 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_RANDOM], 3 * 4 * 3 + 8 * 3 + 3 * 3 + 2 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_CREATION], 2 * 8 * 2 + 4 * 2);
 }
 
 static void test_bad(void **state)
@@ -275,6 +329,7 @@ enum { MOST = 4096 }; /* elements of an operand */
 
 typedef struct runner {
     tsr_kernel_sku sku;
+    bool only_bool; /* cases of the row */
     int ran;
     void *in[TSR_OP_INPUTS], *out[2][TSR_OP_OUTPUTS]; /* of the variant, of the reference */
 } runner;
@@ -321,6 +376,7 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
     static const double eps[] = {0x1p-23, 0x1p-52, 0x1p-10, 0x1p-7};
     const size_t size = tsr_dtype_size(dtype);
     const double scale = scale_of(r, dtype, n, want);
+    const double least = r->sku.dtype == TSR_F64 ? 0 : eps[TSR_F32]; /* of what is computed in */
     char text[TSR_SKU_TEXT_LEN];
 
     for (int64_t i = 0; i < n; i++) {
@@ -330,13 +386,14 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
                    size) != 0 &&
             !(isnan(x) && isnan(y) && !exact) &&
             (exact || !tsr__dtype_is_float(dtype) ||
-             !(fabs(x - y) <= 8 * eps[dtype] * fmax(scale, fabs(y)))))
+             !(fabs(x - y) <= 8 * fmax(eps[dtype], least) * fmax(scale, fabs(y)))))
             fail_msg("%s: %s: element %d is %g, reference %g",
                      tsr_kernel_sku_text(&r->sku, text, sizeof text), what, (int)i, x, y);
     }
 }
 
-/* The case of a row with the SKU's dtypes instead of f64 and i64. */
+/* The case of a row with the SKU's dtypes instead of f64 and i64; of a row of truth values
+   instead of these. */
 static void retype(const runner *r, const char *text, char *buf, size_t n)
 {
     const bool half = r->sku.dtype == TSR_F16 || r->sku.dtype == TSR_BF16;
@@ -347,14 +404,15 @@ static void retype(const runner *r, const char *text, char *buf, size_t n)
 
     while (*text && used + 8 < n) {
         const bool f = !strncmp(text, "f64", 3), i = !strncmp(text, "i64", 3);
+        const bool b = r->only_bool && !strncmp(text, "bool", 4);
         const bool fine = half && backward && (input == 5 || input == 6); /* lse and its gradient */
-        const tsr_dtype dtype = fine ? TSR_F32 : f ? r->sku.dtype : (tsr_dtype)r->sku.index;
+        const tsr_dtype dtype = fine ? TSR_F32 : i ? (tsr_dtype)r->sku.index : r->sku.dtype;
 
         input += *text == ' ';
 
-        if (f || (i && r->sku.index != TSR_NO_INDEX)) {
+        if (f || b || (i && r->sku.index != TSR_NO_INDEX)) {
             used += (size_t)snprintf(buf + used, n - used, "%s", tsr_dtype_name(dtype));
-            text += 3;
+            text += b ? 4 : 3;
         } else
             buf[used++] = *text++;
     }
@@ -506,6 +564,9 @@ static void run_sku(runner *r)
     }
     op = tsr_op_find(NULL, tsr_kernel_op_name(r->sku.category, r->sku.op));
     assert_non_null(op);
+    r->only_bool = true;
+    for (int i = 0; op->cases[i]; i++)
+        r->only_bool = r->only_bool && strstr(op->cases[i], "bool") && !strstr(op->cases[i], "64");
     for (int i = 0; op->cases[i]; i++)
         run_case(r, op, op->cases[i]);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* piece_move.c - moving units of bytes at strides: rows, also backwards, single units, and transposed
-   blocks. Does
-   not choose the order of loops: piece.c does. */
+/* piece_move.c - moving units of bytes at strides: rows, also backwards, single units, and
+   transposed blocks. Does not choose the order of loops: piece.c does. */
 #include "base/piece_move.h"
 
 #include "base/cpu.h"

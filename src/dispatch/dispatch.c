@@ -134,9 +134,9 @@ static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_
     tsr_booking b;
     tsr_status st;
 
-    set_numbers(call, local);
     if (plan->schema.op->view) /* it is there */
         return TSR_OK;
+    set_numbers(call, local);
     if (!local->halo)
         return tsr__local_plan_run(mesh, call->part, plan, in, out);
     b = tsr__book_begin(mesh->ctx);

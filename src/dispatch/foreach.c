@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* foreach.c - one op on each tensor of a list: its name and attributes are read once, and tensors of
-   one spec share a plan. Called by optimizers, as a rule with ops in place. */
+/* foreach.c - one op on each tensor of a list: its name and attributes are read once, and tensors
+   of one spec share a plan. Called by optimizers, as a rule with ops in place. */
 #include <string.h>
 
 #include "dispatch/dispatch.h"

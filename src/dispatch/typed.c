@@ -47,35 +47,6 @@ static tsr_attr integer(int64_t value)
     return (tsr_attr){.n = 1, .i = {value}};
 }
 
-static tsr_attr integers(const int *value, int n)
-{
-    tsr_attr attr = {.n = n < 0 ? 0 : n > TSR_MAX_DIM ? TSR_MAX_DIM : n};
-
-    for (int i = 0; i < attr.n; i++)
-        attr.i[i] = value[i];
-    return attr;
-}
-
-static tsr_tensor *reduction(const char *name, tsr_tensor *x, const int *dims, int n, bool keepdim)
-{
-    return run(name, &x, 1, (const tsr_attr[]){integers(dims, n), integer(keepdim)});
-}
-
-tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
-{
-    return reduction("sum", x, dims, n_dims, keepdim);
-}
-
-tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
-{
-    return reduction("mean", x, dims, n_dims, keepdim);
-}
-
-tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim)
-{
-    return reduction("max", x, dims, n_dims, keepdim);
-}
-
 tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)
 {
     return run("softmax", &x, 1, (const tsr_attr[]){integer(dim)});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_shape.c - ops on shapes of tessera_ops.h: arguments become attributes, in the order of the
-   rows (op/views.c, op/reshape.c, op/repeats.c, op/cuts.c, op/padding.c). */
+   rows (op/views.c, op/reshape.c, op/repeats.c, op/cuts.c, op/padding_ops.c). */
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 

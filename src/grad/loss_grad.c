@@ -6,14 +6,19 @@
 enum { REDUCTION = 0, IGNORE = 1, SMOOTHING = 2 }; /* attributes */
 enum { EACH = 0, MEAN = 1 };                       /* reductions */
 
+static tsr_loss_reduction reduction_of(const tsr_grad_call *c)
+{
+    const int64_t reduction = c->attrs->value[REDUCTION].i[0];
+
+    return reduction == EACH ? TSR_LOSS_NONE : reduction == MEAN ? TSR_LOSS_MEAN : TSR_LOSS_SUM;
+}
+
 static tsr_class_opts opts_of(const tsr_grad_call *c, bool logits)
 {
     const tsr_attr *a = c->attrs->value;
 
     return (tsr_class_opts){
-        .reduction = a[REDUCTION].i[0] == EACH   ? TSR_LOSS_NONE
-                     : a[REDUCTION].i[0] == MEAN ? TSR_LOSS_MEAN
-                                                 : TSR_LOSS_SUM,
+        .reduction = reduction_of(c),
         .ignores = true,
         .ignore_index = a[IGNORE].i[0],
         .label_smoothing = logits ? a[SMOOTHING].f : 0,
@@ -100,4 +105,47 @@ tsr_status tsr__grad_nll_loss(const tsr_grad_call *c)
     if (c->wanted[2])
         c->grad_in[2] = weight_grad(c, &o, c->in[0], c->out[1], c->grad_out[1]);
     return TSR_OK;
+}
+
+/* By the difference of x and target. */
+static void hand_out(const tsr_grad_call *c, tsr_tensor *grad)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = grad;
+    if (c->wanted[1])
+        c->grad_in[1] = tsr_neg(grad);
+}
+
+tsr_status tsr__grad_mse_loss(const tsr_grad_call *c)
+{
+    if (c->wanted[0] || c->wanted[1])
+        hand_out(c, tsr_mse_loss_backward(c->grad_out[0], c->in[0], c->in[1], reduction_of(c)));
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_l1_loss(const tsr_grad_call *c)
+{
+    if (c->wanted[0] || c->wanted[1])
+        hand_out(c, tsr_l1_loss_backward(c->grad_out[0], c->in[0], c->in[1], reduction_of(c)));
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_bce_with_logits(const tsr_grad_call *c)
+{
+    tsr_tensor *of[4] = {NULL}, **to[4] = {NULL};
+    bool any = false;
+    tsr_status st;
+
+    for (int k = 0; k < 4; k++) {
+        to[k] = c->wanted[k] ? &of[k] : NULL;
+        any = any || c->wanted[k];
+    }
+    if (!any)
+        return TSR_OK;
+    st = tsr_bce_with_logits_backward(c->grad_out[0], c->in[0], c->in[1], c->in[2], c->in[3],
+                                      reduction_of(c), to);
+    for (int k = 0; k < 4 && st == TSR_OK; k++)
+        if (c->wanted[k])
+            c->grad_in[k] = tsr__grad_fit(of[k], c->in[k]);
+    return st;
 }

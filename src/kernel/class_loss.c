@@ -264,7 +264,7 @@ static double grad_of(const tsr_kernel_call *call, const view *v, int64_t row)
 static void cross_entropy_backward(const tsr_kernel_call *call)
 {
     view v = view_of(call, TSR_LOSS_CROSS_ENTROPY_BACKWARD);
-    const double *lse = call->in[TSR_CLASS_LSE].data;
+    const tsr_operand *given = &call->in[TSR_CLASS_LSE];
     const int64_t size = v.io.size;
     double buffer[PIECE];
 
@@ -274,7 +274,8 @@ static void cross_entropy_backward(const tsr_kernel_call *call)
         const double g = t < 0 ? 0 : grad_of(call, &v, r);
         const double own = t < 0 ? 0 : g * (1 - v.smoothing) * weight_at(&v, t);
         const double share = g * v.smoothing / (double)v.classes;
-        const double high = v.io.dtype == TSR_F64 ? lse[r] : (double)(float)lse[r];
+        const double lse = tsr__get(given->dtype, given->data, r);
+        const double high = v.io.dtype == TSR_F64 ? lse : (double)(float)lse;
 
         for (int64_t i = 0; i < v.n; i += PIECE) {
             const int64_t n = least(PIECE, v.n - i), at = (r * v.n + i) * size;
@@ -285,8 +286,7 @@ static void cross_entropy_backward(const tsr_kernel_call *call)
                 memset(to, 0, (size_t)(n * v.each));
             else
                 v.parts->row_apply(tsr__row_load(&v.io, (const char *)v.x->data + at, n, buffer), n,
-                                   high, lse[r] - high, own + share * v.all, v.wide ? 0 : -share,
-                                   to);
+                                   high, lse - high, own + share * v.all, v.wide ? 0 : -share, to);
             if (t >= 0 && v.wide)
                 v.parts->row_add(v.wide + i * v.each, n, -share, to);
             if (is_here(&v, t) && t - v.first >= i && t - v.first < i + n)

@@ -76,7 +76,7 @@ TSR__INLINE double math_softplus_f64(double x)
 
 TSR__INLINE double math_gelu_f64(double x)
 {
-    return 0.5 * x * erfc(-x * 0.70710678118654752440);
+    return x * (0.5 * erfc(-x / 1.41421356237309504880));
 }
 
 TSR__INLINE double math_gelu_tanh_f64(double x)

@@ -50,7 +50,7 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_ROUND: return LIBM(__builtin_rint, a); /* to even, as the processor does */
     case TSR_POINTWISE_ERF: return MATH(erf, a);
     case TSR_POINTWISE_LEAKY_RELU: return a < zero ? p * a : a;
-    case TSR_POINTWISE_ELU: b = p * MATH(expm1, a > zero ? zero : a); return a > zero ? a : b;
+    case TSR_POINTWISE_ELU: b = p * MATH(expm1, a < zero ? a : zero); return a < zero ? b : a;
     case TSR_POINTWISE_LERP: return a + c * (b - a);
     case OP_LERP_BY: return a + p * (b - a);
     default: return a + p * (b / c); /* addcdiv */
@@ -77,36 +77,39 @@ TSR__INLINE void FN(values)(int op, const run *r)
 {
     const T *a = r->in[0], *b = r->in[1], *c = r->in[2], p = *(const T *)r->p, q = *(const T *)r->q;
     const uint8_t *m = r->mask;
+    const int64_t n = r->n; /* bytes that are stored might be it */
     T *y = r->out;
 
     TSR__INDEPENDENT
-    for (int64_t i = 0; i < r->n; i++)
+    for (int64_t i = 0; i < n; i++)
         y[i] = FN(value)(op, a[i], b[i], c[i], m[i], p, q);
 }
 
 TSR__INLINE void FN(truths)(int op, const run *r)
 {
     const T *a = r->in[0], *b = r->in[1];
+    const int64_t n = r->n;
     uint8_t *y = r->out;
 
     TSR__INDEPENDENT
-    for (int64_t i = 0; i < r->n; i++)
+    for (int64_t i = 0; i < n; i++)
         y[i] = FN(truth)(op, a[i], b[i]);
 }
 
 #ifdef FLOATING
 /* sin and cos where some number is too large for ours. */
-static bool FN(far_sine)(int op, const run *r)
+SET static bool FN(far_sine)(int op, const run *r)
 {
+    const int64_t n = r->n;
     const T *a = r->in[0];
     T *y = r->out;
-    bool far = false;
+    int far = 0;
 
-    for (int64_t i = 0; i < r->n; i++)
-        far |= !(LIBM(__builtin_fabs, a[i]) <= TSR_SIN_MOST);
-    for (int64_t i = 0; i < r->n && far; i++)
+    for (int64_t i = 0; i < n; i++)
+        far += !(LIBM(__builtin_fabs, a[i]) <= TSR_SIN_MOST);
+    for (int64_t i = 0; i < n && far; i++)
         y[i] = op == TSR_POINTWISE_SIN ? LIBM(sin, a[i]) : LIBM(cos, a[i]);
-    return far;
+    return far > 0;
 }
 #endif
 

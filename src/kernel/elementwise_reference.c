@@ -20,7 +20,7 @@ tsr_pointwise_numbers tsr__pointwise_numbers(const tsr_kernel_call *call, int op
 
 static double larger(double a, double b)
 {
-    return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
+    return isnan(a) || isnan(b) ? NAN : a < b ? b : a;
 }
 
 static double sigmoid(double x)
@@ -31,7 +31,7 @@ static double sigmoid(double x)
 static double gelu(double x, bool by_tanh)
 {
     if (!by_tanh)
-        return x * erfc(-x / sqrt(2)) / 2;
+        return x * (erfc(-x / sqrt(2)) / 2);
     return x * sigmoid(2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x));
 }
 

@@ -109,24 +109,24 @@ void tsr__bag_winners(const tsr_ids *ids, int64_t n, const int64_t *position, ts
 
 /* Which terms are added to which rows: made once, then filled in as a dense gradient or as touched
    rows only. Terms of a row stand in the order of their positions. The scratch holds its arrays. */
-typedef struct tsr_scatter {
+typedef struct tsr_scattered {
     int64_t n_terms, n_touched;
     const int64_t *row;   /* [n_touched] local rows, ascending */
     const int64_t *begin; /* [n_touched + 1] first term of each */
     const int64_t *from;  /* [n_terms] the row of grad_out, or its element */
     const void *weight;   /* [n_terms] of dtype, f32 for f16 and bf16; or NULL for ones */
     bool by_element;      /* max: a term is one element of grad_out, added to its column */
-} tsr_scatter;
+} tsr_scattered;
 
 /* Scratch for all ids (of max: n_bags * dim winners). Terms times rows must be below 2^63. */
 size_t tsr__scatter_bytes(int64_t n_terms);
-void tsr__embedding_scatter(const tsr_ids *ids, void *scratch, tsr_scatter *out);
+void tsr__embedding_scatter(const tsr_ids *ids, void *scratch, tsr_scattered *out);
 /* A term is grad_out[bag] times the sample's weight (NULL: 1), divided by counts[bag] (mean; NULL:
    1). */
 void tsr__bag_scatter(const tsr_bags *bags, tsr_dtype dtype, const void *weights,
-                      const int64_t *counts, void *scratch, tsr_scatter *out);
+                      const int64_t *counts, void *scratch, tsr_scattered *out);
 /* `winners` are what tsr__bag_winners gives, as ids of n_bags * dim elements. */
-void tsr__bag_max_scatter(const tsr_ids *winners, void *scratch, tsr_scatter *out);
+void tsr__bag_max_scatter(const tsr_ids *winners, void *scratch, tsr_scattered *out);
 
 typedef struct tsr_table_grad {
     tsr_dtype dtype;
@@ -138,8 +138,8 @@ typedef struct tsr_table_grad {
     void *out; /* dense: [n_rows, dim]; touched: [n_touched, dim] */
 } tsr_table_grad;
 
-void tsr__scatter_dense(const tsr_scatter *scatter, const tsr_table_grad *call);
-void tsr__scatter_touched(const tsr_scatter *scatter, const tsr_table_grad *call);
+void tsr__scatter_dense(const tsr_scattered *scatter, const tsr_table_grad *call);
+void tsr__scatter_touched(const tsr_scattered *scatter, const tsr_table_grad *call);
 
 /* out[i] = grad_out[bag of i] . table[ids[i]], 0 for local row -1. Of `call` dtype, dim, bags,
    table and variant are used. */

@@ -28,7 +28,7 @@ static void copy_term(const tsr_row_terms *t, size_t size, void *out)
 }
 
 /* The gradient of the k-th touched row. */
-static void fill_row(const tsr_row_parts *parts, const tsr_scatter *s, const tsr_table_grad *call,
+static void fill_row(const tsr_row_parts *parts, const tsr_scattered *s, const tsr_table_grad *call,
                      int64_t k, void *out)
 {
     const int64_t begin = s->begin[k], n = s->begin[k + 1] - begin;
@@ -52,7 +52,7 @@ static void fill_row(const tsr_row_parts *parts, const tsr_scatter *s, const tsr
 }
 
 /* Rows k, k + 1, .. that have one term each. */
-static int64_t count_single(const tsr_scatter *s, int64_t k)
+static int64_t count_single(const tsr_scattered *s, int64_t k)
 {
     int64_t n = 0;
 
@@ -61,7 +61,7 @@ static int64_t count_single(const tsr_scatter *s, int64_t k)
     return n;
 }
 
-void tsr__scatter_touched(const tsr_scatter *scatter, const tsr_table_grad *call)
+void tsr__scatter_touched(const tsr_scattered *scatter, const tsr_table_grad *call)
 {
     const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
     const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);
@@ -83,7 +83,7 @@ void tsr__scatter_touched(const tsr_scatter *scatter, const tsr_table_grad *call
 }
 
 /* Zeros first and in one go: that is three times as fast as copying, and gap by gap is not. */
-void tsr__scatter_dense(const tsr_scatter *scatter, const tsr_table_grad *call)
+void tsr__scatter_dense(const tsr_scattered *scatter, const tsr_table_grad *call)
 {
     const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
     const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);

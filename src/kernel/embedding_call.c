@@ -297,7 +297,7 @@ void tsr__kernel_embedding_backward(const tsr_kernel_call *call)
 {
     tsr_table_grad grad = grad_of(call);
     tsr_ids ids = ids_of(call, 1, &call->out[0]);
-    tsr_scatter scatter;
+    tsr_scattered scatter;
     char *at = call->scratch;
     int64_t *counts;
 
@@ -330,7 +330,7 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
     int64_t *freq = carve(&at, (size_t)grad.n_rows * 8), skipped;
     bag_scratch s = carve_bags(at, n_bags, 0);
     const void *weights;
-    tsr_scatter scatter;
+    tsr_scattered scatter;
     tsr_bags bags;
 
     if (!bags_of(call, 1, &call->out[0], &call->in[0], s.begin, &bags, &skipped))
@@ -369,7 +369,7 @@ void tsr__kernel_bag_max_backward(const tsr_kernel_call *call)
 {
     tsr_table_grad grad = grad_of(call);
     tsr_ids winners = ids_of(call, 1, &call->out[0]);
-    tsr_scatter scatter;
+    tsr_scattered scatter;
 
     if (by_reference(call, TSR_EMBEDDING_BAG_MAX_BACKWARD)) {
         tsr__reference_bag_max_backward(&winners, &grad);

@@ -87,7 +87,7 @@ void tsr__embedding_rescale(const tsr_renorm *call, const int64_t *rows, int64_t
 void tsr__embedding_renorm(const tsr_renorm *call, const tsr_ids *ids, void *scratch)
 {
     tsr_ids all = *ids;
-    tsr_scatter rows;
+    tsr_scattered rows;
     double power[BLOCK];
 
     all.padding = -1;

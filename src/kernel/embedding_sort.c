@@ -110,7 +110,7 @@ static void sort_keys(keys *k)
 }
 
 /* Rows and where their terms begin; keys become positions in place. */
-static void split_keys(const keys *k, int64_t *row, int64_t *begin, tsr_scatter *out)
+static void split_keys(const keys *k, int64_t *row, int64_t *begin, tsr_scattered *out)
 {
     const uint64_t mask = k->position_bits ? ~UINT64_C(0) >> (64 - k->position_bits) : 0;
     int64_t *from = (int64_t *)k->key, n = 0;
@@ -126,10 +126,11 @@ static void split_keys(const keys *k, int64_t *row, int64_t *begin, tsr_scatter 
         from[i] = (int64_t)(key & mask);
     }
     begin[n] = k->n;
-    *out = (tsr_scatter){.n_terms = k->n, .n_touched = n, .row = row, .begin = begin, .from = from};
+    *out =
+        (tsr_scattered){.n_terms = k->n, .n_touched = n, .row = row, .begin = begin, .from = from};
 }
 
-void tsr__embedding_scatter(const tsr_ids *ids, void *scratch, tsr_scatter *out)
+void tsr__embedding_scatter(const tsr_ids *ids, void *scratch, tsr_scattered *out)
 {
     int64_t *array = scratch;
     const int64_t size = ids->n + 1;
@@ -145,7 +146,7 @@ void tsr__embedding_scatter(const tsr_ids *ids, void *scratch, tsr_scatter *out)
 }
 
 void tsr__bag_scatter(const tsr_bags *bags, tsr_dtype dtype, const void *weights,
-                      const int64_t *counts, void *scratch, tsr_scatter *out)
+                      const int64_t *counts, void *scratch, tsr_scattered *out)
 {
     tsr_ids ids = bags->ids;
     int64_t *array = scratch, *bag_of, *weight, *bag, size;
@@ -169,7 +170,7 @@ void tsr__bag_scatter(const tsr_bags *bags, tsr_dtype dtype, const void *weights
     out->from = bag;
 }
 
-void tsr__bag_max_scatter(const tsr_ids *winners, void *scratch, tsr_scatter *out)
+void tsr__bag_max_scatter(const tsr_ids *winners, void *scratch, tsr_scattered *out)
 {
     tsr__embedding_scatter(winners, scratch, out);
     out->by_element = true;

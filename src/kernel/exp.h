@@ -94,7 +94,7 @@ TSR__INLINE double tsr__exp_f64(bool fused, double x)
     return p;
 }
 
-/* log(1 + x) of 0 to 1: 2 atanh(s) with s = x / (2 + x) <= 1/3, by its series. */
+/* 2 atanh(s) with s = x / (2 + x) <= 1/3, by its series. */
 TSR__INLINE float tsr__log1p_unit_f32(float x)
 {
     const float s = x / (2 + x), q = s * s;

@@ -16,6 +16,7 @@
 #define LESS(a, b) __builtin_isless(a, b)
 #define UNORDERED(a) ((a) != (a))
 #define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
 #define FN(name) NAME(name, f32)
 #include BODY
 #include "kernel/fast_undef.inc.h"
@@ -32,6 +33,7 @@
 #define LESS(a, b) __builtin_isless(a, b)
 #define UNORDERED(a) ((a) != (a))
 #define LOWEST ((double)-INFINITY)
+#define HIGHEST ((double)INFINITY)
 #define FN(name) NAME(name, f64)
 #include BODY
 #include "kernel/fast_undef.inc.h"
@@ -48,6 +50,7 @@
 #define LESS(a, b) ((a) < (b))
 #define UNORDERED(a) 0
 #define LOWEST INT32_MIN
+#define HIGHEST INT32_MAX
 #define FN(name) NAME(name, i32)
 #include BODY
 #include "kernel/fast_undef.inc.h"
@@ -64,6 +67,7 @@
 #define LESS(a, b) ((a) < (b))
 #define UNORDERED(a) 0
 #define LOWEST INT64_MIN
+#define HIGHEST INT64_MAX
 #define FN(name) NAME(name, i64)
 #include BODY
 #include "kernel/fast_undef.inc.h"
@@ -80,6 +84,7 @@
 #define LESS(a, b) ((a) < (b))
 #define UNORDERED(a) 0
 #define LOWEST 0
+#define HIGHEST UINT8_MAX
 #define FN(name) NAME(name, u8)
 #include BODY
 #include "kernel/fast_undef.inc.h"
@@ -96,6 +101,7 @@
 #define LESS(a, b) ((a) < (b))
 #define UNORDERED(a) 0
 #define LOWEST 0
+#define HIGHEST (TSR__FIELD_P - 1)
 #define FN(name) NAME(name, field)
 #include BODY
 #include "kernel/fast_undef.inc.h"
@@ -113,6 +119,7 @@
 #define LESS(a, b) __builtin_isless(a, b)
 #define UNORDERED(a) ((a) != (a))
 #define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
 #define FN(name) NAME(name, f16)
 #include BODY
 #include "kernel/fast_undef.inc.h"
@@ -129,6 +136,7 @@
 #define LESS(a, b) __builtin_isless(a, b)
 #define UNORDERED(a) ((a) != (a))
 #define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
 #define FN(name) NAME(name, bf16)
 #include BODY
 #include "kernel/fast_undef.inc.h"

@@ -12,4 +12,5 @@
 #undef LESS
 #undef UNORDERED
 #undef LOWEST
+#undef HIGHEST
 #undef FN

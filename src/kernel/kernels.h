@@ -37,11 +37,34 @@ size_t tsr__scratch_attention(const tsr_kernel_call *call);
 size_t tsr__scratch_attention_backward(const tsr_kernel_call *call);
 
 /* Over the dims of attribute 0 (ints; none or empty: all), kept as size 1 if attribute 1 is true.
-   Of no elements: 0, 0 and the smallest number. mean divides the sum, times number 1, by
-   number 0 (0 counts as 1). */
+   Of no elements: 0, 0, 1, the smallest and the largest number, false and true. mean divides the
+   sum, times number 1, by number 0 (0 counts as 1). any and all are of bool, from any dtype. */
 void tsr__kernel_sum(const tsr_kernel_call *call);
 void tsr__kernel_mean(const tsr_kernel_call *call);
+void tsr__kernel_prod(const tsr_kernel_call *call);
 void tsr__kernel_max(const tsr_kernel_call *call);
+void tsr__kernel_min(const tsr_kernel_call *call);
+void tsr__kernel_any(const tsr_kernel_call *call);
+void tsr__kernel_all(const tsr_kernel_call *call);
+/* Of floats. Attribute 2: which norm, 1, 2 or infinity; what is subtracted from the number of
+   elements that a variance is divided by. */
+void tsr__kernel_norm(const tsr_kernel_call *call);
+void tsr__kernel_var(const tsr_kernel_call *call);
+void tsr__kernel_std(const tsr_kernel_call *call);
+void tsr__kernel_logsumexp(const tsr_kernel_call *call);
+size_t tsr__scratch_norm(const tsr_kernel_call *call);
+size_t tsr__scratch_var(const tsr_kernel_call *call);
+size_t tsr__scratch_logsumexp(const tsr_kernel_call *call);
+/* Where the largest or smallest element is along the dim of attribute 0, or among all if that is
+   left out: an i64, of equal ones the first, of NaN too; -1 of no elements. Numbers: sizes of the
+   dims of the whole tensor. */
+void tsr__kernel_argmax(const tsr_kernel_call *call);
+void tsr__kernel_argmin(const tsr_kernel_call *call);
+size_t tsr__scratch_arg(const tsr_kernel_call *call);
+/* out = the sum or product of all elements up to each along the dim of attribute 0, or from each on
+   if attribute 1 is true */
+void tsr__kernel_cumsum(const tsr_kernel_call *call);
+void tsr__kernel_cumprod(const tsr_kernel_call *call);
 
 /* out = exp(x - max) / sum of that, along the dim of attribute 0 (negative: from the end) */
 void tsr__kernel_softmax(const tsr_kernel_call *call);
@@ -87,6 +110,13 @@ void tsr__kernel_cross_entropy_backward(const tsr_kernel_call *call);
 void tsr__kernel_nll_loss(const tsr_kernel_call *call);
 void tsr__kernel_nll_loss_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_class_loss(const tsr_kernel_call *call);
+/* Losses of x and a target element by element, as in pair_loss.h. */
+void tsr__kernel_mse_loss(const tsr_kernel_call *call);
+void tsr__kernel_mse_loss_backward(const tsr_kernel_call *call);
+void tsr__kernel_l1_loss(const tsr_kernel_call *call);
+void tsr__kernel_l1_loss_backward(const tsr_kernel_call *call);
+void tsr__kernel_bce_with_logits(const tsr_kernel_call *call);
+void tsr__kernel_bce_with_logits_backward(const tsr_kernel_call *call);
 
 /* Normalisation of x [samples, channels, space...], inputs and attributes as in norm.h: y, and the
    mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched

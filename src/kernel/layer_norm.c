@@ -510,13 +510,14 @@ static void backward(const tsr_kernel_call *call, tsr_layer_norm_kind kind)
 /* ---- the kernels ---- */
 
 static const tsr_merge_steps layer_steps = {forward_count, layer_local, tsr__merge_moments,
-                                            layer_finish};
+                                            layer_finish, NULL};
 /* Its means are 0, so all its numbers are sums. */
-static const tsr_merge_steps rms_steps = {forward_count, rms_local, tsr__merge_sums, rms_finish};
+static const tsr_merge_steps rms_steps = {forward_count, rms_local, tsr__merge_sums, rms_finish,
+                                          NULL};
 static const tsr_merge_steps layer_back_steps = {backward_count, layer_back_local, tsr__merge_sums,
-                                                 layer_back_finish};
+                                                 layer_back_finish, NULL};
 static const tsr_merge_steps rms_back_steps = {backward_count, rms_back_local, tsr__merge_sums,
-                                               rms_back_finish};
+                                               rms_back_finish, NULL};
 
 const tsr_merge_steps *tsr__layer_norm_steps(tsr_kernel kernel)
 {

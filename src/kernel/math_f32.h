@@ -129,11 +129,20 @@ TSR__INLINE float tsr__log1p_f32(bool fused, float x)
     return u == 1.0f ? x : z;
 }
 
+/* log(1 + e^-|x|) is 2 atanh(s) with s from 0 to 1/3. */
 TSR__INLINE float tsr__softplus_f32(bool fused, float x)
 {
-    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x));
+    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x)), s = z / (2.0f + z), q = s * s;
+    float p;
 
-    return (x < 0.0f ? 0.0f : x) + tsr__log1p_f32(fused, z);
+    p = tsr__multiply_add(fused, 2.0f / 15, q, 2.0f / 13);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 11);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 9);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 7);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 5);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 3);
+    p = tsr__multiply_add(fused, p, q, 2.0f);
+    return tsr__multiply_add(fused, p, s, x < 0.0f ? 0.0f : x);
 }
 
 /* ---- the error function ---- */
@@ -211,7 +220,7 @@ TSR__INLINE double tsr__log_f64_of_f32(bool fused, double x)
     p = tsr__multiply_add_f64(fused, p, q, 2.0);
     y = tsr__multiply_add_f64(fused, n, 0.69314718055994530942, p * s);
     y = x == 0.0 ? -INFINITY : y;
-    return x == INFINITY ? x : y;
+    return x < INFINITY ? y : x; /* NaN too */
 }
 
 /* e^t to 1e-10 where that is not beyond f32. */
@@ -244,20 +253,20 @@ TSR__INLINE double tsr__nearest_f64(double x)
     return __builtin_fabs(x) < 0x1p51 ? n : x;
 }
 
-/* The special cases of pow: anything to the power 0, 1 to any power, a negative base. */
+/* Special cases: a negative base, 1 to any power, anything to the power 0. */
 TSR__INLINE float tsr__pow_f32(bool fused, float a, float b)
 {
-    const double x = a, y = b, base = __builtin_fabs(x);
-    const double log = tsr__log_f64_of_f32(fused, base);
-    const bool whole = tsr__nearest_f64(y) == y;
-    const bool odd = whole & (tsr__nearest_f64(0.5 * y) != 0.5 * y);
-    const bool minus = tsr__bits_f64(x) >> 63;
-    double z = tsr__exp_f64_of_f32(fused, y * log);
+    const double x = a, y = b, half = 0.5 * y, base = __builtin_fabs(x);
+    const double sign = tsr__nearest_f64(half) == half ? 1.0 : -1.0;
+    const double none = base == 0.0 ? 1.0 : (double)NAN;
+    const double root = base == INFINITY ? 1.0 : none;
+    const double minus = tsr__nearest_f64(y) == y ? sign : root;
+    double z = tsr__exp_f64_of_f32(fused, y * tsr__log_f64_of_f32(fused, base)), one;
 
-    z = (x < 0.0) & !whole & (base != INFINITY) ? (double)NAN : z;
-    z = minus & odd ? -z : z;
-    z = (base == 1.0) & (__builtin_fabs(y) == INFINITY) ? 1.0 : z;
-    return (y == 0.0) | (x == 1.0) ? 1.0f : (float)z;
+    z *= __builtin_copysign(1.0, x) < 0.0 ? minus : 1.0;
+    one = __builtin_fabs(y) == INFINITY ? 1.0 : z;
+    z = base == 1.0 ? (x == 1.0 ? 1.0 : one) : z;
+    return (float)(y == 0.0 ? 1.0 : z);
 }
 
 enum { TSR_SIN_MOST = 1000000 }; /* beyond, pi / 2 is not known well enough below */
@@ -277,7 +286,7 @@ TSR__INLINE float tsr__sin_f32(bool fused, float a, unsigned quarter)
     s = tsr__multiply_add_f64(fused, 1.0 / 362880, q, -1.0 / 5040);
     s = tsr__multiply_add_f64(fused, s, q, 1.0 / 120);
     s = tsr__multiply_add_f64(fused, s, q, -1.0 / 6);
-    s = tsr__multiply_add_f64(fused, s * q, r, r);
+    s = r * tsr__multiply_add_f64(fused, s, q, 1.0);
     c = tsr__multiply_add_f64(fused, -1.0 / 3628800, q, 1.0 / 40320);
     c = tsr__multiply_add_f64(fused, c, q, -1.0 / 720);
     c = tsr__multiply_add_f64(fused, c, q, 1.0 / 24);

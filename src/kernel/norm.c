@@ -108,27 +108,34 @@ static int64_t moments_count(const view *v)
     return 1 + 2 * v->n_stats;
 }
 
-/* Chan's formula, statistic by statistic. Ranks may have no values. */
-void tsr__merge_moments(int64_t count, double *numbers, const double *more)
+/* Chan's formula, statistic by statistic. */
+void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
+                        const double *more_mean, const double *more_m2)
 {
-    const int64_t k = (count - 1) / 2;
-    const double a = numbers[0], b = more[0], n = a + b;
-    double *mean = numbers + 1, *m2 = mean + k;
-    const double *more_mean = more + 1, *more_m2 = more_mean + k;
+    const double n = a + b;
 
     if (b == 0)
         return;
     if (a == 0) {
-        memcpy(numbers, more, (size_t)count * sizeof *numbers);
+        memcpy(mean, more_mean, (size_t)k * sizeof *mean);
+        memcpy(m2, more_m2, (size_t)k * sizeof *m2);
         return;
     }
-    numbers[0] = n;
     for (int64_t i = 0; i < k; i++) {
         const double delta = more_mean[i] - mean[i];
 
         mean[i] += delta * (b / n);
         m2[i] += more_m2[i] + delta * delta * (a * (b / n));
     }
+}
+
+void tsr__merge_moments(int64_t count, double *numbers, const double *more)
+{
+    const int64_t k = (count - 1) / 2;
+
+    tsr__moments_merge(k, numbers[0], numbers + 1, numbers + 1 + k, more[0], more + 1,
+                       more + 1 + k);
+    numbers[0] += more[0];
 }
 
 /* Factors of the channels of one sample, from statistic `first` on, one for `each` channels. */
@@ -191,8 +198,8 @@ static void batch_local(const tsr_kernel_call *call, double *numbers)
 
     if (call->attrs.value[TSR_NORM_TRAINING].i[0]) {
         numbers[0] = (double)(v.n * v.space);
-        tsr__norm_moments(v.dtype, v.n, v.channels, v.space, call->in[TSR_NORM_X].data, numbers + 1,
-                          numbers + 1 + v.n_stats);
+        tsr__norm_moments(v.dtype, TSR_VARIANT_AUTO, v.n, v.channels, v.space,
+                          call->in[TSR_NORM_X].data, numbers + 1, numbers + 1 + v.n_stats);
         return;
     }
     numbers[0] = 1;
@@ -220,8 +227,8 @@ static void group_local(const tsr_kernel_call *call, double *numbers)
     const int64_t values = v.groups > 0 ? v.channels / v.groups * v.space : 0;
 
     numbers[0] = (double)values;
-    tsr__norm_moments(v.dtype, 1, v.n_stats, values, call->in[TSR_NORM_X].data, numbers + 1,
-                      numbers + 1 + v.n_stats);
+    tsr__norm_moments(v.dtype, TSR_VARIANT_AUTO, 1, v.n_stats, values, call->in[TSR_NORM_X].data,
+                      numbers + 1, numbers + 1 + v.n_stats);
 }
 
 static void group_finish(const tsr_kernel_call *call, const double *numbers)
@@ -409,13 +416,13 @@ static void group_back_finish(const tsr_kernel_call *call, const double *numbers
 /* ---- kernels ---- */
 
 static const tsr_merge_steps batch_steps = {batch_count, batch_local, tsr__merge_moments,
-                                            batch_finish};
+                                            batch_finish, NULL};
 static const tsr_merge_steps group_steps = {group_count, group_local, tsr__merge_moments,
-                                            group_finish};
+                                            group_finish, NULL};
 static const tsr_merge_steps batch_back_steps = {batch_back_count, batch_back_local,
-                                                 tsr__merge_sums, batch_back_finish};
+                                                 tsr__merge_sums, batch_back_finish, NULL};
 static const tsr_merge_steps group_back_steps = {group_back_count, group_back_local,
-                                                 tsr__merge_sums, group_back_finish};
+                                                 tsr__merge_sums, group_back_finish, NULL};
 
 const tsr_merge_steps *tsr__norm_steps(tsr_kernel kernel)
 {

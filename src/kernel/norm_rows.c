@@ -18,6 +18,7 @@ enum {
     BLOCK = 1024, /* elements of a row between two merges, */
     SAMPLES = 32, /* or samples of it */
     ROWS = 512,   /* rows that are walked together, */
+    NEAR = 32768, /* so many bytes of them, */
     PIECE = 2048, /* so many elements of them at a time, */
     HEIGHT = 8    /* so many samples where rows are single elements */
 };
@@ -67,12 +68,13 @@ static const parts f64_avx2 = {moments_f64_avx2, columns_f64_avx2, sums_f64_avx2
                                apply_grad_f64_avx2};
 #endif
 
-static const parts *parts_for(tsr_dtype dtype)
+static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
 {
 #ifdef TSR__X86
-    if (tsr__cpu_avx2())
+    if (variant != TSR_VARIANT_PLAIN && tsr__cpu_avx2())
         return dtype == TSR_F64 ? &f64_avx2 : &f32_avx2;
 #endif
+    (void)variant;
     return dtype == TSR_F64 ? &f64_plain : &f32_plain;
 }
 
@@ -219,15 +221,17 @@ static void band_moments(band *b, int64_t samples, const char *x, double *mean, 
         mean[r] += b->origin[r];
 }
 
-void tsr__norm_moments(tsr_dtype dtype, int64_t samples, int64_t rows, int64_t length,
-                       const void *x, double *mean, double *m2)
+void tsr__norm_moments(tsr_dtype dtype, tsr_kernel_variant variant, int64_t samples, int64_t rows,
+                       int64_t length, const void *x, double *mean, double *m2)
 {
-    band b = {.parts = parts_for(dtype),
+    band b = {.parts = parts_for(dtype, variant),
               .dtype = dtype,
               .size = tsr_dtype_size(dtype),
               .rows = rows,
               .length = length};
-    const int64_t together = length > BLOCK ? 1 : ROWS;
+    /* rows are read twice at first: what is walked together stays in the cache */
+    const int64_t near = length > 1 ? NEAR / (length * (int64_t)b.size) : ROWS;
+    const int64_t together = length > BLOCK || near < 1 ? 1 : least(near, ROWS);
 
     if (samples == 0 || length == 0) {
         memset(mean, 0, (size_t)rows * sizeof *mean);
@@ -251,7 +255,7 @@ static int64_t rows_together(int64_t length)
 void tsr__norm_sums(tsr_dtype dtype, int64_t rows, int64_t length, const void *grad, const void *x,
                     const double *center, double *sum, double *dot)
 {
-    const parts *p = parts_for(dtype);
+    const parts *p = parts_for(dtype, TSR_VARIANT_AUTO);
     const int64_t size = (int64_t)tsr_dtype_size(dtype), together = rows_together(length);
     float wide_grad[PIECE], wide_x[PIECE];
 
@@ -280,7 +284,7 @@ static tsr_norm_factors factors_from(tsr_dtype dtype, const tsr_norm_factors *f,
 void tsr__norm_apply(tsr_dtype dtype, int64_t rows, int64_t length, const void *grad, const void *x,
                      const tsr_norm_factors *factors, size_t large, void *y)
 {
-    const parts *p = parts_for(dtype);
+    const parts *p = parts_for(dtype, TSR_VARIANT_AUTO);
     const int64_t size = (int64_t)tsr_dtype_size(dtype), together = rows_together(length);
     const bool half = is_half(dtype);
     const size_t piece = (size_t)least(PIECE, rows * length) * (size_t)size;

@@ -19,9 +19,9 @@ void tsr__kernel_pad_circular(const tsr_kernel_call *call);
 void tsr__kernel_tril(const tsr_kernel_call *call);
 void tsr__kernel_triu(const tsr_kernel_call *call);
 
-/* Along attribute 0, whole output [start + p step + k] is the sum over the whole input [p, k], k its
-   last dim, which is one index if it has no more dims than the output; else 0. Numbers 0 and 1 are
-   step and start. The input holds all that the output needs. */
+/* Along attribute 0, whole output [start + p step + k] is the sum over the whole input [p, k], k
+   its last dim, which is one index if it has no more dims than the output; else 0. Numbers 0 and 1
+   are step and start. Of the input, what it does not hold counts as 0. */
 void tsr__kernel_slice_backward(const tsr_kernel_call *call);
 void tsr__kernel_unfold_backward(const tsr_kernel_call *call);
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduce_dims.c - sum, mean, max over dims of one operand: joins neighbouring dims that are all
-   kept or all reduced, then walks blocks of outputs, each either by runs along memory or by rows
-   added to rows. f16 and bf16 add in f32, f32 in f64. Called through the ops' rows. */
-#include "kernel/kernels.h"
+/* reduce_dims.c - reductions over dims of one operand: joins neighbouring dims that are all kept or
+   all reduced, then walks blocks of outputs, each either by runs along memory or by rows added to
+   rows. f16 and bf16 add in f32, f32 in f64. Called through the ops' rows, and by vector_norm.c. */
+#include "kernel/reduce_dims.h"
 
 #include "base/half.h"
+#include "kernel/dims_loops.h"
 #include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "kernel/reference.h"
 #include "kernel/sku.h"
+#include "kernel/truth.h"
 
 enum {
     SHORT = 32,    /* elements of a run that are too few for all lanes of sum_run */
@@ -19,6 +21,12 @@ enum {
     NEAR = 2048,   /* the same for runs, in the first cache */
     EIGHT = 8192   /* bytes of a row whose accumulators leave the first cache: eight rows at once */
 };
+
+/* Is one of the elements chosen, not all of them joined? */
+TSR__INLINE bool is_ordered(tsr_fold how)
+{
+    return how == TSR_FOLD_MAX || how == TSR_FOLD_MIN || how == TSR_FOLD_MAX_ABS;
+}
 
 /* out = mask ? yes : no, of vectors */
 #define CHOOSE(out, mask, yes, no)                                                                 \
@@ -38,12 +46,12 @@ enum {
 #endif
 
 typedef struct parts {
-    void (*rows)(bool max, const void *x, int64_t n_out, int64_t step, int64_t n, void *acc);
-    void (*columns)(bool max, const void *x, int64_t n_out, int64_t step, int64_t n, void *acc);
-    void (*merge)(bool max, int64_t n, int64_t times, void *acc);
-    void (*start)(bool max, int64_t n, void *acc);
+    void (*rows)(tsr_fold how, const void *x, int64_t n_out, int64_t step, int64_t n, void *acc);
+    void (*columns)(tsr_fold how, const void *x, int64_t n_out, int64_t step, int64_t n, void *acc);
+    void (*merge)(tsr_fold how, int64_t n, int64_t times, void *acc);
+    void (*start)(tsr_fold how, int64_t n, void *acc);
     void (*scale)(int64_t times, int64_t divisor, int64_t n, void *acc);
-    void (*store)(bool max, int64_t n, const void *acc, void *out);
+    void (*store)(tsr_fold how, int64_t n, const void *acc, void *out);
 } parts;
 
 static const parts plain[TSR__DTYPES] = {
@@ -96,19 +104,17 @@ static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
     return &plain[dtype];
 }
 
-typedef struct loop {
-    int64_t count, stride; /* in elements */
-} loop;
-
-/* Loops over kept and over reduced dims, the innermost first; at least one of each. */
 typedef struct walk {
     const parts *parts;
-    bool max, by_rows;
+    tsr_fold how;
     int64_t times, divisor;
-    tsr_dtype dtype;
+    tsr_dtype dtype; /* as which elements are reduced */
+    tsr_dtype from;  /* other numbers become truth values first, */
+    bool truth;      /* if so */
+    bool wide;       /* results are f64, not of dtype */
+    tsr_kernel_variant variant;
     size_t size;
-    int n_keep, n_gone;
-    loop keep[TSR_MAX_DIM + 1], gone[TSR_MAX_DIM + 1];
+    tsr_dims_loops loops;
     char *out; /* where the next result goes */
     uint64_t acc[WIDTH];
 } walk;
@@ -118,75 +124,80 @@ static const char *at(const walk *w, const char *base, int64_t i)
     return base + i * (int64_t)w->size;
 }
 
-static void find_loops(const tsr_shape *s, unsigned gone, walk *w)
-{
-    int64_t stride = 1;
-    int last = -1; /* was the previous dim reduced? */
-
-    for (int d = s->ndim - 1; d >= 0; d--) {
-        int now = (int)(gone >> d & 1), *n = now ? &w->n_gone : &w->n_keep;
-        loop *list = now ? w->gone : w->keep;
-
-        if (s->size[d] == 1)
-            continue;
-        if (now == last)
-            list[*n - 1].count *= s->size[d];
-        else
-            list[(*n)++] = (loop){s->size[d], stride};
-        last = now;
-        stride *= s->size[d];
-    }
-    w->by_rows = w->n_gone && w->gone[0].stride == 1;
-    if (w->n_keep == 0)
-        w->keep[w->n_keep++] = (loop){1, 1};
-    if (w->n_gone == 0)
-        w->gone[w->n_gone++] = (loop){1, 1};
-}
-
 /* Many short rows are joined to fewer long ones; then each output has this many accumulators. */
 static int64_t rows_together(const walk *w, int64_t n_out)
 {
-    const loop *rows = &w->gone[0];
+    const tsr_loop *rows = &w->loops.gone[0];
     const int64_t times = LONG / n_out;
 
-    if (w->by_rows || times < 2 || rows->stride != n_out || rows->count < 4 * times)
+    if (w->loops.by_rows || w->truth || times < 2 || rows->stride != n_out ||
+        rows->count < 4 * times)
         return 1;
     return times;
+}
+
+/* The leaf of a walk over numbers that become truth values: pieces of rows, as bytes. */
+static void over_truth(walk *w, const char *x, int64_t n_out, int64_t step, int64_t n)
+{
+    uint8_t bytes[RUN], *acc = (uint8_t *)w->acc;
+    const int64_t along = w->loops.by_rows ? n : n_out, across = w->loops.by_rows ? n_out : n;
+    const int64_t together = along < RUN && step == along ? RUN / along : 1;
+
+    for (int64_t i = 0; i < across; i += together) {
+        const int64_t rows = across - i < together ? across - i : together;
+
+        for (int64_t j = 0; j < along; j += RUN) {
+            const int64_t m = along - j < RUN ? along - j : RUN;
+
+            tsr__truth(w->from, w->variant, at(w, x, i * step + j), rows * m, bytes);
+            if (w->loops.by_rows)
+                w->parts->rows(w->how, bytes, rows, m, m, acc + i);
+            else
+                w->parts->columns(w->how, bytes, m, m, rows, acc + j);
+        }
+    }
 }
 
 /* All elements of n_out neighbouring outputs. */
 static void over_gone(walk *w, int depth, const char *x, int64_t n_out, int64_t times)
 {
-    const loop *l = &w->gone[depth];
+    const tsr_loop *l = &w->loops.gone[depth];
     const int64_t n = l->count / times, together = n_out * times;
 
     if (depth > 0)
         for (int64_t i = 0; i < l->count; i++)
             over_gone(w, depth - 1, at(w, x, i * l->stride), n_out, times);
-    else if (w->by_rows)
-        w->parts->rows(w->max, x, n_out, w->keep[0].stride, l->count, w->acc);
+    else if (w->truth)
+        over_truth(w, x, n_out, w->loops.by_rows ? w->loops.keep[0].stride : l->stride, l->count);
+    else if (w->loops.by_rows)
+        w->parts->rows(w->how, x, n_out, w->loops.keep[0].stride, l->count, w->acc);
     else {
-        w->parts->columns(w->max, x, together, l->stride * times, n, w->acc);
-        w->parts->columns(w->max, at(w, x, n * together), n_out, l->stride, l->count % times,
+        w->parts->columns(w->how, x, together, l->stride * times, n, w->acc);
+        w->parts->columns(w->how, at(w, x, n * together), n_out, l->stride, l->count % times,
                           w->acc);
     }
 }
 
-/* n outputs from their accumulators, which are f32 for f16 and bf16. */
+/* n outputs from their accumulators, which are f32 for f16 and bf16, and f64 in sums of f32. */
 static void finish(walk *w, int64_t n)
 {
-    if (!w->max && w->times != w->divisor)
+    const bool half = w->dtype == TSR_F16 || w->dtype == TSR_BF16;
+    const bool narrow = half || (w->dtype == TSR_F32 && is_ordered(w->how));
+
+    if (w->how == TSR_FOLD_SUM && w->times != w->divisor)
         w->parts->scale(w->times, w->divisor, n, w->acc);
-    if (w->dtype == TSR_F16 || w->dtype == TSR_BF16)
+    if (w->wide)
+        tsr__convert(TSR_F64, w->out, narrow ? TSR_F32 : TSR_F64, w->acc, n);
+    else if (half)
         tsr__half_narrow(w->dtype, (const float *)w->acc, n, w->out);
     else
-        w->parts->store(w->max, n, w->acc, w->out);
+        w->parts->store(w->how, n, w->acc, w->out);
 }
 
 static void over_keep(walk *w, int depth, const char *x)
 {
-    const loop *l = &w->keep[depth];
-    const int64_t most = w->by_rows ? NEAR : WIDTH;
+    const tsr_loop *l = &w->loops.keep[depth];
+    const int64_t most = w->loops.by_rows ? NEAR : WIDTH;
 
     if (depth > 0) {
         for (int64_t i = 0; i < l->count; i++)
@@ -197,68 +208,132 @@ static void over_keep(walk *w, int depth, const char *x)
         const int64_t n = l->count - i < most ? l->count - i : most;
         const int64_t times = rows_together(w, n);
 
-        w->parts->start(w->max, n * times, w->acc);
-        over_gone(w, w->n_gone - 1, at(w, x, i * l->stride), n, times);
-        w->parts->merge(w->max, n, times, w->acc);
+        w->parts->start(w->how, n * times, w->acc);
+        over_gone(w, w->loops.n_gone - 1, at(w, x, i * l->stride), n, times);
+        w->parts->merge(w->how, n, times, w->acc);
         finish(w, n);
-        w->out += n * (int64_t)w->size;
+        w->out += n * (w->wide ? 8 : (int64_t)tsr_dtype_size(w->dtype));
     }
 }
 
-static void reduce(const tsr_kernel_call *call, tsr_kernel_variant variant, bool max, int64_t times,
-                   int64_t divisor)
+/* Bool is u8, of which or is max and and is min. */
+static tsr_fold fold_of(tsr_dtype dtype, tsr_fold how)
+{
+    if (dtype != TSR_BOOL)
+        return how;
+    return how == TSR_FOLD_SUM ? TSR_FOLD_MAX : how == TSR_FOLD_PROD ? TSR_FOLD_MIN : how;
+}
+
+static void walk_all(walk *w, const tsr_operand *in, unsigned gone, bool is_bool, int64_t n_out)
+{
+    const size_t size = w->wide ? sizeof(double) : tsr_dtype_size(w->dtype);
+
+    if (n_out == 0)
+        return;
+    if (tsr__operand_count(in) > 0) {
+        w->loops = tsr__dims_loops(&in->shape, gone);
+        over_keep(w, w->loops.n_keep - 1, in->data);
+        return;
+    }
+    w->parts->start(w->how, 1, w->acc);
+    finish(w, 1);
+    if (is_bool) /* and of nothing is true, not 255 */
+        *w->out = w->how == TSR_FOLD_MIN;
+    tsr__repeat(size, w->out, n_out);
+}
+
+static void reduce(const tsr_kernel_call *call, tsr_kernel_variant variant, tsr_fold how,
+                   int64_t times, int64_t divisor)
 {
     const tsr_operand *out = &call->out[0];
     const tsr_dtype dtype = out->dtype == TSR_BOOL ? TSR_U8 : out->dtype;
     walk w;
 
-    if (tsr__operand_count(out) == 0)
-        return;
     w.parts = parts_for(dtype, variant);
-    w.max = max || out->dtype == TSR_BOOL; /* or is max */
+    w.how = fold_of(out->dtype, how);
     w.times = times;
     w.divisor = divisor;
     w.dtype = dtype;
-    w.size = tsr_dtype_size(dtype);
-    w.n_keep = w.n_gone = 0;
+    w.from = call->in[0].dtype;
+    w.truth = out->dtype == TSR_BOOL && w.from != TSR_BOOL;
+    w.variant = variant;
+    w.wide = false;
+    w.size = tsr_dtype_size(w.from);
     w.out = out->data;
-    if (tsr__operand_count(&call->in[0]) == 0) {
-        w.parts->start(w.max, 1, w.acc);
-        finish(&w, 1);
-        tsr__repeat(w.size, w.out, tsr__operand_count(out));
-        return;
-    }
-    find_loops(&call->in[0].shape, tsr__reduced_dims(call), &w);
-    over_keep(&w, w.n_keep - 1, call->in[0].data);
+    walk_all(&w, &call->in[0], tsr__reduced_dims(call), out->dtype == TSR_BOOL,
+             tsr__operand_count(out));
+}
+
+void tsr__reduce_wide(tsr_fold how, tsr_kernel_variant variant, const tsr_operand *in,
+                      unsigned gone, int64_t n_out, double *out)
+{
+    walk w;
+
+    w.parts = parts_for(in->dtype, variant);
+    w.how = how;
+    w.times = w.divisor = 1;
+    w.dtype = w.from = in->dtype;
+    w.truth = false;
+    w.variant = variant;
+    w.wide = true;
+    w.size = tsr_dtype_size(in->dtype);
+    w.out = (char *)out;
+    walk_all(&w, in, gone, false, n_out);
+}
+
+/* Fast sums go by the sizes of all dims; which element is chosen does not. */
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call, tsr_reduction_kind kind,
+                                     tsr_fold how)
+{
+    return call->reference || (call->reproducible && !is_ordered(how))
+               ? TSR_VARIANT_REFERENCE
+               : tsr__variant_best(TSR_CATEGORY_REDUCTION, kind, call->in[0].dtype, call->variant);
+}
+
+static void run(const tsr_kernel_call *call, tsr_reduction_kind kind, tsr_fold how)
+{
+    const tsr_kernel_variant v = variant_of(call, kind, how);
+    const bool mean = kind == TSR_REDUCTION_MEAN;
+    const int64_t times = mean && call->number[1] ? call->number[1] : 1;
+    const int64_t divisor = mean && call->number[0] ? call->number[0] : 1;
+
+    if (v == TSR_VARIANT_REFERENCE)
+        tsr__reference_reduce(call, how, times, divisor);
+    else
+        reduce(call, v, how, times, divisor);
 }
 
 void tsr__kernel_sum(const tsr_kernel_call *call)
 {
-    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_SUM);
-
-    if (v == TSR_VARIANT_REFERENCE)
-        tsr__reference_sum(call);
-    else
-        reduce(call, v, false, 1, 1);
+    run(call, TSR_REDUCTION_SUM, TSR_FOLD_SUM);
 }
 
 void tsr__kernel_mean(const tsr_kernel_call *call)
 {
-    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_MEAN);
-
-    if (v == TSR_VARIANT_REFERENCE)
-        tsr__reference_mean(call);
-    else
-        reduce(call, v, false, call->number[1] ? call->number[1] : 1,
-               call->number[0] ? call->number[0] : 1);
+    run(call, TSR_REDUCTION_MEAN, TSR_FOLD_SUM);
 }
 
 void tsr__kernel_max(const tsr_kernel_call *call)
 {
-    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_MAX);
+    run(call, TSR_REDUCTION_MAX, TSR_FOLD_MAX);
+}
 
-    if (v == TSR_VARIANT_REFERENCE)
-        tsr__reference_max(call);
-    else
-        reduce(call, v, true, 1, 1);
+void tsr__kernel_min(const tsr_kernel_call *call)
+{
+    run(call, TSR_REDUCTION_MIN, TSR_FOLD_MIN);
+}
+
+void tsr__kernel_prod(const tsr_kernel_call *call)
+{
+    run(call, TSR_REDUCTION_PROD, TSR_FOLD_PROD);
+}
+
+void tsr__kernel_any(const tsr_kernel_call *call)
+{
+    run(call, TSR_REDUCTION_ANY, TSR_FOLD_MAX);
+}
+
+void tsr__kernel_all(const tsr_kernel_call *call)
+{
+    run(call, TSR_REDUCTION_ALL, TSR_FOLD_MIN);
 }

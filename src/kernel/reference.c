@@ -7,36 +7,17 @@
 
 #include <math.h>
 
-/* The element of a tensor of shape s whose index is that of element i of the shape `keep` in some
-   dims and that of element k of `over` in the others; either has size 1 where the other counts. */
-static int64_t element_at(const tsr_shape *s, const tsr_shape *keep, int64_t i,
-                          const tsr_shape *over, int64_t k)
-{
-    int64_t at = 0, stride = 1;
-
-    for (int d = s->ndim - 1; d >= 0; d--) {
-        at += (i % keep->size[d] + k % over->size[d]) * stride;
-        i /= keep->size[d];
-        k /= over->size[d];
-        stride *= s->size[d];
-    }
-    return at;
-}
-
 #define BODY "kernel/reference.inc.h"
 #include "kernel/reference_types.inc.h"
 
 typedef struct bodies {
     void (*matmul)(const tsr_kernel_call *call, bool turned);
-    void (*reduce)(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor);
 } bodies;
 
 static const bodies of[TSR__DTYPES] = {
-    [TSR_F32] = {matmul_f32, reduce_f32},        [TSR_F64] = {matmul_f64, reduce_f64},
-    [TSR_F16] = {matmul_f16, reduce_f16},        [TSR_BF16] = {matmul_bf16, reduce_bf16},
-    [TSR_I32] = {matmul_i32, reduce_i32},        [TSR_I64] = {matmul_i64, reduce_i64},
-    [TSR_U8] = {matmul_u8, reduce_u8},           [TSR_BOOL] = {matmul_bool, reduce_bool},
-    [TSR__FIELD] = {matmul_field, reduce_field},
+    [TSR_F32] = {matmul_f32},   [TSR_F64] = {matmul_f64},   [TSR_F16] = {matmul_f16},
+    [TSR_BF16] = {matmul_bf16}, [TSR_I32] = {matmul_i32},   [TSR_I64] = {matmul_i64},
+    [TSR_U8] = {matmul_u8},     [TSR_BOOL] = {matmul_bool}, [TSR__FIELD] = {matmul_field},
 };
 
 void tsr__reference_matmul(const tsr_kernel_call *call)
@@ -47,23 +28,6 @@ void tsr__reference_matmul(const tsr_kernel_call *call)
 void tsr__reference_linear(const tsr_kernel_call *call)
 {
     of[call->out[0].dtype].matmul(call, true);
-}
-
-void tsr__reference_sum(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].reduce(call, false, 1, 1);
-}
-
-/* Nothing to divide by means that there are no elements: 0. */
-void tsr__reference_mean(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].reduce(call, false, call->number[1] ? call->number[1] : 1,
-                                  call->number[0] ? call->number[0] : 1);
-}
-
-void tsr__reference_max(const tsr_kernel_call *call)
-{
-    of[call->out[0].dtype].reduce(call, true, 1, 1);
 }
 
 void tsr__reference_softmax(const tsr_kernel_call *call)

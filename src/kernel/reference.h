@@ -8,9 +8,6 @@
 
 void tsr__reference_matmul(const tsr_kernel_call *call);
 void tsr__reference_linear(const tsr_kernel_call *call);
-void tsr__reference_sum(const tsr_kernel_call *call);
-void tsr__reference_mean(const tsr_kernel_call *call);
-void tsr__reference_max(const tsr_kernel_call *call);
 void tsr__reference_softmax(const tsr_kernel_call *call);
 
 #endif

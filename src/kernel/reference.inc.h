@@ -28,30 +28,6 @@ static void FN(matmul)(const tsr_kernel_call *call, bool turned)
     }
 }
 
-/* For element i of out, all elements of x that belong to it, in order. */
-static void FN(reduce)(const tsr_kernel_call *call, bool max, int64_t times, int64_t divisor)
-{
-    const tsr_shape *s = &call->in[0].shape;
-    const unsigned gone = tsr__reduced_dims(call);
-    tsr_shape keep = *s, over = *s; /* sizes of the kept dims and of the reduced ones, else 1 */
-
-    for (int d = 0; d < s->ndim; d++)
-        *(gone >> d & 1 ? &keep.size[d] : &over.size[d]) = 1;
-    for (int64_t i = 0; i < tsr__operand_count(&call->out[0]); i++) {
-        ACC acc = max ? LOWEST : 0;
-
-        for (int64_t k = 0; k < tsr__product(s->ndim, over.size); k++) {
-            ACC x = LD(((const T *)call->in[0].data)[element_at(s, &keep, i, &over, k)]);
-
-            if (!max)
-                acc = ADD(acc, x);
-            else if (LESS(acc, x) || IS_NAN(x)) /* a NaN wins */
-                acc = x;
-        }
-        ((T *)call->out[0].data)[i] = ST(times == divisor ? acc : DIV(MUL(acc, times), divisor));
-    }
-}
-
 #undef T
 #undef LD
 #undef ST

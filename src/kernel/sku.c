@@ -58,6 +58,18 @@ static const op_facts REDUCTION[] = {
     [TSR_REDUCTION_SUM] = {"sum", {V, V, V, V, V, V, V, V, V}},
     [TSR_REDUCTION_MEAN] = {"mean", {V, V, V, V, 0, 0, 0, 0, V}},
     [TSR_REDUCTION_MAX] = {"max", {V, V, V, V, V, V, V, V, V}},
+    [TSR_REDUCTION_PROD] = {"prod", {V, V, V, V, V, V, V, V, V}},
+    [TSR_REDUCTION_MIN] = {"min", {V, V, V, V, V, V, V, V, V}},
+    [TSR_REDUCTION_NORM] = {"norm", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_REDUCTION_VAR] = {"var", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_REDUCTION_STD] = {"std", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_REDUCTION_LOGSUMEXP] = {"logsumexp", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_REDUCTION_ARGMAX] = {"argmax", {V, V, V, V, V, V, V, V, 0}},
+    [TSR_REDUCTION_ARGMIN] = {"argmin", {V, V, V, V, V, V, V, V, 0}},
+    [TSR_REDUCTION_ANY] = {"any", {V, V, V, V, V, V, V, V, 0}},
+    [TSR_REDUCTION_ALL] = {"all", {V, V, V, V, V, V, V, V, 0}},
+    [TSR_REDUCTION_CUMSUM] = {"cumsum", {V, V, V, V, V, V, V, 0, V}},
+    [TSR_REDUCTION_CUMPROD] = {"cumprod", {V, V, V, V, V, V, V, 0, V}},
 };
 static const op_facts SOFTMAX[] = {
     [TSR_SOFTMAX] = {"softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
@@ -99,6 +111,33 @@ static const op_facts POOLING[] = {
     [TSR_POOLING_MAX_GRAD] = {"max_grad", {V, V, V, V, V, V, V, R, V}},
     [TSR_POOLING_AVERAGE_GRAD] = {"average_grad", {V, V, V, V, R, R, R, R, V}},
 };
+static const op_facts INDEX[] = {
+    [TSR_INDEX_GATHER] = {"gather", {P, P, P, P, P, P, P, P, P}},
+    [TSR_INDEX_SELECT] = {"index_select", {P, P, P, P, P, P, P, P, P}},
+    [TSR_INDEX_TAKE] = {"take", {P, P, P, P, P, P, P, P, P}},
+    [TSR_INDEX_SCATTER] = {"scatter", {P, P, P, P, P, P, P, P, P}},
+    [TSR_INDEX_SCATTER_ADD] = {"scatter_add", {P, P, P, P, P, P, P, 0, P}},
+    [TSR_INDEX_ADD] = {"index_add", {P, P, P, P, P, P, P, 0, P}},
+    [TSR_INDEX_SCATTER_BACKWARD] = {"scatter_backward", {R, R, R, R, R, R, R, R, R}},
+    [TSR_INDEX_ONE_HOT] = {"one_hot", {P, P, P, P, P, P, P, P, 0}},
+};
+static const op_facts ORDER[] = {
+    [TSR_ORDER_SORT] = {"sort", {P, P, P, P, P, P, P, P, 0}},
+    [TSR_ORDER_TOPK] = {"topk", {P, P, P, P, P, P, P, P, 0}},
+};
+static const op_facts RANDOM[] = {
+    [TSR_RANDOM_UNIFORM] = {"uniform", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_RANDOM_NORMAL] = {"normal", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_RANDOM_BERNOULLI] = {"bernoulli", {V, V, V, V, V, V, V, V, 0}},
+    [TSR_RANDOM_RANDINT] = {"randint", {0, 0, 0, 0, V, V, V, 0, 0}},
+    [TSR_RANDOM_PERMUTATION] = {"permutation", {0, 0, 0, 0, P, P, 0, 0, 0}},
+    [TSR_RANDOM_DROPOUT] = {"dropout", {V, V, V, V, 0, 0, 0, 0, 0}},
+};
+static const op_facts CREATION[] = {
+    [TSR_CREATION_ARANGE] = {"arange", {P, P, P, P, P, P, P, P, 0}},
+    [TSR_CREATION_LINSPACE] = {"linspace", {P, P, P, P, 0, 0, 0, 0, 0}},
+    [TSR_CREATION_EYE] = {"eye", {P, P, P, P, P, P, P, P, 0}},
+};
 
 static const op_facts LOSS[] = {
     [TSR_LOSS_CROSS_ENTROPY] = {"cross_entropy", {W, W, W, W, 0, 0, 0, 0, 0}},
@@ -139,6 +178,10 @@ static const struct category_facts {
     [TSR_CATEGORY_LOSS] = {"loss", LOSS, sizeof LOSS / sizeof *LOSS, false},
     [TSR_CATEGORY_LAYER_NORM] = {"layer_norm", LAYER_NORMS,
                                  sizeof LAYER_NORMS / sizeof *LAYER_NORMS, false},
+    [TSR_CATEGORY_INDEX] = {"index", INDEX, sizeof INDEX / sizeof *INDEX, true},
+    [TSR_CATEGORY_ORDER] = {"order", ORDER, sizeof ORDER / sizeof *ORDER, false},
+    [TSR_CATEGORY_RANDOM] = {"random", RANDOM, sizeof RANDOM / sizeof *RANDOM, false},
+    [TSR_CATEGORY_CREATION] = {"creation", CREATION, sizeof CREATION / sizeof *CREATION, false},
 };
 enum { CATEGORIES = sizeof CATEGORY / sizeof *CATEGORY };
 

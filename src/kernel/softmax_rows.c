@@ -358,13 +358,13 @@ static void log_softmax_back_finish(const tsr_kernel_call *call, const double *n
 }
 
 static const tsr_merge_steps softmax_steps = {softmax_count, softmax_local, merge_soft,
-                                              softmax_finish};
+                                              softmax_finish, NULL};
 static const tsr_merge_steps log_softmax_steps = {softmax_count, softmax_local, merge_soft,
-                                                  log_softmax_finish};
+                                                  log_softmax_finish, NULL};
 static const tsr_merge_steps softmax_back_steps = {backward_count, softmax_back_local,
-                                                   tsr__merge_sums, softmax_back_finish};
-static const tsr_merge_steps log_softmax_back_steps = {backward_count, log_softmax_back_local,
-                                                       tsr__merge_sums, log_softmax_back_finish};
+                                                   tsr__merge_sums, softmax_back_finish, NULL};
+static const tsr_merge_steps log_softmax_back_steps = {
+    backward_count, log_softmax_back_local, tsr__merge_sums, log_softmax_back_finish, NULL};
 
 const tsr_merge_steps *tsr__soft_steps(tsr_kernel kernel)
 {

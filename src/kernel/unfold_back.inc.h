@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unfold_back.inc.h - body of unfold_back.c for one dtype: needs T (stored), ACC (computed), LD, ST,
-   ADD and FN; undefines them. */
+/* unfold_back.inc.h - body of unfold_back.c for one dtype: needs T (stored), ACC (computed), LD,
+   ST, ADD and FN; undefines them. */
 
 /* By definition: every run [p, k] is asked whether it meets output i. */
 static void FN(naive)(const unfolding *u, const void *in, void *out)

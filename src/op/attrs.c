@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,dims:ints") and
-   as the user writes them ("dim=1"). Values are plain numbers, or short texts; names are looked up
-   when planning only. Of a `number` planning sees how it compares with 0 and 1, and whether it is
-   whole, no more: a learning rate that changes with every step is the same call. */
+/* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,dims:ints") and as
+   the user writes them ("dim=1"). Values are plain numbers, or short texts; names are looked up when
+   planning only. Of a `number` planning sees how it compares with 0 and 1, and whether it is whole,
+   no more: a learning rate that changes with every step is the same call. Of a `seed` it sees
+   nothing. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/random.h"
 #include "op/op.h"
 
 /* One declaration: name, type and default are parts of the row's text. */
@@ -85,6 +87,12 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
         value.i[value.n++] = dtype;
         p = stop;
     }
+    if (is_type(d, "seed")) { /* 64 bits, negative numbers too */
+        char *end;
+        *out =
+            tsr__seed(*text == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10));
+        return n > 0 && end == stop ? TSR_OK : wrong_value(op, d, text, n, err);
+    }
     if (is_type(d, "bool")) {
         bool yes = word_is(text, n, "true") || word_is(text, n, "1");
         if (!yes && !word_is(text, n, "false") && !word_is(text, n, "0"))
@@ -126,7 +134,7 @@ unsigned tsr__attrs_numbers(const tsr_op *op)
     declared d;
 
     for (int i = 0; next_declared(&p, &d); i++)
-        mask |= (unsigned)is_type(&d, "number") << i;
+        mask |= (unsigned)(is_type(&d, "number") || is_type(&d, "seed")) << i;
     return mask;
 }
 
@@ -187,7 +195,7 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
                              TSR_MAX_ATTR);
         if (!is_type(&d, "int") && !is_type(&d, "ints") && !is_type(&d, "bool") &&
             !is_type(&d, "float") && !is_type(&d, "number") && !is_type(&d, "dtype") &&
-            !is_type(&d, "text"))
+            !is_type(&d, "text") && !is_type(&d, "seed"))
             return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of no known type, \"%.*s\"",
                              op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
         out->value[i].n = -1;

@@ -166,14 +166,14 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
                           s->op->name, tsr_spec_text(grad, a, sizeof a),
                           tsr_spec_text(x, b, sizeof b)));
     if (has_logits(s) && (!tsr_shape_equal(&s->in[TSR_CLASS_LSE].shape, &rows) ||
-                          s->in[TSR_CLASS_LSE].dtype != TSR_F64))
+                          !tsr__dtype_is_float(s->in[TSR_CLASS_LSE].dtype)))
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: lse %s is not that of the rows of x %s",
                           s->op->name, tsr_spec_text(&s->in[TSR_CLASS_LSE], a, sizeof a),
                           tsr_spec_text(x, b, sizeof b)));
     if (mean != tsr__schema_has(s, last))
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: a divisor is given if the loss is a mean",
                           s->op->name));
-    if (mean && (s->in[last].shape.ndim != 0 || s->in[last].dtype != fine(x->dtype)))
+    if (mean && (s->in[last].shape.ndim != 0 || !tsr__dtype_is_float(s->in[last].dtype)))
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: divisor %s is not one number of %s", s->op->name,
                           tsr_spec_text(&s->in[last], a, sizeof a),
                           tsr_dtype_name(fine(x->dtype))));
@@ -194,8 +194,9 @@ static tsr_mark class_mark(const tsr_schema *s)
 /* Sums pass along weights, unless the loss is divided by them too; and nll_loss is linear in x. */
 static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const bool each = reduction_of(s) == TSR_LOSS_OF_EACH,
-               weighted = tsr__schema_has(s, weight_of(s));
+    const bool each = reduction_of(s) == TSR_LOSS_OF_EACH;
+    const bool weighted = tsr__schema_has(s, weight_of(s));
+    const bool smoothed = has_logits(s) && tsr_schema_attr(s, "label_smoothing")->f != 0;
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 2; i++) {
@@ -206,6 +207,9 @@ static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_
         if (weighted && reduction_of(s) != TSR_LOSS_BY_MEAN)
             TSR_TRY(tsr_rule_add(
                 out, &(tsr_rule){.in = {[TSR_CLASS_WEIGHT] = partial}, .out = {partial}}, err));
+        if (each && weighted && has_logits(s) && !smoothed) /* each loss is 0 or more */
+            TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {[TSR_CLASS_WEIGHT] = one}, .out = {one}},
+                                 err));
         if (has_logits(s))
             continue;
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {partial}, .out = {partial}}, err));
@@ -250,6 +254,8 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
                              tsr_mark_partial(TSR_AVG),
                              tsr_mark_partial(TSR_MAX),
                              tsr_mark_partial(TSR_MIN)};
+    const bool weighted = tsr__schema_has(s, weight_of(s));
+    const bool falls = !has_logits(s) && !weighted && reduction_of(s) != TSR_LOSS_BY_MEAN;
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < (has_logits(s) ? 1 : 5); k++) {
@@ -262,8 +268,13 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
             rule.out[0] = rule.in[0] = tsr_mark_partial(i ? TSR_AVG : TSR_SUM);
             TSR_TRY(tsr_rule_add(out, &rule, err));
         }
+        for (int i = 0; i < 2 && falls; i++) {
+            rule.in[0] = tsr_mark_partial(i ? TSR_MAX : TSR_MIN);
+            rule.out[0] = tsr_mark_partial(i ? TSR_MIN : TSR_MAX);
+            TSR_TRY(tsr_rule_add(out, &rule, err));
+        }
         rule.in[0] = (tsr_mark){0};
-        for (int i = 0; i < 2 && tsr__schema_has(s, weight_of(s)); i++) {
+        for (int i = 0; i < 2 && weighted; i++) {
             rule.out[0] = rule.in[weight_of(s)] = tsr_mark_partial(i ? TSR_AVG : TSR_SUM);
             TSR_TRY(tsr_rule_add(out, &rule, err));
         }
@@ -341,24 +352,25 @@ static void class_localise(const tsr_schema *s, const tsr_spec *in, const tsr_sp
 /* ---- rows ---- */
 
 static const char *const cross_entropy_cases[] = {
-    "f64[4,6] i64[4]<6",
-    "f64[5,7] i64[5]<6",
-    "f64[4,6] i64[4]<6 f64[6]+ ignore_index=2 label_smoothing=0.25",
-    "f64[5,7] i64[5]<7 f64[7]+ ignore_index=2 label_smoothing=0.25",
+    "f64[4,7] i64[4]<7 - reduction=2",
+    "f64[6,5] i64[6]<5 - reduction=2",
+    "f64[4,6] i64[4]<6 f64[6] ignore_index=3 label_smoothing=0.25",
+    "f64[5,7] i64[5]<7 f64[7] ignore_index=3 label_smoothing=0.25",
     "f64[4,2,6] i64[4,2]<6 f64[6] reduction=0",
-    "f64[3,3,5] i64[3,3]<5 f64[5] reduction=2 label_smoothing=0.5",
+    "f64[3,3,5] i64[3,3]<5 f64[5] reduction=0",
     NULL,
 };
+/* Weights of both signs: where one number decides, all elements would grow with it by chance. */
 static const char *const cross_entropy_backward_cases[] = {
-    "f64[] f64[4,6] i64[4]<6 - f64[4] f64[]+",
-    "f64[] f64[5,7] i64[5]<7 - f64[5] f64[]+",
-    "f64[4] f64[4,6] i64[4]<6 f64[6] f64[4] reduction=0 ignore_index=2 label_smoothing=0.25",
-    "f64[5] f64[5,7] i64[5]<7 f64[7] f64[5] reduction=0 ignore_index=2 label_smoothing=0.25",
+    "f64[] f64[4,6] i64[4]<6 f64[6] f64[4] - reduction=2",
+    "f64[] f64[5,7] i64[5]<7 f64[7] f64[5] - reduction=2",
+    "f64[4] f64[4,6] i64[4]<6 - f64[4] - reduction=0 ignore_index=2 label_smoothing=0.25",
+    "f64[5] f64[5,7] i64[5]<7 - f64[5] - reduction=0 ignore_index=2 label_smoothing=0.25",
     NULL,
 };
 static const char *const nll_loss_cases[] = {
-    "f64[4,6] i64[4]<6 f64[6]+ ignore_index=2",
-    "f64[5,7] i64[5]<6 f64[7]+ ignore_index=2",
+    "f64[4,6] i64[4]<6 f64[6] ignore_index=3",
+    "f64[5,7] i64[5]<7 f64[7] ignore_index=3",
     "f64[4,2,6] i64[4,2]<6 - reduction=0",
     "f64[3,3,5] i64[3,3]<5 - reduction=0",
     "f64[4,6] i64[4]<6 f64[6] reduction=2",
@@ -366,10 +378,10 @@ static const char *const nll_loss_cases[] = {
     NULL,
 };
 static const char *const nll_loss_backward_cases[] = {
-    "f64[] f64[4,6] i64[4]<6 - f64[]+ ignore_index=2",
-    "f64[] f64[5,7] i64[5]<7 - f64[]+ ignore_index=2",
-    "f64[4] f64[4,6] i64[4]<6 f64[6] - reduction=0",
-    "f64[5] f64[5,7] i64[5]<7 f64[7] - reduction=0",
+    "f64[4] f64[4,6] i64[4]<6 f64[6] - reduction=0 ignore_index=2",
+    "f64[5] f64[5,7] i64[5]<7 f64[7] - reduction=0 ignore_index=2",
+    "f64[4] f64[4,6] i64[4]<6 - - reduction=0",
+    "f64[5] f64[5,7] i64[5]<7 - - reduction=0",
     NULL,
 };
 

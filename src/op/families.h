@@ -29,6 +29,8 @@ tsr_status tsr__compose_space_to_depth(tsr_tensor *const *in, int n_in, const ts
 
 /* The run of normalisations and their gradients, src/run/moments.c. */
 tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
+/* That of reductions and scans whose parts are merged. */
+tsr_status tsr__run_reduction(const tsr_run_call *call, tsr_error *err);
 
 /* op/norms.c: the mesh dims along which ranks hold parts of one statistic. */
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
@@ -45,6 +47,11 @@ unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in);
 tsr_status tsr__run_class_loss(const tsr_run_call *call, tsr_error *err);
 void tsr__class_mdims(const tsr_schema *s, const tsr_spec *in, unsigned *classes, unsigned *rows);
 
+/* The run of topk, src/run/top_merge.c; and op/ordering_ops.c: the mesh dims along which ranks hold
+   parts of one line. */
+tsr_status tsr__run_topk(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__topk_mdims(const tsr_schema *s, const tsr_spec *in);
+
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_inplace[]; /* of them, in place: found by name, but not listed */
 extern const tsr_op tsr__ops_compare[];
@@ -52,6 +59,8 @@ extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_einsum[];
 extern const tsr_op tsr__ops_attention[];
 extern const tsr_op tsr__ops_reduction[];
+extern const tsr_op tsr__ops_merging[];
+extern const tsr_op tsr__ops_scan[];
 extern const tsr_op tsr__ops_softmax[];
 extern const tsr_op tsr__ops_views[];
 extern const tsr_op tsr__ops_repeats[];
@@ -67,5 +76,10 @@ extern const tsr_op tsr__ops_norm[];
 extern const tsr_op tsr__ops_decomposed[];
 extern const tsr_op tsr__ops_layer_norm[];
 extern const tsr_op tsr__ops_class_loss[];
+extern const tsr_op tsr__ops_pair_loss[];
+extern const tsr_op tsr__ops_indexing[];
+extern const tsr_op tsr__ops_ordering[];
+extern const tsr_op tsr__ops_random[];
+extern const tsr_op tsr__ops_creation[];
 
 #endif

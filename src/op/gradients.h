@@ -40,6 +40,18 @@ tsr_status tsr__grad_lerp(const tsr_grad_call *call);
 tsr_status tsr__grad_addcmul(const tsr_grad_call *call);
 tsr_status tsr__grad_addcdiv(const tsr_grad_call *call);
 
+/* reduction_grad.c; that of extreme is of max and min */
+tsr_status tsr__grad_sum(const tsr_grad_call *call);
+tsr_status tsr__grad_mean(const tsr_grad_call *call);
+tsr_status tsr__grad_prod(const tsr_grad_call *call);
+tsr_status tsr__grad_extreme(const tsr_grad_call *call);
+tsr_status tsr__grad_norm(const tsr_grad_call *call);
+tsr_status tsr__grad_var(const tsr_grad_call *call);
+tsr_status tsr__grad_std(const tsr_grad_call *call);
+tsr_status tsr__grad_logsumexp(const tsr_grad_call *call);
+tsr_status tsr__grad_cumsum(const tsr_grad_call *call);
+tsr_status tsr__grad_cumprod(const tsr_grad_call *call);
+
 /* shape_grad.c */
 tsr_status tsr__grad_cat(const tsr_grad_call *call);
 tsr_status tsr__grad_stack(const tsr_grad_call *call);
@@ -76,6 +88,9 @@ tsr_status tsr__grad_rms_norm(const tsr_grad_call *call);
 /* loss_grad.c */
 tsr_status tsr__grad_cross_entropy(const tsr_grad_call *call);
 tsr_status tsr__grad_nll_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_mse_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_l1_loss(const tsr_grad_call *call);
+tsr_status tsr__grad_bce_with_logits(const tsr_grad_call *call);
 
 /* linalg_grad.c */
 tsr_status tsr__grad_matmul(const tsr_grad_call *call); /* and of bmm */
@@ -84,5 +99,16 @@ tsr_status tsr__grad_dot(const tsr_grad_call *call);
 tsr_status tsr__grad_outer(const tsr_grad_call *call);
 tsr_status tsr__grad_einsum(const tsr_grad_call *call);
 tsr_status tsr__grad_attention(const tsr_grad_call *call);
+
+/* index_grad.c */
+tsr_status tsr__grad_gather(const tsr_grad_call *call);
+tsr_status tsr__grad_index_select(const tsr_grad_call *call);
+tsr_status tsr__grad_take(const tsr_grad_call *call);
+tsr_status tsr__grad_scatter(const tsr_grad_call *call);
+tsr_status tsr__grad_scatter_add(const tsr_grad_call *call);
+tsr_status tsr__grad_index_add(const tsr_grad_call *call);
+tsr_status tsr__grad_sort(const tsr_grad_call *call);
+tsr_status tsr__grad_topk(const tsr_grad_call *call);
+tsr_status tsr__grad_dropout(const tsr_grad_call *call);
 
 #endif

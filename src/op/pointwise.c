@@ -66,8 +66,8 @@ static tsr_status check_numbers(const tsr_schema *s, tsr_error *err)
     for (int i = 0; i < 2 && !tsr__dtype_is_float(dtype); i++) {
         const tsr_attr *x = &s->attrs.value[i];
         if (i < tsr__attrs_count(s->op) && x->n > 0 && x->f != rint(x->f))
-            return tsr__fail(err, TSR_ERR_ARG, "%s: its numbers must be whole, for %s is",
-                             s->op->name, tsr_dtype_name(dtype));
+            return tsr__fail(err, TSR_ERR_ARG, "%s: its numbers must be whole for %s", s->op->name,
+                             tsr_dtype_name(dtype));
     }
     return TSR_OK;
 }
@@ -109,7 +109,7 @@ static tsr_status cast_shape(tsr_schema *s, tsr_error *err)
     tsr_status st = TSR_OK;
 
     if (s->attrs.value[0].n < 0)
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "cast: to which dtype? dtype=f32 is missing"));
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "cast: to which dtype? dtype=f32, say, is missing"));
     s->out_dtype[0] = (tsr_dtype)s->attrs.value[0].i[0];
     s->out_shape[0] = s->in[0].shape;
 done:
@@ -165,7 +165,7 @@ done:
     return st;
 }
 
-/* Where mask is true every rank has the value: no sum of such values is the value, unless it is 0. */
+/* Where mask is true every rank has the value: their sum is not the value, unless that is 0. */
 static tsr_status masked_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     tsr_status st;
@@ -178,8 +178,8 @@ done:
     return st;
 }
 
-/* Of the larger of two pending maxima the ranks may each take the larger; of one pending minimum and
-   a number too. */
+/* Of two pending maxima the ranks may each take the larger; of a pending minimum and a number
+   too. */
 static tsr_status extreme_partials(const tsr_schema *s, tsr_reduce same, tsr_reduce other,
                                    tsr_rules *out, tsr_error *err)
 {

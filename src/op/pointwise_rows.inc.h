@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pointwise_rows.inc.h - rows of pointwise ops whose output is of the shape and dtype of their first
-   input, or could be: included twice by pointwise.c, as TABLE of the ops and as that of their
+/* pointwise_rows.inc.h - rows of pointwise ops whose output is of the shape and dtype of their
+   first input, or could be: included twice by pointwise.c, as TABLE of the ops and as that of their
    in-place forms. ROW gives name, kind, kernel, gradient and shape; CASES(x) the cases of that
    form. */
 

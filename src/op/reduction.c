@@ -1,26 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduction.c - reductions over any dims. Which axes are reduced is an attribute, so the rule is a
    function: a dim that stays is sharded here and there, a reduced one yields a partial result. */
+#include "base/reduce.h"
 #include "op/families.h"
 #include "op/infer.h"
+#include "op/merged_dims.h"
 
-static tsr_status reduction_shape(tsr_schema *s, tsr_error *err)
+tsr_shape tsr__reduced_shape(const tsr_schema *s, unsigned reduced)
 {
     const tsr_shape *x = &s->in[0].shape;
     bool keep = tsr_schema_attr(s, "keepdim")->i[0];
     tsr_shape out = {0};
-    unsigned reduced;
-    tsr_status st;
 
-    TSR_TRY(tsr__dims_mask(s, &reduced, err));
     for (int d = 0; d < x->ndim; d++) {
         if (!(reduced >> d & 1))
             out.size[out.ndim++] = x->size[d];
         else if (keep)
             out.size[out.ndim++] = 1;
     }
+    return out;
+}
+
+tsr_status tsr__not_empty(const tsr_schema *s, unsigned reduced, const char *what, tsr_error *err)
+{
+    const tsr_shape *x = &s->in[0].shape;
+    char text[TSR_TEXT_LEN];
+
+    for (int d = 0; d < x->ndim; d++)
+        if ((reduced >> d & 1) && x->size[d] == 0)
+            return tsr__fail(err, TSR_ERR_SHAPE, "%s: dim %d of %s is empty, it has no %s",
+                             s->op->name, d, tsr_spec_text(&s->in[0], text, sizeof text), what);
+    return TSR_OK;
+}
+
+static tsr_status reduction_shape(tsr_schema *s, tsr_error *err)
+{
+    unsigned reduced;
+    tsr_status st;
+
+    TSR_TRY(tsr__dims_mask(s, &reduced, err));
     s->out_dtype[0] = s->in[0].dtype;
-    s->out_shape[0] = out;
+    s->out_shape[0] = tsr__reduced_shape(s, reduced);
 done:
     return st;
 }
@@ -31,18 +51,13 @@ static tsr_status mean_shape(tsr_schema *s, tsr_error *err)
     return st == TSR_OK ? reduction_shape(s, err) : st;
 }
 
-static tsr_status max_shape(tsr_schema *s, tsr_error *err)
+static tsr_status extreme_shape(tsr_schema *s, tsr_error *err)
 {
-    const tsr_shape *x = &s->in[0].shape;
-    char text[TSR_TEXT_LEN];
     unsigned reduced;
     tsr_status st;
 
     TSR_TRY(tsr__dims_mask(s, &reduced, err));
-    for (int d = 0; d < x->ndim; d++)
-        if ((reduced >> d & 1) && x->size[d] == 0)
-            return tsr__fail(err, TSR_ERR_SHAPE, "max: dim %d of %s is empty, it has no maximum", d,
-                             tsr_spec_text(&s->in[0], text, sizeof text));
+    TSR_TRY(tsr__not_empty(s, reduced, s->op->reduce == TSR_MAX ? "maximum" : "minimum", err));
     TSR_TRY(reduction_shape(s, err));
 done:
     return st;
@@ -73,6 +88,7 @@ static void mean_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     bool keep = tsr_schema_attr(s, "keepdim")->i[0];
+    bool partial = tsr__reduce_check(s->in[0].dtype, s->op->reduce, NULL) == TSR_OK; /* not bool */
     unsigned reduced;
     int to = 0;
     tsr_status st;
@@ -83,7 +99,8 @@ static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
         bool gone = reduced >> d & 1;
         rule.out[0] = gone ? tsr_mark_partial(s->op->reduce) : tsr_mark_shard(to);
         to += !gone || keep;
-        TSR_TRY(tsr_rule_add(out, &rule, err));
+        if (!gone || partial)
+            TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     for (int d = 0; d < s->in[0].shape.ndim && s->op->localise == mean_localise; d++)
         if (reduced >> d & 1)
@@ -91,10 +108,11 @@ static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
                 out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_partial(TSR_AVG)}},
                 err));
     /* the largest of the largest; not so for P(min), so max is not monotone in a partial input */
-    if (s->op->reduce == TSR_MAX)
-        TSR_TRY(tsr_rule_add(
-            out, &(tsr_rule){.in = {tsr_mark_partial(TSR_MAX)}, .out = {tsr_mark_partial(TSR_MAX)}},
-            err));
+    if (!s->op->linear && partial)
+        TSR_TRY(tsr_rule_add(out,
+                             &(tsr_rule){.in = {tsr_mark_partial(s->op->reduce)},
+                                         .out = {tsr_mark_partial(s->op->reduce)}},
+                             err));
 done:
     return st;
 }
@@ -113,6 +131,17 @@ static const char *const reduction_cases[] = {
     NULL,
 };
 
+/* Products of few elements: those of more are too large for f16. */
+static const char *const few_cases[] = {
+    "f64[4,2]",
+    "f64[3,3]",
+    "f64[4,3,2] dims=0,2 keepdim=true",
+    "f64[3,2,3] dims=0,2 keepdim=true",
+    "f64[4,6] dims=1",
+    "f64[5,7] dims=1",
+    NULL,
+};
+
 const tsr_op tsr__ops_reduction[] = {
     {.name = "sum",
      .inputs = "x",
@@ -124,6 +153,7 @@ const tsr_op tsr__ops_reduction[] = {
      .shape = reduction_shape,
      .kernel = tsr__kernel_sum,
      .in_field = true,
+     .grad = tsr__grad_sum,
      .cases = reduction_cases},
     {.name = "mean",
      .inputs = "x",
@@ -136,15 +166,40 @@ const tsr_op tsr__ops_reduction[] = {
      .kernel = tsr__kernel_mean,
      .in_field = true,
      .localise = mean_localise,
+     .grad = tsr__grad_mean,
      .cases = reduction_cases},
     {.name = "max",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
-     .doc = "largest element over the given dims, or over all",
+     .doc = "largest element over the given dims, or over all; its gradient goes to equal ones in "
+            "equal shares",
      .rule = reduction_rule,
      .reduce = TSR_MAX,
-     .shape = max_shape,
+     .shape = extreme_shape,
      .kernel = tsr__kernel_max,
+     .grad = tsr__grad_extreme,
      .cases = reduction_cases},
+    {.name = "min",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false",
+     .doc = "smallest element over the given dims, or over all; its gradient goes to equal ones in "
+            "equal shares",
+     .rule = reduction_rule,
+     .reduce = TSR_MIN,
+     .shape = extreme_shape,
+     .kernel = tsr__kernel_min,
+     .grad = tsr__grad_extreme,
+     .cases = few_cases},
+    {.name = "prod",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false",
+     .doc = "product over the given dims, or over all",
+     .rule = reduction_rule,
+     .reduce = TSR_PROD,
+     .shape = reduction_shape,
+     .kernel = tsr__kernel_prod,
+     .in_field = true,
+     .grad = tsr__grad_prod,
+     .cases = few_cases},
     {0},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_composed.c - ops on shapes that are made of others: split and chunk of narrow, depth_to_space
-   and space_to_depth of reshape and permute. dispatch/composed_shapes.c has the functions. */
+/* shape_composed.c - ops on shapes that are made of others: split and chunk of narrow,
+   depth_to_space and space_to_depth of reshape and permute. dispatch/composed_shapes.c has the
+   functions. */
 #include "op/families.h"
 
 static const char *const split_cases[] = {

@@ -38,7 +38,7 @@ static tsr_status grad_here_finish(tsr_deal *d)
     const int kind = d->call->schema->op->kind;
     tsr_bags bags = d->own;
     int64_t *counts = NULL;
-    tsr_scatter scatter;
+    tsr_scattered scatter;
     void *scratch;
     tsr_status st;
 

@@ -388,7 +388,7 @@ static tsr_status grad_finish(tsr_deal *d)
 {
     const tsr_lot *rows = &d->lot[d->n_lots - 1 - is_mean(d)];
     tsr_table_grad fill = tsr__deal_grad(d, rows->in);
-    tsr_scatter scatter;
+    tsr_scattered scatter;
     tsr_bags bags;
     void *scratch;
     tsr_status st;
@@ -452,7 +452,7 @@ static tsr_status winners_finish(tsr_deal *d)
                        .row_first = d->owners.first,
                        .n_rows = d->owners.rows,
                        .padding = d->own.ids.padding};
-    tsr_scatter scatter;
+    tsr_scattered scatter;
     void *scratch;
     tsr_status st;
 

@@ -78,7 +78,7 @@ tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out);
 /* The gradient of the table, to be filled from these rows; and filling it: all rows, or the touched
    ones. */
 tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows);
-tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scatter *scatter, tsr_table_grad *grad);
+tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scattered *scatter, tsr_table_grad *grad);
 
 /* Run them all, with one exchange of lengths, one there and one back. Collective over their mesh.
    */

@@ -165,7 +165,7 @@ tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows)
                             .out = tsr__tensor_data(d->call->out[0])};
 }
 
-tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scatter *scatter, tsr_table_grad *grad)
+tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scattered *scatter, tsr_table_grad *grad)
 {
     tsr_status st = TSR_OK;
 

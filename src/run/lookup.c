@@ -26,7 +26,7 @@ static tsr_ids ids_that_came(const tsr_deal *d)
 static tsr_status lookup_count(tsr_deal *d, tsr_error *err)
 {
     tsr_ids *ids = &d->own.ids;
-    tsr_scatter s;
+    tsr_scattered s;
     void *scratch;
     int64_t n = 0;
     tsr_status st;
@@ -138,7 +138,7 @@ static tsr_status terms_finish(tsr_deal *d)
 {
     tsr_ids ids = ids_that_came(d);
     tsr_table_grad grad = tsr__deal_grad(d, d->lot[1].in);
-    tsr_scatter s;
+    tsr_scattered s;
     void *scratch;
     tsr_status st;
 

@@ -12,9 +12,9 @@
 #include "run/held.h"
 
 tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what, int64_t count,
-                               double *numbers)
+                               void *numbers)
 {
-    const int64_t bytes = count * (int64_t)sizeof *numbers;
+    const int64_t bytes = count * 8;
     tsr_call call = {
         .group = group, .dtype = TSR_F64, .send_base = numbers, .recv_base = numbers, .divisor = 1};
     uint64_t hash = tsr__hash_mix(0x6e6f726d, (uint64_t)count);
@@ -25,8 +25,7 @@ tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what,
     TSR_TRY(tsr__alloc(&ctx->heap, 2 * (int64_t)group->n, sizeof *msg, &msg, &ctx->error));
     TSR_TRY(tsr__alloc(&ctx->heap, group->n, sizeof *piece, &piece, &ctx->error));
     for (int i = 0; i < group->n; i++) {
-        piece[i] =
-            (tsr_piece){.offset = i * bytes, .n = 1, .count = {count}, .stride = {sizeof *numbers}};
+        piece[i] = (tsr_piece){.offset = i * bytes, .n = 1, .count = {count}, .stride = {8}};
         if (i == group->me)
             continue;
         msg[call.n_send++] =
@@ -61,6 +60,21 @@ void tsr__merge_call(const tsr_run_call *run, const tsr_spec *in, const tsr_spec
         call->out[k].data = run->out[k] ? tsr__tensor_data(run->out[k]) : NULL;
 }
 
+/* The numbers of the ranks that count here, merged; NULL if there are none. */
+static double *merge_numbers(const tsr_merge_steps *steps, const tsr_kernel_call *call,
+                             const tsr_group *group, int64_t count, double *numbers)
+{
+    const int side = steps->side ? steps->side(call) : 0;
+    const int from = side > 0 ? group->n - 1 : 0, step = side > 0 ? -1 : 1;
+    const int to = side ? group->me : group->n;
+
+    if (from == to)
+        return NULL;
+    for (int i = from + step; i != to; i += step)
+        steps->merge(count, numbers + from * count, numbers + i * count);
+    return numbers + from * count;
+}
+
 tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps, unsigned mdims)
 {
     const tsr_op *op = run->schema->op;
@@ -82,9 +96,7 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
     TSR_TRY(tsr__hold(&held, (size_t)group->n * (size_t)count * sizeof *numbers, &numbers));
     steps->local(&call, numbers + group->me * count);
     TSR_TRY(tsr__numbers_gather(ctx, group, op->name, count, numbers));
-    for (int i = 1; i < group->n; i++)
-        steps->merge(count, numbers, numbers + i * count);
-    steps->finish(&call, numbers);
+    steps->finish(&call, merge_numbers(steps, &call, group, count, numbers));
 done:
     tsr__held_release(&held);
     return st;

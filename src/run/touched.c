@@ -40,7 +40,7 @@ done:
 }
 
 /* Only the touched rows' counts are read. */
-tsr_status tsr__touched_freq(tsr_held *held, const tsr_scatter *s, tsr_table_grad *grad)
+tsr_status tsr__touched_freq(tsr_held *held, const tsr_scattered *s, tsr_table_grad *grad)
 {
     int64_t *counts;
     tsr_status st;
@@ -67,7 +67,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
     tsr_held held = {.ctx = call->mesh->ctx};
     tsr_owners here = {0};
     tsr_bags bags = {0};
-    tsr_scatter scatter;
+    tsr_scattered scatter;
     int64_t *counts = NULL;
     void *scratch;
     tsr_status st;
@@ -111,7 +111,7 @@ tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_erro
 
 /* ---- memory ---- */
 
-tsr_status tsr__touched_fill(const tsr_scatter *scatter, tsr_table_grad *grad, int64_t first,
+tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad, int64_t first,
                              const tsr_run_call *call, tsr_touched *out)
 {
     const size_t row = (size_t)grad->dim * tsr_dtype_size(grad->dtype);

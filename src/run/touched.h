@@ -15,10 +15,10 @@ tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_erro
 
 /* Memory for the touched rows, and their values; first is the global number of local row 0.
    Local. */
-tsr_status tsr__touched_fill(const tsr_scatter *scatter, tsr_table_grad *grad, int64_t first,
+tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad, int64_t first,
                              const tsr_run_call *call, tsr_touched *out);
 
 /* Let rows be divided by how often each occurs among the terms; the counts are held. */
-tsr_status tsr__touched_freq(tsr_held *held, const tsr_scatter *scatter, tsr_table_grad *grad);
+tsr_status tsr__touched_freq(tsr_held *held, const tsr_scattered *scatter, tsr_table_grad *grad);
 
 #endif

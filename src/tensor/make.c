@@ -8,8 +8,7 @@
 #include "tensor/tensor.h"
 #include "world/agree.h"
 
-/* The spec of a text on this mesh, and a tensor for it. */
-static tsr_status make_from_text(tsr_mesh *mesh, const char *text, tsr_tensor **out)
+tsr_status tsr__tensor_of_text(tsr_mesh *mesh, const char *text, tsr_tensor **out)
 {
     tsr_spec spec;
     tsr_status st;
@@ -41,7 +40,7 @@ tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
     tsr_spec replicated;
     tsr_status st;
 
-    TSR_TRY(make_from_text(mesh, text, &x));
+    TSR_TRY(tsr__tensor_of_text(mesh, text, &x));
     if (!tsr__tensor_data(x))
         goto done;
     if (!data && tsr_shape_count(&x->form->spec.shape) > 0)
@@ -86,7 +85,7 @@ tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
     tsr_error err = {0};
     tsr_status st;
 
-    TSR_TRY(make_from_text(mesh, text, &x));
+    TSR_TRY(tsr__tensor_of_text(mesh, text, &x));
     if (!tsr__tensor_data(x))
         goto done;
     if (local_shape)
@@ -133,7 +132,7 @@ tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
     int64_t n;
     tsr_status st;
 
-    TSR_TRY(make_from_text(mesh, text, &x));
+    TSR_TRY(tsr__tensor_of_text(mesh, text, &x));
     if (!tsr__tensor_data(x))
         goto done;
     n = tsr_shape_count(&x->form->local);
@@ -152,45 +151,4 @@ tsr_tensor *tsr_zeros(tsr_mesh *mesh, const char *text)
     if (tsr_spec_parse(text, &mesh->shape, &spec, &mesh->ctx->error) != TSR_OK)
         return mesh->ctx->error_tensor;
     return tsr_tensor_new(mesh, &spec);
-}
-
-/* Element i of the whole tensor is start + i * step; rows of the local part share all but the last
-   index. */
-static tsr_status fill_arange(tsr_tensor *x, double start, double step)
-{
-    tsr_ctx *ctx = x->mesh->ctx;
-    tsr_layout layout = tsr__layout_of(&x->form->spec);
-    tsr_runs runs[TSR_MAX_DIM] = {{0}};
-    int64_t at[TSR_MAX_DIM] = {0}, n = tsr_shape_count(&x->form->local);
-    int ndim = x->form->local.ndim;
-    tsr_status st = TSR_OK;
-
-    for (int d = 0; d < ndim; d++)
-        TSR_TRY(tsr__layout_runs(&ctx->heap, &layout, d, x->mesh->coord, &runs[d], &ctx->error));
-    for (int64_t i = 0; i < n; i++) {
-        int64_t global = 0;
-        for (int d = 0; d < ndim; d++)
-            global = global * x->form->spec.shape.size[d] + tsr__runs_index(&runs[d], at[d]);
-        tsr__put(x->form->spec.dtype, tsr__tensor_data(x), i, start + (double)global * step);
-        for (int d = ndim - 1; d >= 0 && ++at[d] == x->form->local.size[d]; d--)
-            at[d] = 0;
-    }
-done:
-    for (int d = 0; d < ndim; d++)
-        tsr__runs_free(&ctx->heap, &runs[d]);
-    return st;
-}
-
-tsr_tensor *tsr_arange(tsr_mesh *mesh, const char *text, double start, double step)
-{
-    tsr_tensor *x = NULL;
-    tsr_status st;
-
-    TSR_TRY(make_from_text(mesh, text, &x));
-    if (!tsr__tensor_data(x))
-        goto done;
-    TSR_TRY(fill_arange(x, start, step));
-    settle_partial(x);
-done:
-    return tsr__tensor_or_error(mesh->ctx, st, x);
 }

@@ -51,6 +51,8 @@ void tsr__forms_free(tsr_ctx *ctx);
 /* A tensor in the current scope with memory that is not set; outside the mesh and in a sim world
    without. Local. */
 tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out);
+/* The same for the spec that a text is on this mesh. */
+tsr_status tsr__tensor_of_text(tsr_mesh *mesh, const char *text, tsr_tensor **out);
 /* The same for a form that is known: what dispatch does for every output. */
 tsr_status tsr__tensor_make_form(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out);
 /* The same part under another spec, or a form that is known, whose local part has as many elements

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* padding.c - more around a tensor, or less: pad in four modes, and the gradients of slice and
+/* padding_ops.c - more around a tensor, or less: pad in four modes, and the gradients of slice and
    unfold. Padded dims shard by windows, but for circular ones, of which ends meet; tril and triu
    shard freely, for parts know where they are. */
 #include <inttypes.h>
@@ -87,7 +87,7 @@ done:
     return st;
 }
 
-/* Every rank pads its term with the value: what a reduction of equal numbers leaves alone passes. */
+/* Every rank pads its term with the value: reductions that leave equal numbers alone pass. */
 static bool keeps(tsr_reduce reduce, double value)
 {
     return value == 0 || reduce == TSR_AVG || reduce == TSR_MAX || reduce == TSR_MIN ||

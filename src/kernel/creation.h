@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* creation.h - kernels that fill output 0 by formulas of its elements' places; what input 0 holds
+   does not count. Numbers: the sizes of the whole tensor. */
+#ifndef TSR_KERNEL_CREATION_H
+#define TSR_KERNEL_CREATION_H
+
+#include "kernel/kernel.h"
+
+void tsr__kernel_arange(const tsr_kernel_call *call);   /* attributes start, step */
+void tsr__kernel_linspace(const tsr_kernel_call *call); /* attributes start, stop */
+void tsr__kernel_eye(const tsr_kernel_call *call);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* indexing_add.c - scatter_add and index_add: the values of a line are added in their order, those
+   of f16 and bf16 in f32. Called through the rows of op/indexing_ops.c. */
+#include <string.h>
+
+#include "base/half.h"
+#include "kernel/fast_types.h"
+#include "kernel/index.h"
+#include "kernel/indexing.h"
+#include "kernel/sku.h"
+
+#define BODY "kernel/indexing_reference.inc.h"
+#include "kernel/reference_types.inc.h"
+
+TSR__INLINE int64_t id_at(bool narrow, const void *index, int64_t i)
+{
+    return narrow ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
+}
+
+#define BODY "kernel/indexing_add.inc.h"
+#define NAME(name, dtype) name##_##dtype##_plain
+#define SET
+#define HALVES
+#include "kernel/fast_types.inc.h"
+
+typedef struct bodies {
+    void (*add)(const tsr_lines *l, void *sums);
+    void (*add_apart)(const tsr_lines *l, void *sums);
+    void (*reference)(const tsr_kernel_call *call, const tsr_lines *l);
+} bodies;
+
+static const bodies of[TSR__DTYPES] = {
+    [TSR_F32] = {add_f32_plain, add_apart_f32_plain, added_f32},
+    [TSR_F64] = {add_f64_plain, add_apart_f64_plain, added_f64},
+    [TSR_F16] = {add_f16_plain, add_apart_f16_plain, added_f16},
+    [TSR_BF16] = {add_bf16_plain, add_apart_bf16_plain, added_bf16},
+    [TSR_I32] = {add_i32_plain, add_apart_i32_plain, added_i32},
+    [TSR_I64] = {add_i64_plain, add_apart_i64_plain, added_i64},
+    [TSR_U8] = {add_u8_plain, add_apart_u8_plain, added_u8},
+    [TSR_BOOL] = {NULL, NULL, added_bool},
+    [TSR__FIELD] = {add_field_plain, add_apart_field_plain, added_field},
+};
+
+static bool is_half(tsr_dtype dtype)
+{
+    return dtype == TSR_F16 || dtype == TSR_BF16;
+}
+
+size_t tsr__scratch_index_add(const tsr_kernel_call *call)
+{
+    const tsr_operand *y = &call->out[0];
+
+    return is_half(y->dtype) ? (size_t)tsr__operand_count(y) * sizeof(float) : 0;
+}
+
+static void run(const tsr_kernel_call *call, tsr_index_kind kind)
+{
+    const tsr_operand *x = &call->in[0], *y = &call->out[0];
+    const int64_t n = tsr__operand_count(y);
+    const bool half = is_half(y->dtype);
+    void *sums = half ? call->scratch : y->data;
+    tsr_lines l;
+
+    if (!tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l))
+        return;
+    if (tsr__variant_of(call, TSR_CATEGORY_INDEX, kind) == TSR_VARIANT_REFERENCE) {
+        of[y->dtype].reference(call, &l);
+        return;
+    }
+    if (n == 0)
+        return;
+    if (half)
+        tsr__half_widen(y->dtype, x->data, n, sums);
+    else if (x->data != y->data)
+        memcpy(y->data, x->data, (size_t)n * tsr_dtype_size(y->dtype));
+    (l.alike ? of[y->dtype].add : of[y->dtype].add_apart)(&l, sums);
+    if (half)
+        tsr__half_narrow(y->dtype, sums, n, y->data);
+}
+
+void tsr__kernel_scatter_add(const tsr_kernel_call *call)
+{
+    run(call, TSR_INDEX_SCATTER_ADD);
+}
+
+void tsr__kernel_index_add(const tsr_kernel_call *call)
+{
+    run(call, TSR_INDEX_ADD);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* random.h - random words by their place in a stream (base/philox.h), and what the kernels of
+   random ops and their references share. Element g of the whole tensor always has word g of the
+   stream, whoever computes it: numbers depend on seed, offset and place alone. Where 32 bits are
+   not enough, more come from word g of a second stream, so that numbers of several dtypes agree up
+   to their precision. */
+#ifndef TSR_KERNEL_RANDOM_H
+#define TSR_KERNEL_RANDOM_H
+
+#include <string.h>
+
+#include "base/philox.h"
+#include "kernel/kernel.h"
+#include "kernel/sku.h"
+
+/* Seeds and offsets are attributes of 64 bits that planning does not see, so that a new one is no
+   new plan: the bits stand in the attribute's number. */
+static inline tsr_attr tsr__seed(uint64_t bits)
+{
+    tsr_attr attr = {.n = 1};
+
+    memcpy(&attr.f, &bits, sizeof attr.f);
+    return attr;
+}
+
+static inline uint64_t tsr__seed_of(const tsr_attr *attr)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &attr->f, sizeof bits);
+    return bits;
+}
+
+/* What rows of op/random_ops.c name. Attributes in their order; numbers: the sizes of the whole. */
+void tsr__kernel_uniform(const tsr_kernel_call *call);
+void tsr__kernel_normal(const tsr_kernel_call *call);
+void tsr__kernel_bernoulli(const tsr_kernel_call *call);
+void tsr__kernel_randint(const tsr_kernel_call *call);
+void tsr__kernel_permutation(const tsr_kernel_call *call);
+void tsr__kernel_dropout(const tsr_kernel_call *call);
+
+/* random_words.c: n blocks of four words from that one on; every variant gives the same. Local. */
+void tsr__random_words(const tsr_stream *s, uint64_t block, int64_t n, tsr_kernel_variant variant,
+                       uint32_t *out);
+
+/* A call of an op, read once. */
+typedef struct tsr_random {
+    tsr_random_kind kind;
+    tsr_dtype dtype;
+    tsr_stream stream, more;
+    bool wide;          /* there is a second stream, `more` */
+    int bits;           /* digits of a uniform number: those of the dtype */
+    double a, b;        /* low and high, or mean and std */
+    double limit;       /* uniform: the largest number of the dtype below high */
+    int64_t low;        /* randint */
+    uint64_t range;     /* randint: high - low; permutation: how many there are */
+    uint64_t cut;       /* bernoulli, dropout: a word below it says yes, up to 2^32 */
+    double scale;       /* dropout: 1 / (1 - p) */
+    uint32_t round[20]; /* permutation: a key for each round */
+    int left, right;    /* permutation: bits of the two halves */
+} tsr_random;
+
+tsr_random tsr__random_of(const tsr_kernel_call *call, tsr_random_kind kind);
+int64_t tsr__randint_at(const tsr_random *r, uint32_t word, uint32_t more);
+/* Where element i goes. */
+uint64_t tsr__permuted(const tsr_random *r, uint64_t i);
+
+/* random_reference.c: element g, of which x is the input; computed by itself. */
+void tsr__reference_random(const tsr_kernel_call *call, const tsr_random *r);
+
+#endif

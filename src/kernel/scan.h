@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scan.h - sums and products of all elements so far along a dim. */
+#ifndef TSR_KERNEL_SCAN_H
+#define TSR_KERNEL_SCAN_H
+
+#include "kernel/merge.h"
+
+void tsr__reference_scan(const tsr_kernel_call *call, bool product);
+
+/* Of integers, of floats. */
+extern const tsr_merge_steps tsr__cumsum_steps[2], tsr__cumprod_steps[2];
+
+#endif

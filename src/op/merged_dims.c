@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c and scan_ops.c, and by
+   run/merged.c. */
+#include "op/merged_dims.h"
+
+#include <math.h>
+
+#include "kernel/statistic.h"
+#include "op/infer.h"
+#include "op/local_call.h"
+#include "op/row_parts.h"
+
+tsr_status tsr__merged_dims(const tsr_schema *s, unsigned *out, tsr_error *err)
+{
+    const tsr_attr *dim;
+    int d;
+    tsr_status st = TSR_OK;
+
+    if (tsr__attr_index(s->op, "dims") >= 0)
+        return tsr__dims_mask(s, out, err);
+    dim = tsr_schema_attr(s, "dim");
+    *out = (1u << s->in[0].shape.ndim) - 1;
+    if (dim->n >= 0) {
+        TSR_TRY(tsr__dim_normalise(s, dim->i[0], s->in[0].shape.ndim, &d, err));
+        *out = 1u << d;
+    }
+done:
+    return st;
+}
+
+/* Sums and maxima of absolute values stay partial. */
+static bool is_merged(const tsr_schema *s)
+{
+    return tsr__attr_index(s->op, "p") < 0 || tsr_schema_attr(s, "p")->f == 2;
+}
+
+unsigned tsr__merged_mdims(const tsr_schema *s, const tsr_spec *in)
+{
+    unsigned dims;
+
+    if (!is_merged(s) || tsr__merged_dims(s, &dims, NULL) != TSR_OK)
+        return 0;
+    return tsr__sharded_mdims(&in[0], dims);
+}
+
+tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const tsr_cost *cost)
+{
+    const tsr_merge_steps *steps = tsr__reduction_steps(s->op->kernel, s->in[0].dtype);
+    const int first[TSR_MAX_MESH] = {0};
+    const tsr_windows none = {0};
+    const unsigned mdims = tsr__merged_mdims(s, in);
+    tsr_kernel_call call = {0};
+
+    if (!mdims)
+        return (tsr_comm){0};
+    tsr__local_call(s, in, out, &none, first, &call);
+    return tsr__gather_comm(in, mdims, fmax((double)steps->count(&call), 1), cost);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_pointwise.c - the typed functions of pointwise ops on placed tensors, by values worked out
+   by hand; the same in place and over lists; numbers that change without a new plan; and calls that
+   cannot be: one sentence each. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tessera_ext.h>
+#include <tessera_ops.h>
+
+#include "bad_texts.h"
+#include "op/op_case.h"
+#include "ranks.h"
+
+enum { N = 6 };
+
+static const double A[N] = {-2, -0.5, 0, 0.5, 1, 4}, B[N] = {1, 2, 0, 0.5, -4, 2};
+
+/* What came out, gathered; bool as 0 and 1. */
+static bool is(tsr_tensor *y, const double *want)
+{
+    const tsr_dtype dtype = tsr_tensor_spec(y)->dtype;
+    double host[N];
+
+    if (tsr_to_host(y, host, N * tsr_dtype_size(dtype)) != TSR_OK)
+        return false;
+    for (int i = 0; i < N; i++) {
+        double x = tsr__get(dtype, host, i);
+        if (!(fabs(x - want[i]) <= 1e-15 * fmax(1, fabs(want[i]))) && x != want[i] &&
+            !(isnan(x) && isnan(want[i]))) {
+            fprintf(stderr, "element %d: %.17g, not %.17g\n", i, x, want[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+#define IS(y, ...) CHECK(is(y, (double[N]){__VA_ARGS__}))
+/* Of a function of math.h on all of A. */
+#define EACH(y, f) IS(y, f(A[0]), f(A[1]), f(A[2]), f(A[3]), f(A[4]), f(A[5]))
+
+static double logistic(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+static double times_logistic(double x)
+{
+    return x * logistic(x);
+}
+
+static double log_sum(double x)
+{
+    return log1p(exp(x));
+}
+
+static double root(double x)
+{
+    return 1 / sqrt(x);
+}
+
+static double normal(double x)
+{
+    return x * 0.5 * erfc(-x / sqrt(2));
+}
+
+static tsr_status values_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *a = tsr_from_host(mesh, "f64[6]@[S(0)]", A), *b, *mask;
+    (void)arg;
+
+    b = tsr_from_host(mesh, "f64[6]@[R]", B);
+    IS(tsr_sub(a, b), -3, -2.5, 0, 0, 5, 2);
+    IS(tsr_div(a, b), -2, -0.25, NAN, 1, -0.25, 2);
+    IS(tsr_pow(a, b), -2, 0.25, 1, sqrt(0.5), 1, 16);
+    IS(tsr_maximum(a, b), 1, 2, 0, 0.5, 1, 4);
+    IS(tsr_minimum(a, b), -2, -0.5, 0, 0.5, -4, 2);
+    EACH(tsr_abs(a), fabs);
+    IS(tsr_sign(a), -1, -1, 0, 1, 1, 1);
+    EACH(tsr_exp(a), exp);
+    EACH(tsr_log(a), log);
+    EACH(tsr_log1p(a), log1p);
+    EACH(tsr_sqrt(a), sqrt);
+    EACH(tsr_rsqrt(a), root);
+    IS(tsr_reciprocal(a), -0.5, -2, INFINITY, 2, 1, 0.25);
+    EACH(tsr_tanh(a), tanh);
+    EACH(tsr_sigmoid(a), logistic);
+    EACH(tsr_silu(a), times_logistic);
+    EACH(tsr_softplus(a), log_sum);
+    EACH(tsr_sin(a), sin);
+    EACH(tsr_cos(a), cos);
+    EACH(tsr_floor(a), floor);
+    EACH(tsr_ceil(a), ceil);
+    EACH(tsr_round(a), rint);
+    EACH(tsr_erf(a), erf);
+    EACH(tsr_gelu(a, false), normal);
+    IS(tsr_gelu(tsr_fill(a, 1), true), 0.84119199060827676, 0.84119199060827676,
+       0.84119199060827676, 0.84119199060827676, 0.84119199060827676, 0.84119199060827676);
+    IS(tsr_leaky_relu(a, 0.25), -0.5, -0.125, 0, 0.5, 1, 4);
+    IS(tsr_elu(a, 2), 2 * expm1(-2), 2 * expm1(-0.5), 0, 0.5, 1, 4);
+    IS(tsr_affine(a, 2, 1), -3, 0, 1, 2, 3, 9);
+    IS(tsr_clamp(a, -1, 1), -1, -0.5, 0, 0.5, 1, 1);
+    IS(tsr_clamp(a, -INFINITY, 0), -2, -0.5, 0, 0, 0, 0);
+    IS(tsr_cast(a, TSR_I32), -2, 0, 0, 0, 1, 4);
+    IS(tsr_cast(a, TSR_BOOL), 1, 1, 0, 1, 1, 1);
+    IS(tsr_eq(a, b), 0, 0, 1, 1, 0, 0);
+    IS(tsr_ne(a, b), 1, 1, 0, 0, 1, 1);
+    IS(tsr_lt(a, b), 1, 1, 0, 0, 0, 0);
+    IS(tsr_le(a, b), 1, 1, 1, 1, 0, 0);
+    IS(tsr_gt(a, b), 0, 0, 0, 0, 1, 1);
+    IS(tsr_ge(a, b), 0, 0, 1, 1, 1, 1);
+    mask = tsr_gt(a, b);
+    IS(tsr_logical_and(tsr_ne(a, b), mask), 0, 0, 0, 0, 1, 1);
+    IS(tsr_logical_and(a, b), 1, 1, 0, 1, 1, 1);
+    IS(tsr_logical_or(mask, tsr_lt(a, b)), 1, 1, 0, 0, 1, 1);
+    IS(tsr_logical_not(mask), 1, 1, 1, 1, 0, 0);
+    IS(tsr_where(mask, a, b), 1, 2, 0, 0.5, 1, 4);
+    IS(tsr_masked_fill(a, mask, 7), -2, -0.5, 0, 0.5, 7, 7);
+    IS(tsr_lerp(a, b, tsr_fill(b, 0.5)), -0.5, 0.75, 0, 0.5, -1.5, 3);
+    IS(tsr_lerp_by(a, b, 2), 4, 4.5, 0, 0.5, -9, 0);
+    IS(tsr_addcmul(a, b, b, 2), 0, 7.5, 0, 1, 33, 12);
+    IS(tsr_addcdiv(a, b, tsr_affine(b, 0, 2), 4), 0, 3.5, 0, 1.5, -7, 8);
+    return TSR_OK;
+}
+
+static tsr_status inplace_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const specs[] = {"f64[6]@[S(0)]", "f64[6]@[R]", "f64[6]@[P(sum)]"};
+    (void)arg;
+
+    for (int i = 0; i < 3; i++) {
+        tsr_tensor *a = tsr_from_host(mesh, specs[i], A), *b = tsr_from_host(mesh, specs[2 - i], B);
+        const tsr_spec spec = *tsr_tensor_spec(a);
+
+        CHECK(tsr_sub_inplace(a, b) == a);
+        IS(a, -3, -2.5, 0, 0, 5, 2);
+        CHECK(tsr_div_inplace(a, tsr_fill(b, 0.5)) == a);
+        IS(a, -6, -5, 0, 0, 10, 4);
+        CHECK(tsr_affine_inplace(a, 0.5, 1) == a);
+        IS(a, -2, -1.5, 1, 1, 6, 3);
+        CHECK(tsr_clamp_inplace(a, -1, 4) == a);
+        IS(a, -1, -1, 1, 1, 4, 3);
+        CHECK(tsr_addcmul_inplace(a, b, b, 1) == a);
+        IS(a, 0, 3, 1, 1.25, 20, 7);
+        CHECK(tsr_addcdiv_inplace(a, a, tsr_fill(b, 2), -1) == a);
+        IS(a, 0, 1.5, 0.5, 0.625, 10, 3.5);
+        CHECK(tsr_lerp_by_inplace(a, b, 0) == a);
+        CHECK(tsr_lerp_inplace(a, b, tsr_fill(b, 1)) == a);
+        IS(a, 1, 2, 0, 0.5, -4, 2);
+        CHECK(tsr_masked_fill_inplace(a, tsr_lt(a, tsr_fill(a, 0)), 9) == a);
+        IS(a, 1, 2, 0, 0.5, 9, 2);
+        CHECK(tsr_sqrt_inplace(a) == a);
+        IS(a, 1, sqrt(2), 0, sqrt(0.5), 3, sqrt(2));
+        CHECK(tsr_fill_inplace(a, -1) == a);
+        IS(a, -1, -1, -1, -1, -1, -1);
+        CHECK(tsr_spec_equal(tsr_tensor_spec(a), &spec));
+    }
+    return TSR_OK;
+}
+
+/* Steps of an optimizer: lists, and numbers that are others each time. */
+static tsr_status steps_job(tsr_mesh *mesh, void *arg)
+{
+    enum { LISTS = 4 };
+    tsr_tensor *x[LISTS], *m[LISTS], *v[LISTS];
+    double want[N];
+    int64_t misses = 0;
+    (void)arg;
+
+    memcpy(want, A, sizeof want);
+    for (int i = 0; i < LISTS; i++) {
+        x[i] = tsr_from_host(mesh, i % 2 ? "f64[6]@[S(0)]" : "f64[6]@[R]", A);
+        m[i] = tsr_from_host(mesh, "f64[6]@[S(0)]", B);
+        v[i] = tsr_fill(m[i], 4);
+    }
+    for (int step = 1; step <= 5; step++) {
+        char text[40];
+        const char *attrs[] = {text};
+
+        snprintf(text, sizeof text, "value=-%.17g", 0.5 / step);
+        CHECK(tsr_foreach("addcdiv_inplace", (tsr_tensor *const *[]){x, m, v}, 3, LISTS, attrs, 1,
+                          x) == TSR_OK);
+        for (int i = 0; i < N; i++)
+            want[i] -= 0.5 / step * B[i] / 4;
+        for (int i = 0; i < LISTS; i++)
+            CHECK(is(x[i], want));
+        misses = step == 1 ? tsr_counters_get(mesh).plan_misses : misses;
+    }
+    CHECK(tsr_counters_get(mesh).plan_misses == misses);
+    return TSR_OK;
+}
+
+static void values(void **state)
+{
+    (void)state;
+    pass_on("1", values_job, NULL);
+    pass_on("4", values_job, NULL);
+}
+
+static void in_place(void **state)
+{
+    (void)state;
+    pass_on("3", inplace_job, NULL);
+}
+
+static void steps(void **state)
+{
+    (void)state;
+    pass_on("2", steps_job, NULL);
+}
+
+/* ---- calls that cannot be ---- */
+
+static tsr_status read_call(const char *text, void *out, tsr_error *err)
+{
+    const tsr_mesh_shape mesh = tsr__case_mesh(2);
+    char name[TSR_TEXT_LEN];
+    const size_t n = strcspn(text, " ");
+
+    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    return tsr__case_read(tsr_op_find(NULL, name), text + n, &mesh, out, err);
+}
+
+static void refused(void **state)
+{
+    static const bad_text bad[] = {
+        {"exp i32[4]", TSR_ERR_DTYPE, "exp: needs a floating point type, not i32[4]@[R]"},
+        {"div i64[4] i64[4]", TSR_ERR_DTYPE, "div: needs a floating point type, not i64[4]@[R]"},
+        {"sub bool[4] bool[4]", TSR_ERR_DTYPE, "sub: there is none of bool, only of numbers"},
+        {"add f32[4] f64[4]", TSR_ERR_DTYPE, "add: dtypes differ in f32[4]@[R] f64[4]@[R]"},
+        {"eq f32[4] i32[4]", TSR_ERR_DTYPE, "eq: dtypes differ in f32[4]@[R] i32[4]@[R]"},
+        {"where f32[4] f32[4] f32[4]", TSR_ERR_DTYPE, "where: its condition is not bool in f32[4]"},
+        {"where bool[4] f32[4] f64[4]", TSR_ERR_DTYPE, "where: dtypes differ in bool[4]"},
+        {"masked_fill f32[4] u8[4]", TSR_ERR_DTYPE, "masked_fill: its mask is not bool in f32[4]"},
+        {"lt f32[3] f32[4]", TSR_ERR_SHAPE, "lt: shapes do not broadcast, f32[3]@[R] f32[4]@[R]"},
+        {"sub_inplace f32[1,4] f32[3,4]", TSR_ERR_SHAPE,
+         "sub_inplace: the result does not fit its first input, f32[1,4]@[R] f32[3,4]@[R]"},
+        {"masked_fill_inplace f32[4] bool[3,4]", TSR_ERR_SHAPE,
+         "masked_fill_inplace: the result does not fit its first input"},
+        {"affine i32[4] mul=0.5", TSR_ERR_ARG, "affine: its numbers must be whole for i32"},
+        {"clamp u8[4] max=1.5", TSR_ERR_ARG, "clamp: its numbers must be whole for u8"},
+        {"clamp f32[4] max=x", TSR_ERR_PARSE, "clamp: max=x is not of type number"},
+        {"cast f32[4]", TSR_ERR_ARG, "cast: to which dtype? dtype=f32, say, is missing"},
+        {"cast f32[4] dtype=f33", TSR_ERR_PARSE, "cast: dtype=f33 is not of type dtype"},
+        {"addcmul f32[4] f32[4]", TSR_ERR_ARG, "addcmul: input b is missing"},
+        {"exp f32[4] f32[4]", TSR_ERR_ARG, "exp: takes inputs x, but 2 were given"},
+    };
+    (void)state;
+
+    expect_bad_texts(bad, sizeof bad / sizeof *bad, read_call, sizeof(tsr_schema));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values),
+        cmocka_unit_test(in_place),
+        cmocka_unit_test(steps),
+        cmocka_unit_test(refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

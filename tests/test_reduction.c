@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_reduction.c - reductions and scans: kernels against their references on random shapes; edges
+   by value, on one rank and with their dim cut into parts; how many bytes travel; what is
+   refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel_check.h"
+#include "op/local_call.h"
+#include "op/op_case.h"
+#include "ranks.h"
+#include "tessera_ext.h"
+#include "tessera_ops.h"
+
+/* ---- kernels ---- */
+
+static void append(char *text, size_t n, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + used, n - used, format, args);
+    va_end(args);
+}
+
+/* A call of the op as a text, without its dtype. */
+static void random_call(const char *op, uint64_t *seed, char *text, size_t n)
+{
+    const tsr_shape s = random_shape(seed);
+    const char *comma = "dims=";
+    const bool scan = !strncmp(op, "cum", 3), arg = !strncmp(op, "arg", 3);
+
+    snprintf(text, n, "[");
+    for (int d = 0; d < s.ndim; d++)
+        append(text, n, "%s%" PRId64, d ? "," : "", s.size[d]);
+    append(text, n, "] ");
+    if (s.ndim > 0 && (scan || (arg && below(seed, 4))))
+        append(text, n, "dim=%d ", (int)below(seed, s.ndim));
+    for (int d = 0; d < s.ndim && !scan && !arg; d++)
+        if (below(seed, 2)) {
+            append(text, n, "%s%d", comma, d);
+            comma = ",";
+        }
+    if (scan)
+        append(text, n, " reverse=%s", below(seed, 2) ? "true" : "false");
+    if (!strcmp(op, "norm"))
+        append(text, n, " p=%s", (const char *[]){"1", "2", "inf"}[below(seed, 3)]);
+    if (!strcmp(op, "var") || !strcmp(op, "std"))
+        append(text, n, " correction=%d", (int)below(seed, 3));
+}
+
+/* Rounding of the result, and of sums of n terms that are larger than it. */
+static bool is_close(tsr_dtype dtype, double x, double want, double n, double largest)
+{
+    const double rest = dtype == TSR_F64 ? 0x1p-50 : dtype == TSR_F32 ? 0x1p-20 : 0x1p-18;
+
+    if (isnan(want) || isinf(want) || isinf(x))
+        return isnan(want) ? isnan(x) : x == want;
+    return fabs(x - want) <= 4 * eps_of(dtype) * fabs(want) + n * rest * largest + tiniest(dtype);
+}
+
+static void compare(const char *what, const tsr_kernel_call *call, const void *want)
+{
+    const tsr_operand *in = &call->in[0], *out = &call->out[0];
+    const int64_t n = tsr_shape_count(&in->shape);
+    const bool product = strstr(what, "prod");
+    double largest = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        const double x = fabs(tsr__get(in->dtype, in->data, i));
+        largest = isfinite(x) && x > largest ? x : largest;
+    }
+    for (int64_t i = 0; i < tsr_shape_count(&out->shape); i++) {
+        const double x = tsr__get(out->dtype, out->data, i), y = tsr__get(out->dtype, want, i);
+        const double most = product ? fabs(y) : strstr(what, "var ") ? largest * largest : largest;
+        const bool good =
+            tsr__dtype_is_float(out->dtype)
+                ? is_close(out->dtype, x, y, 8, most)
+                : !memcmp((const char *)out->data + (size_t)i * tsr_dtype_size(out->dtype),
+                          (const char *)want + (size_t)i * tsr_dtype_size(out->dtype),
+                          tsr_dtype_size(out->dtype));
+        if (!good)
+            fail_msg("%s by %s: element %d is %.17g, reference %.17g", what,
+                     tsr_kernel_variant_name(call->variant), (int)i, x, y);
+    }
+}
+
+static void run_all(const tsr_op *op, const char *text, numbers content, uint64_t *seed)
+{
+    const tsr_mesh_shape mesh = tsr__case_mesh(1);
+    const tsr_windows none = {0};
+    tsr_heap heap = {0};
+    const int coord = 0;
+    tsr_kernel_call call = {0};
+    tsr_error err = {0};
+    tsr_schema s;
+    tsr_spec out;
+    void *want;
+
+    if (tsr__case_read(op, text, &mesh, &s, &err) != TSR_OK)
+        return; /* an empty dim without a maximum, a scan without dims */
+    out = (tsr_spec){.dtype = s.out_dtype[0], .shape = s.out_shape[0], .mesh = mesh};
+    tsr__local_call(&s, s.in, &out, &none, &coord, &call);
+    call.in[0] = operand(s.in[0].dtype, s.in[0].shape);
+    call.out[0] = operand(out.dtype, out.shape);
+    fill(&call.in[0], content, seed);
+    call.reference = true;
+    assert_int_equal(tsr__kernel_once(&heap, op, &call, &err), TSR_OK);
+    want = call.out[0].data;
+    call.reference = false;
+    for (tsr_kernel_variant v = TSR_VARIANT_PLAIN; v <= TSR_VARIANT_AVX2; v++) {
+        char what[TSR_TEXT_LEN];
+
+        call.out[0].data = operand(out.dtype, out.shape).data;
+        call.variant = v;
+        snprintf(what, sizeof what, "%s %s", op->name, text);
+        assert_int_equal(tsr__kernel_once(&heap, op, &call, &err), TSR_OK);
+        compare(what, &call, want);
+        free(call.out[0].data);
+    }
+    call.out[0].data = want;
+    free_call(&call);
+}
+
+static const char *const ops[] = {"prod",   "min",    "norm", "var", "std",    "logsumexp",
+                                  "argmax", "argmin", "any",  "all", "cumsum", "cumprod"};
+enum { OPS = sizeof ops / sizeof *ops };
+
+static void kernels_are_their_references(void **state)
+{
+    /* longer than what is walked together */
+    static const char *const large[] = {"[1031,37] dim=0",  "[37,1031] dim=1", "[9001] dim=0",
+                                        "[5,2049,3] dim=1", "[3,1100] dim=1",  "[700,1100] dim=0",
+                                        "[41,600] dim=1"};
+    uint64_t seed = 5;
+    char call[TSR_TEXT_LEN], text[2 * TSR_TEXT_LEN];
+
+    (void)state;
+    for (int t = 0; t < 12000; t++) {
+        const char *name = ops[t % OPS];
+        const bool chooses = strchr("ma", name[0]) && strcmp(name, "max");
+
+        random_call(name, &seed, call, sizeof call);
+        snprintf(text, sizeof text, "%s%s", tsr_dtype_name(dtypes[below(&seed, 8)]), call);
+        run_all(tsr_op_find(NULL, name), text,
+                (numbers)below(&seed, chooses || !strcmp(name, "logsumexp") ? 3 : 2), &seed);
+    }
+    for (int k = 0; k < OPS; k++)
+        for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+            for (int d = 0; d < 8; d++) {
+                const bool dim = !strncmp(ops[k], "arg", 3) || !strncmp(ops[k], "cum", 3);
+                const char *space = strchr(large[i], ' ');
+
+                snprintf(text, sizeof text, "%s%.*s %s%s", tsr_dtype_name(dtypes[d]),
+                         (int)(space - large[i]), large[i], dim ? "dim" : "dims", space + 4);
+                run_all(tsr_op_find(NULL, ops[k]), text, strstr(ops[k], "prod") ? INTEGERS : REALS,
+                        &seed);
+            }
+}
+
+/* ---- edges, by value ---- */
+
+enum { MOST = 8 };
+
+static const struct {
+    const char *op, *attrs[3]; /* of one dim */
+    tsr_dtype dtype;
+    int n;
+    double x[MOST];
+    int n_out; /* 1: reduced */
+    double want[MOST];
+} edges[] = {
+    {"norm", {NULL}, TSR_F64, 3, {3e200, 0, 4e200}, 1, {5e200}},
+    {"norm", {NULL}, TSR_F64, 4, {3e-200, 4e-200, 0, 0}, 1, {5e-200}},
+    {"norm", {NULL}, TSR_BF16, 4, {0x3p100, 0x4p100, 0, 0}, 1, {0x5p100}},
+    {"norm", {NULL}, TSR_F16, 5, {30000, 40000, 0, 0, 0}, 1, {49984}},
+    {"norm", {NULL}, TSR_F32, 3, {0, 0, 0}, 1, {0}},
+    {"norm", {NULL}, TSR_F64, 3, {INFINITY, 1, NAN}, 1, {NAN}},
+    {"norm", {NULL}, TSR_F64, 3, {INFINITY, 1, 2}, 1, {INFINITY}},
+    {"norm", {"p=1"}, TSR_F32, 4, {1, -2, 3, -4}, 1, {10}},
+    {"norm", {"p=inf"}, TSR_F32, 4, {1, -2, 3, -4}, 1, {4}},
+    {"norm", {"p=inf"}, TSR_F32, 0, {0}, 1, {0}},
+    {"norm", {NULL}, TSR_F32, 0, {0}, 1, {0}},
+    {"var", {NULL}, TSR_F64, 4, {1e9, 1e9 + 1, 1e9 + 2, 1e9 + 3}, 1, {5.0 / 3}},
+    {"var", {"correction=0"}, TSR_F32, 4, {4e7f, 4e7f + 4, 4e7f + 8, 4e7f + 12}, 1, {20}},
+    {"var", {NULL}, TSR_F32, 1, {3}, 1, {NAN}},
+    {"var", {"correction=2"}, TSR_F32, 1, {3}, 1, {NAN}},
+    {"var", {"correction=0"}, TSR_F32, 1, {3}, 1, {0}},
+    {"var", {NULL}, TSR_F32, 0, {0}, 1, {NAN}},
+    {"std", {NULL}, TSR_F64, 3, {1, 3, 5}, 1, {2}},
+    {"logsumexp", {NULL}, TSR_F32, 3, {1000, 1000, -INFINITY}, 1, {1000.6931f}},
+    {"logsumexp", {NULL}, TSR_F64, 3, {-1000, -1000, -2000}, 1, {-999.3068528194401}},
+    {"logsumexp", {NULL}, TSR_F32, 3, {-INFINITY, -INFINITY, -INFINITY}, 1, {-INFINITY}},
+    {"logsumexp", {NULL}, TSR_F32, 3, {-INFINITY, INFINITY, 1}, 1, {INFINITY}},
+    {"logsumexp", {NULL}, TSR_F32, 3, {INFINITY, NAN, 1}, 1, {NAN}},
+    {"logsumexp", {NULL}, TSR_F64, 0, {0}, 1, {-INFINITY}},
+    {"argmax", {NULL}, TSR_F32, 6, {1, 5, 2, 5, 5, 0}, 1, {1}},
+    {"argmax", {"dim=0"}, TSR_F32, 6, {1, 5, 2, NAN, 9, NAN}, 1, {3}},
+    {"argmin", {NULL}, TSR_I64, 6, {1, 5, 0, 5, 0, 3}, 1, {2}},
+    {"argmin", {"dim=-1"}, TSR_F64, 6, {1, 0, -0.0, 0, 3, 1}, 1, {1}},
+    {"argmax", {NULL}, TSR_BOOL, 5, {0, 0, 1, 1, 0}, 1, {2}},
+    {"argmax", {NULL}, TSR_F32, 2, {-INFINITY, -INFINITY}, 1, {0}},
+    {"any", {NULL}, TSR_F32, 4, {0, -0.0, 0, 0}, 1, {0}},
+    {"any", {NULL}, TSR_F32, 4, {0, -0.0, 0, NAN}, 1, {1}},
+    {"any", {NULL}, TSR_BF16, 4, {0, -0.0, 1e-30, 0}, 1, {1}},
+    {"any", {NULL}, TSR_I64, 5, {0, 0, 0, 0, -7}, 1, {1}},
+    {"any", {NULL}, TSR_U8, 0, {0}, 1, {0}},
+    {"all", {NULL}, TSR_F64, 4, {1, 2, -0.0, 4}, 1, {0}},
+    {"all", {NULL}, TSR_I32, 4, {1, 2, 3, 4}, 1, {1}},
+    {"all", {NULL}, TSR_BOOL, 4, {1, 1, 1, 0}, 1, {0}},
+    {"all", {NULL}, TSR_BOOL, 0, {0}, 1, {1}},
+    {"prod", {NULL}, TSR_BOOL, 3, {1, 0, 1}, 1, {0}},
+    {"min", {NULL}, TSR_BOOL, 3, {1, 1, 1}, 1, {1}},
+    {"min", {NULL}, TSR_F32, 3, {1, NAN, -1}, 1, {NAN}},
+    {"prod", {NULL}, TSR_U8, 3, {16, 3, 16}, 1, {0}}, /* modulo 256 */
+    {"prod", {NULL}, TSR_F32, 0, {0}, 1, {1}},
+    {"cumsum", {"dim=0"}, TSR_F32, 5, {1, 2, 3, 4, 5}, 5, {1, 3, 6, 10, 15}},
+    {"cumsum", {"dim=0", "reverse=true"}, TSR_I64, 5, {1, 2, 3, 4, 5}, 5, {15, 14, 12, 9, 5}},
+    {"cumsum", {"dim=0"}, TSR_U8, 4, {200, 100, 1, 1}, 4, {200, 44, 45, 46}},
+    {"cumsum", {"dim=0"}, TSR_BF16, 4, {256, 1, 1, 1}, 4, {256, 256, 258, 260}},
+    {"cumprod", {"dim=-1"}, TSR_F64, 5, {1, 2, 3, 4, 5}, 5, {1, 2, 6, 24, 120}},
+    {"cumprod", {"dim=0", "reverse=true"}, TSR_I32, 4, {1, 2, 3, 4}, 4, {24, 24, 12, 4}},
+};
+enum { EDGES = sizeof edges / sizeof *edges };
+
+/* Sharded by its dim, on any number of ranks. */
+static tsr_status check_edge(tsr_mesh *mesh, void *arg)
+{
+    const int e = *(const int *)arg;
+    double x[MOST], got[MOST];
+    char spec[TSR_TEXT_LEN];
+    int n_attrs = 0;
+    tsr_tensor *in, *y;
+    tsr_dtype dtype;
+
+    tsr__convert(edges[e].dtype, x, TSR_F64, edges[e].x, edges[e].n);
+    snprintf(spec, sizeof spec, "%s[%d]@[S(0)%s]", tsr_dtype_name(edges[e].dtype), edges[e].n,
+             tsr_mesh_shape_of(mesh)->ndim > 1 ? ",S(0)" : "");
+    while (n_attrs < 3 && edges[e].attrs[n_attrs])
+        n_attrs++;
+    in = tsr_from_host(mesh, spec, x);
+    y = tsr_op_run(mesh, edges[e].op, &in, 1, edges[e].attrs, n_attrs);
+    CHECK(tsr_mesh_status(mesh) == TSR_OK);
+    dtype = tsr_tensor_spec(y)->dtype;
+    CHECK(tsr_to_host(y, got, (size_t)edges[e].n_out * tsr_dtype_size(dtype)) == TSR_OK);
+    for (int i = 0; i < edges[e].n_out; i++) {
+        const double a = tsr__get(dtype, got, i), b = edges[e].want[i];
+        const bool good = isnan(b) ? isnan(a) : a == b || fabs(a - b) <= 2e-7 * fabs(b);
+        if (!good)
+            fprintf(stderr, "edge %d, %s: %.17g, not %.17g\n", e, edges[e].op, a, b);
+        CHECK(good);
+    }
+    return TSR_OK;
+}
+
+static void edges_are_right(void **state)
+{
+    (void)state;
+    for (int e = 0; e < EDGES; e++) {
+        pass_on("1", check_edge, &e);
+        pass_on("3", check_edge, &e);
+        pass_on("2x2", check_edge, &e);
+    }
+}
+
+/* ---- what travels ---- */
+
+static int64_t bytes_of(tsr_mesh *mesh, const char *op, const char *attr)
+{
+    tsr_tensor *x = tsr_arange(mesh, "f32[600,10]@[S(0)]", 1, 0.001);
+    const int64_t before = tsr_counters_get(mesh).bytes_in;
+
+    tsr_op_run(mesh, op, &x, 1, &attr, attr ? 1 : 0);
+    return tsr_mesh_status(mesh) == TSR_OK ? tsr_counters_get(mesh).bytes_in - before : -1;
+}
+
+/* Words of results: the data are 4 * 6000 bytes. */
+static tsr_status check_bytes(tsr_mesh *mesh, void *arg)
+{
+    const int64_t others = tsr_mesh_size(mesh) - 1;
+    (void)arg;
+
+    CHECK(bytes_of(mesh, "norm", "dims=0") == others * 10 * 8);
+    CHECK(bytes_of(mesh, "norm", "p=1") == 0);
+    CHECK(bytes_of(mesh, "norm", "p=inf") == 0);
+    CHECK(bytes_of(mesh, "prod", "dims=0") == 0);
+    CHECK(bytes_of(mesh, "min", "dims=0") == 0);
+    CHECK(bytes_of(mesh, "var", "dims=0") == others * 21 * 8);
+    CHECK(bytes_of(mesh, "std", NULL) == others * 3 * 8);
+    CHECK(bytes_of(mesh, "logsumexp", "dims=0") == others * 20 * 8);
+    CHECK(bytes_of(mesh, "any", "dims=0") == others * 2 * 8);
+    CHECK(bytes_of(mesh, "all", NULL) == others * 8);
+    CHECK(bytes_of(mesh, "argmax", NULL) == others * 2 * 8);
+    CHECK(bytes_of(mesh, "argmin", "dim=0") == others * 20 * 8);
+    CHECK(bytes_of(mesh, "argmin", "dim=1") == 0);
+    CHECK(bytes_of(mesh, "cumsum", "dim=0") == others * 10 * 8);
+    CHECK(bytes_of(mesh, "cumprod", "dim=1") == 0);
+    return TSR_OK;
+}
+
+static void only_results_travel(void **state)
+{
+    (void)state;
+    pass_on("2", check_bytes, NULL);
+    pass_on("4", check_bytes, NULL);
+}
+
+/* ---- typed functions ---- */
+
+static tsr_status check_typed(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_arange(mesh, "f64[2,3]@[S(1)]", 1, 1); /* 1 2 3, 4 5 6 */
+    const int one = 1, two[] = {0, 1};
+    struct {
+        tsr_tensor *y;
+        int n;
+        double want[6];
+    } calls[] = {
+        {tsr_prod(x, &one, 1, false), 2, {6, 120}},
+        {tsr_min(x, NULL, 0, true), 1, {1}},
+        {tsr_norm(x, 1, &one, 1, false), 2, {6, 15}},
+        {tsr_norm(x, INFINITY, two, 2, false), 1, {6}},
+        {tsr_var(x, &one, 1, 0, true), 2, {2.0 / 3, 2.0 / 3}},
+        {tsr_std(x, &one, 1, 1, false), 2, {1, 1}},
+        {tsr_logsumexp(x, &one, 1, false), 2, {3.4076059644443806, 6.4076059644443806}},
+        {tsr_cumsum(x, -1, false), 6, {1, 3, 6, 4, 9, 15}},
+        {tsr_cumprod(x, 1, true), 6, {6, 6, 3, 120, 30, 6}},
+    };
+    int64_t index[2];
+    uint8_t truth[2];
+    double got[6];
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        CHECK(tsr_to_host(calls[i].y, got, (size_t)calls[i].n * sizeof *got) == TSR_OK);
+        for (int k = 0; k < calls[i].n; k++)
+            CHECK(fabs(got[k] - calls[i].want[k]) <= 1e-14 * calls[i].want[k]);
+    }
+    CHECK(tsr_to_host(tsr_argmax(x, &one, true), index, sizeof index) == TSR_OK);
+    CHECK(index[0] == 2 && index[1] == 2);
+    CHECK(tsr_to_host(tsr_argmin(x, NULL, false), index, sizeof *index) == TSR_OK);
+    CHECK(index[0] == 0);
+    CHECK(tsr_to_host(tsr_all(x, &one, 1, false), truth, sizeof truth) == TSR_OK);
+    CHECK(truth[0] == 1 && truth[1] == 1);
+    CHECK(tsr_to_host(tsr_any(x, NULL, 0, false), truth, 1) == TSR_OK && truth[0] == 1);
+    return TSR_OK;
+}
+
+static void typed_functions(void **state)
+{
+    (void)state;
+    pass_on("1", check_typed, NULL);
+    pass_on("2", check_typed, NULL);
+}
+
+/* ---- what is refused ---- */
+
+static const struct {
+    const char *op, *in, *attr, *sentence;
+} bad[] = {
+    {"min", "f32[3,0]", "dims=1", "min: dim 1 of f32[3,0]@[R] is empty, it has no minimum"},
+    {"argmax", "f32[3,0]", "dim=1",
+     "argmax: dim 1 of f32[3,0]@[R] is empty, it has no largest or smallest element"},
+    {"argmin", "f32[0]", NULL,
+     "argmin: dim 0 of f32[0]@[R] is empty, it has no largest or smallest element"},
+    {"norm", "f32[3]", "p=3", "norm: p is 1, 2 or inf, not 3"},
+    {"norm", "f32[3]", "p=-inf", "norm: p is 1, 2 or inf, not -inf"},
+    {"norm", "i32[3]", NULL, "norm: needs a floating point type, not i32[3]@[R]"},
+    {"var", "bool[3]", NULL, "var: needs a floating point type, not bool[3]@[R]"},
+    {"logsumexp", "u8[3]", NULL, "logsumexp: needs a floating point type, not u8[3]@[R]"},
+    {"cumsum", "f32[3]", NULL, "cumsum: dim= says along which dim"},
+    {"cumprod", "bool[3]", "dim=0", "cumprod: needs numbers, not truth values, bool[3]@[R]"},
+};
+
+static tsr_status check_bad(tsr_mesh *mesh, void *arg)
+{
+    const int i = *(const int *)arg;
+    tsr_tensor *x = tsr_zeros(mesh, bad[i].in);
+
+    tsr_op_run(mesh, bad[i].op, &x, 1, &bad[i].attr, bad[i].attr ? 1 : 0);
+    CHECK(tsr_mesh_status(mesh) != TSR_OK);
+    if (strcmp(tsr_mesh_message(mesh), bad[i].sentence) != 0) {
+        fprintf(stderr, "%s\n", tsr_mesh_message(mesh));
+        return TSR_ERR_MISMATCH;
+    }
+    return TSR_OK;
+}
+
+static void bad_input(void **state)
+{
+    (void)state;
+    for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++)
+        pass_on("2", check_bad, &i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_their_references),
+        cmocka_unit_test(edges_are_right),
+        cmocka_unit_test(only_results_travel),
+        cmocka_unit_test(typed_functions),
+        cmocka_unit_test(bad_input),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
