@@ -22,7 +22,7 @@ const onnx_operator onnx_operators[] = {
     {.group = "math", .name = "DFT"},
     {.group = "math", .name = "Det"},
     {.group = "math", .name = "Div", .by = "div"},
-    {.group = "math", .name = "Einsum"},
+    {.group = "math", .name = "Einsum", .by = "einsum"},
     {.group = "math", .name = "Elu", .by = "elu"},
     {.group = "math", .name = "Erf", .by = "erf"},
     {.group = "math", .name = "Exp", .by = "exp"},
