@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c and scan_ops.c, and by
-   run/merged.c. */
+/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c and scan_ops.c, and
+   by run/moments.c. */
 #include "op/merged_dims.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merged_dims.h - ops along dims of which ranks hold parts: each makes a few words of its own, these are
-   gathered and merged (kernel/merge.h). Their rows run tsr__run_reduction. Pure. */
+/* merged_dims.h - ops along dims of which ranks hold parts: each makes a few words of its own,
+   these are gathered and merged (kernel/merge.h). Their rows run tsr__run_reduction. Pure. */
 #ifndef TSR_OP_MERGED_DIMS_H
 #define TSR_OP_MERGED_DIMS_H
 
