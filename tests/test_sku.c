@@ -307,8 +307,8 @@ static void fill(tsr_dtype dtype, int64_t n, void *x)
         tsr__put(dtype, x, i, (double)((i * 7 + i / 5) % 5 - (dtype == TSR_U8 ? 0 : 2)));
 }
 
-/* What errors are compared with besides the element itself: where terms of a row cancel, its largest
-   element. */
+/* What errors are compared with besides the element itself: where terms of a row cancel, its
+   largest element. */
 static double scale_of(const runner *r, tsr_dtype dtype, int64_t n, const void *want)
 {
     double scale = 1;
