@@ -357,8 +357,8 @@ static bool is_attention(const tsr_kernel_sku *sku)
            (sku->op == TSR_LINALG_ATTENTION || sku->op == TSR_LINALG_ATTENTION_BACKWARD);
 }
 
-/* What errors are compared with besides the element itself: where terms of a row cancel, its largest
-   element. */
+/* What errors are compared with besides the element itself: where terms of a row cancel, its
+   largest element. */
 static double scale_of(const runner *r, tsr_dtype dtype, int64_t n, const void *want)
 {
     double scale = 1;
