@@ -373,8 +373,8 @@ static const char *const index_add_cases[] = {
 static const char *const scatter_backward_cases[] = {"f64[4,6] i64[4,6]<4", "f64[5,3] i64[5,3]<5",
                                                      "f64[4,6] i64[2,4]<6 dim=1",
                                                      "f64[5,7] i64[3,3]<7 dim=1", NULL};
-static const char *const one_hot_cases[] = {"i64[8]<6 classes=6", "i64[7]<5 classes=5",
-                                            "i64[4,2]<6 classes=6 dtype=f32",
+static const char *const one_hot_cases[] = {"i64[8]<6 classes=6", "i64[7]<6 classes=6",
+                                            "i64[4,2]<7 classes=7 dtype=f32",
                                             "i64[5,3]<7 classes=7 dtype=f32", NULL};
 
 const tsr_op tsr__ops_indexing[] = {
