@@ -274,6 +274,19 @@ static void run_range(onnx_call *c)
 
 /* ---- looking up ---- */
 
+/* Indices below 0 count from the end of `size`. */
+static tsr_tensor *from_front(onnx_call *c, tsr_tensor *i, int64_t size)
+{
+    tsr_tensor *in[3];
+
+    if (!i)
+        return NULL;
+    in[0] = onnx_run2(c, "lt", i, onnx_scalar(c, tsr_tensor_spec(i)->dtype, 0));
+    in[1] = onnx_run(c, "affine", &i, 1, "add=%lld", (long long)size);
+    in[2] = i;
+    return onnx_run(c, "where", in, 3, "%s", "");
+}
+
 /* Along an axis, by indices of any shape; negative ones count from the end. */
 static void run_gather(onnx_call *c)
 {
@@ -289,6 +302,7 @@ static void run_gather(onnx_call *c)
         size[n++] = i->size[d];
     for (int d = (int)axis + 1; d < x->ndim; d++)
         size[n++] = x->size[d];
+    in[1] = from_front(c, in[1], x->size[axis]);
     in[0] = in[1] ? onnx_run(c, "index_select", in, 2, "dim=%lld", (long long)axis) : NULL;
     if (in[0])
         c->out[0] = onnx_reshape(c, in[0], size, n);
@@ -311,14 +325,11 @@ static void run_one_hot(onnx_call *c)
 {
     const tsr_dtype dtype = tsr_tensor_spec(c->in[2])->dtype;
     const long long depth = (long long)onnx_number(c, 1);
-    tsr_tensor *i = onnx_run(c, "cast", c->in, 1, "dtype=i64"), *below, *y, *part[2];
+    tsr_tensor *i = onnx_run(c, "cast", c->in, 1, "dtype=i64"), *y, *part[2];
 
-    if (!i)
-        return;
-    below = onnx_run2(c, "lt", i, onnx_scalar(c, TSR_I64, 0));
-    part[1] = onnx_run(c, "affine", &i, 1, "add=%lld", depth);
-    i = onnx_run(c, "where", (tsr_tensor *[]){below, part[1], i}, 3, "%s", "");
-    y = onnx_run(c, "one_hot", &i, 1, "classes=%lld dtype=%s", depth, tsr_dtype_name(dtype));
+    i = from_front(c, i, depth);
+    y = i ? onnx_run(c, "one_hot", &i, 1, "classes=%lld dtype=%s", depth, tsr_dtype_name(dtype))
+          : NULL;
     if (!y)
         return;
     for (int k = 0; k < 2; k++)
@@ -353,15 +364,32 @@ static void run_topk(onnx_call *c)
     c->out[1] = out[1];
 }
 
+static void run_gather_elements(onnx_call *c)
+{
+    const tsr_shape *x = shape_of(c->in[0]);
+    const int64_t axis = counted(onnx_int(c, "axis", 0), x->ndim);
+    tsr_tensor *in[2] = {c->in[0], from_front(c, c->in[1], x->size[axis])};
+
+    c->out[0] = onnx_run(c, "gather", in, 2, "dim=%lld", (long long)axis);
+}
+
 static void run_scatter(onnx_call *c)
 {
     const char *how = onnx_text(c, "reduction", "none");
+    const tsr_shape *x = shape_of(c->in[0]);
+    const int64_t axis = counted(onnx_int(c, "axis", 0), x->ndim);
+    tsr_tensor *in[3] = {c->in[0], from_front(c, c->in[1], x->size[axis]), c->in[2]};
 
     if (strcmp(how, "mul") == 0)
         onnx_differs(c, "scattered products");
     else
-        c->out[0] = onnx_run(c, strcmp(how, "add") == 0 ? "scatter_add" : "scatter", c->in, 3,
-                             "dim=%lld", (long long)onnx_int(c, "axis", 0));
+        c->out[0] = onnx_run(c, strcmp(how, "add") == 0 ? "scatter_add" : "scatter", in, 3,
+                             "dim=%lld", (long long)axis);
+}
+
+static void run_random(onnx_call *c)
+{
+    onnx_differs(c, "random numbers of another generator");
 }
 
 static void run_eye_like(onnx_call *c)
@@ -398,6 +426,7 @@ static void run_dropout(onnx_call *c)
 }
 
 const onnx_row onnx_shape_rows[] = {
+    {.onnx = "Bernoulli", .run = run_random},
     {.onnx = "Concat", .op = "cat", .attrs = "dim=axis"},
     {.onnx = "Constant", .run = run_constant},
     {.onnx = "ConstantOfShape", .run = run_constant_of_shape},
@@ -407,7 +436,7 @@ const onnx_row onnx_shape_rows[] = {
     {.onnx = "EyeLike", .run = run_eye_like},
     {.onnx = "Flatten", .run = run_flatten},
     {.onnx = "Gather", .run = run_gather},
-    {.onnx = "GatherElements", .op = "gather", .attrs = "dim=axis:0"},
+    {.onnx = "GatherElements", .run = run_gather_elements},
     {.onnx = "Hardmax", .run = run_hardmax},
     {.onnx = "Identity", .run = run_identity},
     {.onnx = "OneHot", .run = run_one_hot},

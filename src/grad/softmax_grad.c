@@ -52,7 +52,7 @@ static tsr_tensor *through_statistics(const tsr_grad_call *c, tsr_tensor *mean, 
     }
     if (grad_mean) /* in the shape of x */
         sum = tsr__grad_added(sum,
-                            tsr_add(grad_mean, tsr_mul(c->in[0], tsr__grad_scalar(c->in[0], 0))));
+                              tsr_add(grad_mean, tsr_mul(c->in[0], tsr__grad_scalar(c->in[0], 0))));
     return sum ? tsr_mul(sum, each) : NULL;
 }
 

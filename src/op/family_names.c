@@ -14,6 +14,8 @@ const char *tsr_op_family(const tsr_op *op)
         {tsr__ops_einsum, "sums of products"},
         {tsr__ops_attention, "attention"},
         {tsr__ops_reduction, "reductions"},
+        {tsr__ops_merging, "statistics"},
+        {tsr__ops_scan, "scans"},
         {tsr__ops_softmax, "softmax"},
         {tsr__ops_views, "order of elements"},
         {tsr__ops_repeats, "repeating"},
@@ -27,7 +29,12 @@ const char *tsr_op_family(const tsr_op *op)
         {tsr__ops_resampling, "resampling"},
         {tsr__ops_norm, "normalisation"},
         {tsr__ops_layer_norm, "layer normalisation"},
-        {tsr__ops_class_loss, "losses"},
+        {tsr__ops_class_loss, "losses of classes"},
+        {tsr__ops_pair_loss, "losses of pairs"},
+        {tsr__ops_indexing, "indexing"},
+        {tsr__ops_ordering, "sorting"},
+        {tsr__ops_random, "random numbers"},
+        {tsr__ops_creation, "creation"},
         {tsr__ops_decomposed, "made of others"},
     };
 
