@@ -212,9 +212,9 @@ TSR_API tsr_tensor *tsr_linear(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bi
 TSR_API tsr_tensor *tsr_dot(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_outer(tsr_tensor *a, tsr_tensor *b);
 /* The product of 1 to 4 tensors, a letter for each of their axes: "bij,bjk->bik". Axes that the
-   output lacks are summed; a letter twice in one operand is its diagonal; ... stands for dims without
-   a letter, which broadcast. Without -> the output has the dims of ... and then the letters that
-   occur once, in the order of the alphabet. At most 63 characters. */
+   output lacks are summed; a letter twice in one operand is its diagonal; ... stands for dims
+   without a letter, which broadcast. Without -> the output has the dims of ... and then the letters
+   that occur once, in the order of the alphabet. At most 63 characters. */
 TSR_API tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n);
 
 /* Zero is the usual; NULL options: all usual. */
@@ -224,12 +224,12 @@ typedef struct tsr_attention_opts {
     int64_t group; /* head h of queries reads head h / group of keys; 0: as they divide */
 } tsr_attention_opts;
 
-/* softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], k [batch, key heads, keys, dim] and
-   v [batch, key heads, keys, width]: [batch, heads, rows, width]. mask (may be NULL) broadcasts to
-   [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A row
-   that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum, [batch,
-   heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never stored as a
-   whole. */
+/* softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], k [batch, key heads, keys, dim]
+   and v [batch, key heads, keys, width]: [batch, heads, rows, width]. mask (may be NULL) broadcasts
+   to [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A
+   row that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum,
+   [batch, heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never
+   stored as a whole. */
 TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
                                   const tsr_attention_opts *opts, tsr_tensor **lse);
 /* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of
@@ -308,9 +308,9 @@ typedef struct tsr_class_opts {
     double label_smoothing; /* 0 to 1: what of the target goes to all classes alike */
 } tsr_class_opts;
 
-/* Minus the logarithm of softmax at the target: x is [..., classes], target i32 or i64 [...], weight
-   [classes] or NULL. A mean is divided by the weights of the targets that count. *lse (may be
-   NULL) is the logarithm of each row's sum of exponentials, in f64, and *divisor what a mean was
+/* Minus the logarithm of softmax at the target: x is [..., classes], target i32 or i64 [...],
+   weight [classes] or NULL. A mean is divided by the weights of the targets that count. *lse (may
+   be NULL) is the logarithm of each row's sum of exponentials, in f64, and *divisor what a mean was
    divided by, NULL of others: the gradient needs them. A target that is no class is an error. Where
    classes are sharded only a few numbers of each row travel. NULL options are the defaults. */
 TSR_API tsr_tensor *tsr_cross_entropy(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
@@ -373,8 +373,8 @@ TSR_API tsr_tensor *tsr_instance_norm(tsr_tensor *x, tsr_tensor *weight, tsr_ten
                                       const tsr_norm_opts *opts, tsr_tensor **mean,
                                       tsr_tensor **rstd);
 /* The last n_dims dims of x less their mean, by their standard deviation (eps is added to the
-   variance; 0: 1e-5), times weight, plus bias, which are of the shape of these dims and may be NULL.
-   *mean and *rstd (may be NULL) are what the gradient needs, of size 1 along these dims. */
+   variance; 0: 1e-5), times weight, plus bias, which are of the shape of these dims and may be
+   NULL. *mean and *rstd (may be NULL) are what the gradient needs, of size 1 along these dims. */
 TSR_API tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int n_dims,
                                    double eps, tsr_tensor **mean, tsr_tensor **rstd);
 /* By the root of the mean square instead: there is no mean and no bias. */

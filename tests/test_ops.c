@@ -221,18 +221,18 @@ static tsr_status test_law(tsr_mesh *mesh, void *arg)
 static void one_mesh_dim(void **state)
 {
     (void)state;
-    pass_on("1", test_law, &(int){20});
-    pass_on("2", test_law, &(int){100});
-    pass_on("3", test_law, &(int){60});
-    pass_on("4", test_law, &(int){60});
+    pass_on("1", test_law, &(int){12});
+    pass_on("2", test_law, &(int){40});
+    pass_on("3", test_law, &(int){24});
+    pass_on("4", test_law, &(int){24});
 }
 
 static void several_mesh_dims(void **state)
 {
     (void)state;
-    pass_on("2x2", test_law, &(int){50});
-    pass_on("2x3", test_law, &(int){24});
-    pass_on("2x2x2", test_law, &(int){2}); /* planning takes longer than running */
+    pass_on("2x2", test_law, &(int){24});
+    pass_on("2x3", test_law, &(int){12});
+    pass_on("2x2x2", test_law, &(int){1}); /* planning takes longer than running */
 }
 
 /* ---- mpi: one world for all meshes, each on the part of it that it needs ---- */

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -39,7 +40,7 @@ static void all_ops_are_right(void **state)
         tsr_validation v = {0};
         tsr_error err = {0};
 
-        if (!op_is_asked(name))
+        if (!op_is_asked(name) || (i % 5 && getenv("TESSERA_TEST_SAMPLE")))
             continue;
         if (tsr_validate(op_at(i), &v, &err) != TSR_OK)
             fail_msg("%s: %s", name, err.text);
@@ -61,15 +62,17 @@ static bool has_odd_size(const tsr_schema *s)
 }
 
 /* Or a tuple that holds by chance would be called missing: for every case there is one like it
-   whose sizes do not divide by 2. */
+   whose sizes do not divide by 2. Of composed ops only runs are tried. */
 static void cases_are_generic(void **state)
 {
     const tsr_mesh_shape mesh = tsr__case_mesh(2);
+    int missing = 0;
     (void)state;
 
     for (const tsr_op *const *family = tsr__op_families(); *family; family++)
         for (const tsr_op *op = *family; op->name; op++)
-            for (const char *const *text = op->cases; *text && !op->fits; text++) {
+            for (const char *const *text = op->cases; *text && !op->fits && !tsr_op_is_composed(op);
+                 text++) {
                 tsr_schema s, other;
                 bool odd = false;
 
@@ -79,8 +82,10 @@ static void cases_are_generic(void **state)
                     odd = odd || (tsr__case_alike(&s, &other) && has_odd_size(&other));
                 }
                 if (!odd)
-                    fail_msg("%s: no case like %s has odd sizes", op->name, *text);
+                    fprintf(stderr, "%s: no case like %s has odd sizes\n", op->name, *text);
+                missing += !odd;
             }
+    assert_int_equal(missing, 0);
 }
 
 /* ---- planted flaws ---- */

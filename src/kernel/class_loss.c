@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* class_loss.c - see class_loss.h. Logits are read once: a row's exponentials are summed while it is
-   in the cache. f16 and bf16 are computed in f32, losses in f64. */
+/* class_loss.c - see class_loss.h. Logits are read once: a row's exponentials are summed while it
+   is in the cache. f16 and bf16 are computed in f32, losses in f64. */
 #include "kernel/class_loss.h"
 
 #include "kernel/kernels.h"

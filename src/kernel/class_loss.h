@@ -23,9 +23,9 @@ enum { TSR_CLASS_COUNT = 0 };
    f32 would be too coarse for large logits; what a mean was divided by. nll_loss has no second. */
 enum { TSR_CLASS_OUT_LSE = 1 };
 
-/* cross_entropy in steps: first numbers of every row, four of each, which are merged over ranks that
-   have other classes; then the sum of the losses here and of what their mean is divided by, which
-   are added up over ranks that have other rows. An error of the call is in its `error`. */
+/* cross_entropy in steps: first numbers of every row, four of each, which are merged over ranks
+   that have other classes; then the sum of the losses here and of what their mean is divided by,
+   which are added up over ranks that have other rows. An error of the call is in its `error`. */
 int64_t tsr__class_count(const tsr_kernel_call *call);
 void tsr__class_local(const tsr_kernel_call *call, double *numbers);
 void tsr__class_merge(int64_t count, double *numbers, const double *more);

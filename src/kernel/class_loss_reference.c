@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* class_loss_reference.c - cross_entropy, nll_loss and their gradients by their definitions, element
-   by element. Of a part of the classes nll_loss gives its part of the sum. Called when a call asks
-   for the reference. */
+/* class_loss_reference.c - cross_entropy, nll_loss and their gradients by their definitions,
+   element by element. Of a part of the classes nll_loss gives its part of the sum. Called when a
+   call asks for the reference. */
 #include "kernel/class_loss.h"
 
 #include "kernel/index.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layer_norm_reference.c - layer_norm, rms_norm and their gradients by their definitions, element by
-   element: to be checked by eye. Called when a call asks for the reference. */
+/* layer_norm_reference.c - layer_norm, rms_norm and their gradients by their definitions, element
+   by element: to be checked by eye. Called when a call asks for the reference. */
 #include "kernel/layer_norm.h"
 
 #include "kernel/index.h"

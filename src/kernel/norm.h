@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm.h - normalisation on one rank, in the two steps of merge.h, with a few numbers per statistic.
-   x is [samples, channels,
-   space...]; a statistic is of one channel, or of one group of channels of one sample. */
+/* norm.h - normalisation on one rank, in the two steps of merge.h, with a few numbers per
+   statistic. x is [samples, channels, space...]; a statistic is of one channel, or of one group of
+   channels of one sample. */
 #ifndef TSR_KERNEL_NORM_H
 #define TSR_KERNEL_NORM_H
 

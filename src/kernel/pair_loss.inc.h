@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair_loss.inc.h - body of pair_loss.c for f32 or f64 and one instruction set: needs T, EXP, LOG1P,
-   SET and FN; undefines them. Blocks of n elements; operands that are NULL are 1. */
+/* pair_loss.inc.h - body of pair_loss.c for f32 or f64 and one instruction set: needs T, EXP,
+   LOG1P, SET and FN; undefines them. Blocks of n elements; operands that are NULL are 1. */
 
 /* The loss of every element. */
 SET static void FN(losses)(pair_kind kind, int64_t n, const void *const in[4], void *result)

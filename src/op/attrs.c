@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,dims:ints") and as
-   the user writes them ("dim=1"). Values are plain numbers, or short texts; names are looked up when
-   planning only. Of a `number` planning sees how it compares with 0 and 1, and whether it is whole,
-   no more: a learning rate that changes with every step is the same call. Of a `seed` it sees
-   nothing. */
+   the user writes them ("dim=1"). Values are plain numbers, or short texts; names are looked up
+   when planning only. Of a `number` planning sees how it compares with 0 and 1, and whether it is
+   whole, no more: a learning rate that changes with every step is the same call. Of a `seed` it
+   sees nothing. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>

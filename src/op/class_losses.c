@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* class_losses.c - cross_entropy and nll_loss of x [..., classes] and the class that each row should
-   have, and their gradients. Rows shard freely; a mean over rows of several ranks is one of sums
-   that travel. Where classes shard, ranks tell each other a few numbers of every row, or have parts
-   of a sum; logits never move (run/class_merge.c). Weights are known to all. */
+/* class_losses.c - cross_entropy and nll_loss of x [..., classes] and the class that each row
+   should have, and their gradients. Rows shard freely; a mean over rows of several ranks is one of
+   sums that travel. Where classes shard, ranks tell each other a few numbers of every row, or have
+   parts of a sum; logits never move (run/class_merge.c). Weights are known to all. */
 #include <inttypes.h>
 
 #include "kernel/class_loss.h"
@@ -401,6 +401,7 @@ const tsr_op tsr__ops_class_loss[] = {
      .scratch = tsr__scratch_class_loss,
      .localise = class_localise,
      .run = tsr__run_class_loss,
+     .merges = true,
      .grad = tsr__grad_cross_entropy,
      .cases = cross_entropy_cases},
     {.name = "cross_entropy_backward",
@@ -424,6 +425,7 @@ const tsr_op tsr__ops_class_loss[] = {
      .kernel = tsr__kernel_nll_loss,
      .localise = class_localise,
      .run = tsr__run_class_loss,
+     .merges = true,
      .grad = tsr__grad_nll_loss,
      .cases = nll_loss_cases},
     {.name = "nll_loss_backward",

@@ -11,9 +11,9 @@ typedef struct tsr_terms {
     int input[TSR_MAX_IN][TSR_MAX_IN]; /* their inputs */
 } tsr_terms;
 
-/* Terms of the inputs that are there; a term with an absent input falls away, unless it says "a*b?":
-   b is 1 if it is absent. For a list, "*" is
-   the sum of all. An error if an input occurs twice or is unknown. */
+/* Terms of the inputs that are there; a term with an absent input falls away, unless it says
+   "a*b?": b is 1 if it is absent. For a list, "*" is the sum of all. An error if an input occurs
+   twice or is unknown. */
 tsr_status tsr__terms_parse(const tsr_schema *schema, tsr_terms *out, tsr_error *err);
 
 /* Rules by which partial inputs pass through the op. */

@@ -151,6 +151,7 @@ static const char *const truth_cases[] = {
     "bool[4,2] dims=1 keepdim=true",
     "bool[5,3] dims=1 keepdim=true",
     "bool[1,4]",
+    "bool[1,5]",
     "bool[3,1]",
     NULL,
 };

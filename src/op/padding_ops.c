@@ -289,7 +289,13 @@ static const char *const unfold_backward_cases[] = {
     NULL,
 };
 static const char *const triangle_cases[] = {
-    "f64[4,6]", "f64[5,3]", "f64[2,4,6] diagonal=1", "f64[3,7,5] diagonal=-2", NULL,
+    "f64[4,6]",
+    "f64[5,3]",
+    "f64[2,4,6] diagonal=1",
+    "f64[3,5,7] diagonal=1",
+    "f64[4,6] diagonal=-2",
+    "f64[7,5] diagonal=-2",
+    NULL,
 };
 
 #define PAD_ATTRS "before:ints,after:ints"

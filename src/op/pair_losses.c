@@ -150,8 +150,8 @@ static tsr_status add_partial(const tsr_schema *s, int k, int also, tsr_reduce r
 }
 
 /* Of mse_loss the gradient is linear in x and target together. bce_with_logits and its gradient by
-   x are linear in weight, and linear but for what does not depend on it in target and in pos_weight:
-   that can be averaged. */
+   x are linear in weight, and linear but for what does not depend on it in target and in
+   pos_weight: that can be averaged. */
 static tsr_status add_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     const int x = x_of(s), target = x + TSR_PAIR_TARGET, weight = x + TSR_PAIR_WEIGHT;

@@ -112,8 +112,11 @@ done:
 }
 
 static const char *const expand_cases[] = {
-    "f64[4,1] sizes=4,6",    "f64[5,1] sizes=5,3", "f64[4,6] sizes=2,-1,6",
-    "f64[5,3] sizes=3,-1,3", "f64[1] sizes=3,4",   NULL,
+    "f64[4,1] sizes=-1,6",
+    "f64[5,1] sizes=-1,6",
+    "f64[4,6] sizes=2,-1,-1",
+    "f64[5,3] sizes=2,-1,-1",
+    NULL,
 };
 
 static const char *const tile_cases[] = {
