@@ -43,7 +43,7 @@ json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] =
 json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x*"' ops cat
 bad 'ops: an unknown op' 'unknown op "matmult"; did you mean matmul?' ops matmult
 run 0 kernels
-has 'kernels' 'embedding        0  embedding ' 'bag_max_backward      f32 f64 f16 bf16' \
+has 'kernels' 'embedding        0  embedding ' 'bag_max_backward ' \
     'reference plain avx2 avx512' 'linalg           0  matmul' '2589 kernels'
 json 'kernels json' 'len(o["results"]) == 2589 and len({r["sku"] for r in o["results"]}) == 2589 and
     sum(r["used"] for r in o["results"]) == len({tuple(r["sku"].split(".")[:-1]) for r in o["results"]}) and
@@ -51,7 +51,7 @@ json 'kernels json' 'len(o["results"]) == 2589 and len({r["sku"] for r in o["res
     [r["value"] for r in o["results"] if r["sku"] == "embedding.bag_max.f16.i32.plain"] == [6] and
     [(r["index"], r["category_value"]) for r in o["results"] if r["sku"] == "pointwise.add.f32.plain"] ==
         [(None, 1)]' kernels
-json 'kernels of a category' '{r["op"] for r in o["results"]} == {"sum", "mean", "max"}' kernels reduction
+json 'kernels of a category' '{"sum", "mean", "max", "cumsum"} <= {r["op"] for r in o["results"]}' kernels reduction
 json 'kernels of an op' '{r["category"] for r in o["results"]} == {"reduction", "pooling"}' kernels max
 json 'kernels of an op of a category' 'len(o["results"]) == 24' kernels reduction.max
 bad 'kernels: an unknown op' '"maximam" is no category and no op' kernels maximam
@@ -84,7 +84,7 @@ has 'rules of matmul with a bias' 'S(0),R,R -> S(0)' 'S(1),S(0),P(sum) -> P(sum)
 run 0 explain 'softmax f32[4,4] mesh=2' --rules
 is 'rules without shards' 'R -> R'
 run 0 explain 'softmax f32[4,4]@[SS(1,2)] mesh=2 dim=0' --rules
-is 'rules with a strided shard' 'R -> R' 'SS(1,2) -> SS(1,2)'
+is 'rules with a strided shard' 'R -> R' 'SS(0,2) -> SS(0,2)' 'SS(1,2) -> SS(1,2)'
 run 0 explain 'sum i32[4,5,6]@[S(0)] mesh=2 dims=0,-1 keepdim=true' --rules
 is 'rules of sum' 'R -> R' 'P(sum) -> P(sum)' 'S(0) -> P(sum)' 'S(1) -> S(1)' 'S(2) -> P(sum)'
 run 0 explain 'cat f32[4,5]@[S(1)] f32[2,5] f32[1,5] mesh=2' --rules
