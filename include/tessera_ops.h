@@ -88,8 +88,8 @@ TSR_API tsr_tensor *tsr_addcmul_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor
 TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
 
 /* Any op on each of n tensors, or of n pairs and so on: in[k] is the list of its k-th inputs, attrs
-   are texts as for tsr_op_run, "value=-0.1", read once. tsr_foreach("addcdiv_inplace",
-   (tsr_tensor *const *[]){x, m, v}, 3, n, &"value=-0.1", 1, x); out may be one of the lists. */
+   are texts as for tsr_op_run, read once. tsr_foreach("addcdiv_inplace", (tsr_tensor *const *[]){x,
+   m, v}, 3, n, (const char *[]){"value=-0.1"}, 1, x); out may be one of the lists. */
 TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, int n,
                                const char *const *attrs, int n_attrs, tsr_tensor **out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_grad.c - gradients, for every row that has one and each of its cases, in f64: on one rank
    they are what finite differences say; on meshes, with sampled placements of inputs and of the
-   outputs' gradients, they are what one rank gets; and asking for one of them alone gives the same.
-   Every row says whether a gradient flows. */
+   outputs' gradients, they are what one rank gets; and asking for one of them alone gives the
+   same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>

@@ -69,8 +69,8 @@ static void cases_are_generic(void **state)
     int missing = 0;
     (void)state;
 
-    for (const tsr_op *const *family = tsr__op_families(); *family; family++)
-        for (const tsr_op *op = *family; op->name; op++)
+    for (const tsr_family *family = tsr__op_families(); family->rows; family++)
+        for (const tsr_op *op = family->rows; op->name; op++)
             for (const char *const *text = op->cases; *text && !op->fits && !tsr_op_is_composed(op);
                  text++) {
                 tsr_schema s, other;

@@ -7,8 +7,8 @@
 
 const tsr_op *tsr_op_row(int i)
 {
-    for (const tsr_op *const *family = tsr__op_families(); *family; family++)
-        for (const tsr_op *op = *family; op->name; op++)
+    for (const tsr_family *family = tsr__op_families(); family->rows; family++)
+        for (const tsr_op *op = family->rows; op->name; op++)
             if (i-- == 0)
                 return op;
     return NULL;

@@ -23,7 +23,11 @@ struct tsr_rules {
 /* rows.c: all rows, ended by one without a name; and one by name, NULL if there is none. In-place
    forms, NAME_inplace, are found but not listed. */
 const tsr_op *tsr__op_find(const char *name);
-const tsr_op *const *tsr__op_families(void); /* ended by NULL */
+typedef struct tsr_family {
+    const char *name;
+    const tsr_op *rows; /* ended by one without a name */
+} tsr_family;
+const tsr_family *tsr__op_families(void); /* ended by one without rows */
 
 /* ---- helpers for rows ---- */
 

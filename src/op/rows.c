@@ -1,45 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rows.c - the list of families, and finding a row by name. */
+/* rows.c - the list of families and their names, and finding a row by name. */
 #include <string.h>
 
 #include "op/families.h"
 
-const tsr_op *const *tsr__op_families(void)
+const tsr_family *tsr__op_families(void)
 {
-    /* clang-format off: one by one */
-    static const tsr_op *const families[] = {
-        tsr__ops_pointwise,
-        tsr__ops_compare,
-        tsr__ops_linalg,
-        tsr__ops_einsum,
-        tsr__ops_attention,
-        tsr__ops_reduction,
-        tsr__ops_merging,
-        tsr__ops_scan,
-        tsr__ops_softmax,
-        tsr__ops_views,
-        tsr__ops_repeats,
-        tsr__ops_cuts,
-        tsr__ops_padding,
-        tsr__ops_shape_composed,
-        tsr__ops_reshape,
-        tsr__ops_embedding,
-        tsr__ops_convolution,
-        tsr__ops_pooling,
-        tsr__ops_resampling,
-        tsr__ops_norm,
-        tsr__ops_layer_norm,
-        tsr__ops_class_loss,
-        tsr__ops_pair_loss,
-        tsr__ops_indexing,
-        tsr__ops_ordering,
-        tsr__ops_random,
-        tsr__ops_creation,
-        tsr__ops_decomposed,
-        NULL,
+    static const tsr_family families[] = {
+        {"pointwise", tsr__ops_pointwise},
+        {"comparisons and choices", tsr__ops_compare},
+        {"linear algebra", tsr__ops_linalg},
+        {"sums of products", tsr__ops_einsum},
+        {"attention", tsr__ops_attention},
+        {"reductions", tsr__ops_reduction},
+        {"statistics", tsr__ops_merging},
+        {"scans", tsr__ops_scan},
+        {"softmax", tsr__ops_softmax},
+        {"order of elements", tsr__ops_views},
+        {"repeating", tsr__ops_repeats},
+        {"cutting", tsr__ops_cuts},
+        {"padding", tsr__ops_padding},
+        {"splitting", tsr__ops_shape_composed},
+        {"shapes", tsr__ops_reshape},
+        {"lookups", tsr__ops_embedding},
+        {"convolution", tsr__ops_convolution},
+        {"pooling", tsr__ops_pooling},
+        {"resampling", tsr__ops_resampling},
+        {"normalisation", tsr__ops_norm},
+        {"layer normalisation", tsr__ops_layer_norm},
+        {"losses of classes", tsr__ops_class_loss},
+        {"losses of pairs", tsr__ops_pair_loss},
+        {"indexing", tsr__ops_indexing},
+        {"sorting", tsr__ops_ordering},
+        {"random numbers", tsr__ops_random},
+        {"creation", tsr__ops_creation},
+        {"made of others", tsr__ops_decomposed},
+        {NULL, NULL},
     };
-    /* clang-format on */
     return families;
+}
+
+const char *tsr_op_family(const tsr_op *op)
+{
+    for (const tsr_family *family = tsr__op_families(); family->rows; family++)
+        for (const tsr_op *row = family->rows; row->name; row++)
+            if (row == op)
+                return family->name;
+    return NULL;
 }
 
 static const tsr_op *find_in(const tsr_op *family, const char *name)
@@ -54,7 +61,7 @@ const tsr_op *tsr__op_find(const char *name)
 {
     const tsr_op *op = NULL;
 
-    for (const tsr_op *const *family = tsr__op_families(); *family && !op; family++)
-        op = find_in(*family, name);
+    for (const tsr_family *family = tsr__op_families(); family->rows && !op; family++)
+        op = find_in(family->rows, name);
     return op ? op : find_in(tsr__ops_inplace, name);
 }
