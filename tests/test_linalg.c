@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/blas.h"
 #include "op/local_call.h"
 #include "op/op_case.h"
 #include "op/schema.h"
@@ -310,5 +311,6 @@ int main(void)
         cmocka_unit_test(test_bad),
     };
 
+    tsr__blas_setup(); /* kernels are called without a job here */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

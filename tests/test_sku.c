@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/cpu.h"
+#include "kernel/blas.h"
 #include "kernel/pooling.h"
 #include "op/local_call.h"
 #include "op/schema.h"
@@ -602,5 +603,6 @@ int main(void)
         cmocka_unit_test(test_best),   cmocka_unit_test(test_run),
     };
 
+    tsr__blas_setup(); /* kernels are called without a job here */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
