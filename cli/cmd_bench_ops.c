@@ -10,6 +10,8 @@
 #include <string.h>
 #include <tessera_ext.h>
 
+void omp_set_num_threads(int n); /* oneDNN's threads are OpenMP's */
+
 #define BIG "4096,1024"
 #define ATTENTION "8,8,512,64" /* batch, heads, positions, size of a head */
 
@@ -107,6 +109,7 @@ static tsr_status run_bare(void *arg)
     const yardstick *y = arg;
     const subject_row *r = y->row;
 
+    omp_set_num_threads(1);
     if (r->gemms == 0)
         memcpy(y->c, y->a, y->bytes);
     for (int64_t i = 0; i < r->gemms; i++)
