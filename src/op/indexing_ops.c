@@ -180,6 +180,14 @@ done:
     return st;
 }
 
+/* Each rank looks up what it has along dim, zeros elsewhere. */
+static tsr_status add_owners(const tsr_schema *s, int dim, tsr_rules *out, tsr_error *err)
+{
+    const tsr_rule rule = {.in = {plain(dim)}, .out = {tsr_mark_partial(TSR_SUM)}};
+
+    return has_sums(s) ? tsr_rule_add(out, &rule, err) : TSR_OK;
+}
+
 static tsr_status gather_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     const tsr_shape *x = &s->in[X].shape, *index = &s->in[INDEX].shape;
@@ -197,10 +205,7 @@ static tsr_status gather_rule(const tsr_schema *s, tsr_rules *out, tsr_error *er
             rule.in[X] = tsr_mark_shard(d);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
-    if (has_sums(s)) {
-        tsr_rule rule = {.in = {plain(dim)}, .out = {tsr_mark_partial(TSR_SUM)}};
-        TSR_TRY(tsr_rule_add(out, &rule, err));
-    }
+    TSR_TRY(add_owners(s, dim, out, err));
 done:
     return st;
 }
@@ -218,10 +223,7 @@ static tsr_status select_rule(const tsr_schema *s, tsr_rules *out, tsr_error *er
         rule.in[d == dim ? INDEX : X] = tsr_mark_shard(d == dim ? 0 : d);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
-    if (has_sums(s)) {
-        tsr_rule rule = {.in = {plain(dim)}, .out = {tsr_mark_partial(TSR_SUM)}};
-        TSR_TRY(tsr_rule_add(out, &rule, err));
-    }
+    TSR_TRY(add_owners(s, dim, out, err));
 done:
     return st;
 }

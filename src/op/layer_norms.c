@@ -177,18 +177,6 @@ done:
 
 /* ---- rules ---- */
 
-static void set_in(const tsr_schema *s, tsr_rule *rule, int k, tsr_mark mark)
-{
-    if (tsr__schema_has(s, k))
-        rule->in[k] = mark;
-}
-
-static void set_out(const tsr_schema *s, tsr_rule *rule, int k, tsr_mark mark)
-{
-    if (tsr__schema_gives(s, k))
-        rule->out[k] = mark;
-}
-
 /* y = normalised x * weight + bias, in the sums that pend in vectors. */
 static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
@@ -227,7 +215,7 @@ static tsr_status forward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
         for (int k = 1; k < s->n_out && d < lead; k++)
             rule.out[k] = tsr_mark_shard(d);
         for (int k = TSR_LAYER_WEIGHT; k < s->n_in && d >= lead; k++)
-            set_in(s, &rule, k, tsr_mark_shard(d - lead));
+            tsr__rule_in(s, &rule, k, tsr_mark_shard(d - lead));
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:
@@ -248,7 +236,7 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
         tsr_rule rule = {.in = {partial}};
 
         for (int k = 0; k < s->n_out; k++)
-            set_out(s, &rule, k, partial);
+            tsr__rule_out(s, &rule, k, partial);
         TSR_TRY(tsr_rule_add(out, &rule, err));
         rule = (tsr_rule){.in = {[TSR_LAYER_GRAD_WEIGHT] = partial}, .out = {partial}};
         if (whole && tsr__schema_has(s, TSR_LAYER_GRAD_WEIGHT))
@@ -280,12 +268,12 @@ static tsr_status backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
         tsr_rule rule = {.in = {[TSR_LAYER_GRAD] = x, [TSR_LAYER_GRAD_X] = x}};
 
         if (d >= lead)
-            set_in(s, &rule, TSR_LAYER_GRAD_WEIGHT, vector);
+            tsr__rule_in(s, &rule, TSR_LAYER_GRAD_WEIGHT, vector);
         for (int k = TSR_LAYER_GRAD_STATISTICS; k < s->n_in && d < lead; k++)
             rule.in[k] = x;
-        set_out(s, &rule, GRAD_X, x);
+        tsr__rule_out(s, &rule, GRAD_X, x);
         for (int k = GRAD_WEIGHT; k < s->n_out; k++)
-            set_out(s, &rule, k, vector);
+            tsr__rule_out(s, &rule, k, vector);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:

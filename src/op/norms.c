@@ -290,18 +290,6 @@ done:
 
 /* ---- rules ---- */
 
-static void set_in(const tsr_schema *s, tsr_rule *rule, int k, tsr_mark mark)
-{
-    if (tsr__schema_has(s, k))
-        rule->in[k] = mark;
-}
-
-static void set_out(const tsr_schema *s, tsr_rule *rule, int k, tsr_mark mark)
-{
-    if (tsr__schema_gives(s, k))
-        rule->out[k] = mark;
-}
-
 /* Groups are known by where they begin, so channels of groups are not cut into strides. */
 static tsr_mark channel_mark(const tsr_schema *s, int dim)
 {
@@ -312,7 +300,7 @@ static tsr_mark channel_mark(const tsr_schema *s, int dim)
 static void set_statistics_out(const tsr_schema *s, tsr_rule *rule, tsr_mark mark)
 {
     for (int k = MEAN; k <= VAR; k++)
-        set_out(s, rule, k, mark);
+        tsr__rule_out(s, rule, k, mark);
 }
 
 /* y = normalised x * weight + bias, in the sums that pend in vectors. */
@@ -332,8 +320,8 @@ static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_
         if (reduce[i] == TSR_SUM ? !has_weight : !(linear ? has_weight || has_bias : has_bias))
             continue;
         if (linear)
-            set_in(s, &rule, TSR_NORM_WEIGHT, partial);
-        set_in(s, &rule, TSR_NORM_BIAS, partial);
+            tsr__rule_in(s, &rule, TSR_NORM_WEIGHT, partial);
+        tsr__rule_in(s, &rule, TSR_NORM_BIAS, partial);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:
@@ -351,7 +339,7 @@ static tsr_status add_given_partials(const tsr_schema *s, tsr_rules *out, tsr_er
         tsr_rule rule = {.in = {[TSR_NORM_X] = partial, [TSR_NORM_RUNNING_MEAN] = partial},
                          .out = {partial}};
 
-        set_in(s, &rule, TSR_NORM_BIAS, partial);
+        tsr__rule_in(s, &rule, TSR_NORM_BIAS, partial);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     for (int max = 0; max < 2 && !tsr__schema_has(s, TSR_NORM_WEIGHT); max++) {
@@ -379,7 +367,7 @@ static tsr_status forward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
         if (d == 1) {
             rule.in[TSR_NORM_X] = rule.out[Y] = channel_mark(s, 1);
             for (int k = TSR_NORM_WEIGHT; k <= TSR_NORM_RUNNING_VAR; k++)
-                set_in(s, &rule, k, channel_mark(s, 0));
+                tsr__rule_in(s, &rule, k, channel_mark(s, 0));
             set_statistics_out(s, &rule, channel_mark(s, is_grouped(s) ? 1 : 0));
         } else if (d == 0 && is_grouped(s)) {
             set_statistics_out(s, &rule, tsr_mark_shard(0));
@@ -405,11 +393,11 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
         tsr_rule rule = {.in = {mark[i]}};
 
         for (int k = 0; k < N_GRADS; k++)
-            set_out(s, &rule, k, mark[i]);
+            tsr__rule_out(s, &rule, k, mark[i]);
         TSR_TRY(tsr_rule_add(out, &rule, err));
         rule = (tsr_rule){.in = {[TSR_NORM_GRAD_RSTD] = mark[i]}};
-        set_out(s, &rule, GRAD_X, mark[i]);
-        set_out(s, &rule, GRAD_WEIGHT, mark[i]);
+        tsr__rule_out(s, &rule, GRAD_X, mark[i]);
+        tsr__rule_out(s, &rule, GRAD_WEIGHT, mark[i]);
         if (by_x || (!whole && tsr__schema_gives(s, GRAD_X)))
             TSR_TRY(tsr_rule_add(out, &rule, err));
     }
@@ -417,9 +405,9 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
         for (int j = 0; j < (by_x ? 3 : 1); j++) {
             tsr_rule rule = {.in = {[TSR_NORM_GRAD_X] = mark[j], [TSR_NORM_GRAD_MEAN] = mark[j]}};
 
-            set_in(s, &rule, TSR_NORM_GRAD_WEIGHT, mark[i]);
-            set_out(s, &rule, GRAD_X, mark[i]);
-            set_out(s, &rule, GRAD_WEIGHT, mark[j]);
+            tsr__rule_in(s, &rule, TSR_NORM_GRAD_WEIGHT, mark[i]);
+            tsr__rule_out(s, &rule, GRAD_X, mark[i]);
+            tsr__rule_out(s, &rule, GRAD_WEIGHT, mark[j]);
             TSR_TRY(tsr_rule_add(out, &rule, err));
         }
 done:
@@ -441,12 +429,12 @@ static tsr_status backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
         tsr_rule rule = {.in = {[TSR_NORM_GRAD] = x, [TSR_NORM_GRAD_X] = x}};
 
         if (d == 1)
-            set_in(s, &rule, TSR_NORM_GRAD_WEIGHT, vector);
+            tsr__rule_in(s, &rule, TSR_NORM_GRAD_WEIGHT, vector);
         if (d == 1 || (d == 0 && is_grouped(s)))
             rule.in[TSR_NORM_GRAD_MEAN] = rule.in[TSR_NORM_GRAD_RSTD] = is_grouped(s) ? x : vector;
-        set_out(s, &rule, GRAD_X, x);
-        set_out(s, &rule, GRAD_WEIGHT, vector);
-        set_out(s, &rule, GRAD_BIAS, vector);
+        tsr__rule_out(s, &rule, GRAD_X, x);
+        tsr__rule_out(s, &rule, GRAD_WEIGHT, vector);
+        tsr__rule_out(s, &rule, GRAD_BIAS, vector);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:

@@ -74,13 +74,9 @@ static tsr_status check_numbers(const tsr_schema *s, tsr_error *err)
 
 static tsr_status check_inplace(const tsr_schema *s, tsr_error *err)
 {
-    const tsr_shape *x = &s->in[0].shape, *y = &s->out_shape[0];
     char text[2 * TSR_TEXT_LEN];
-    bool fits = x->ndim == y->ndim;
 
-    for (int d = 0; d < y->ndim && fits; d++)
-        fits = x->size[d] == y->size[d];
-    if (fits)
+    if (tsr_shape_equal(&s->in[0].shape, &s->out_shape[0]))
         return TSR_OK;
     return tsr__fail(err, TSR_ERR_SHAPE, "%s: the result does not fit its first input, %s",
                      s->op->name, tsr_schema_text(s, text, sizeof text));
