@@ -71,6 +71,73 @@ TSR_API tsr_tensor *tsr_recompute(tsr_function function, tsr_tensor *const *in, 
 
 /* ---- models: parameters and their placements ------------------------------------------------- */
 
+/* Placements by the names of mesh dims: "data=S(0),space=S(2)" is "[S(0),S(2)]" on a mesh
+   data=2,space=2, and "[S(0)]" on data=4: dims that the text does not name are R, names that the
+   mesh does not have are left out. Fills buf (TSR_TEXT_LEN is always enough) and returns it; "" and
+   an error on the mesh if the text is wrong. Local. */
+TSR_API const char *tsr_places(tsr_mesh *mesh, const char *text, char *buf, size_t n);
+/* x with other placements along the named mesh dims, as they are along the others: what an
+   activation is made to be between layers, "model=S(1)" for a sharded sequence. Collective. */
+TSR_API tsr_tensor *tsr_placed(tsr_tensor *x, const char *text);
+
+/* The weights of a model: watched tensors with names, made from a seed in a way that does not depend
+   on the mesh. */
+typedef struct tsr_params tsr_params;
+TSR_API tsr_status tsr_params_new(tsr_mesh *mesh, tsr_dtype dtype, uint64_t seed,
+                                  tsr_params **out);                  /* Local. */
+TSR_API void tsr_params_free(tsr_params *params);                     /* Local. With its tensors. */
+TSR_API int tsr_params_count(const tsr_params *params);               /* Local. */
+TSR_API tsr_tensor *const *tsr_params_list(const tsr_params *params); /* Local. */
+TSR_API const char *tsr_params_name(const tsr_params *params, int i); /* Local. */
+TSR_API tsr_tensor *tsr_params_find(const tsr_params *params, const char *name); /* NULL: none */
+
+typedef enum tsr_init_kind {
+    TSR_INIT_ZEROS = 0,
+    TSR_INIT_ONES = 1,
+    TSR_INIT_NORMAL = 2,  /* mean 0, deviation `scale` */
+    TSR_INIT_UNIFORM = 3, /* -scale to scale */
+    TSR_INIT_FAN_IN = 4   /* -b to b, b = scale / sqrt(elements of a row; of dims 1 and up) */
+} tsr_init_kind;
+
+typedef struct tsr_init {
+    tsr_init_kind kind;
+    double scale;
+} tsr_init;
+
+/* A weight of a shape, "[64,1,3,3]", and of placements as above (NULL: on every rank). Its values
+   come from the model's seed and its name. Collective. */
+TSR_API tsr_tensor *tsr_param(tsr_params *params, const char *name, const char *shape,
+                              const char *places, tsr_init init);
+
+/* How a layer's weight is shared out along one mesh dim. */
+typedef enum tsr_style_kind {
+    TSR_STYLE_WHOLE = 0,  /* on every rank: what data, sequence and spatial parallel models do */
+    TSR_STYLE_COLUMN = 1, /* by outputs: weight S(0), bias S(0); the output is sharded */
+    TSR_STYLE_ROW = 2     /* by inputs: weight S(1), bias whole; the output is partial. Of a table:
+                             by its rows */
+} tsr_style_kind;
+
+typedef struct tsr_style {
+    tsr_style_kind kind;
+    const char *mesh_dim; /* "model"; where the mesh has no such dim the layer is whole */
+} tsr_style;
+
+/* The weights of one layer. */
+typedef struct tsr_layer {
+    tsr_tensor *weight, *bias; /* bias NULL: none */
+} tsr_layer;
+
+/* Layers, a line each; their weights are params "NAME.weight" and "NAME.bias". Values as PyTorch
+   draws them: uniform by the fan-in; norms 1 and 0; tables normal with deviation `scale`, and
+   watched by rows if rows is true. Collective. */
+TSR_API tsr_layer tsr_linear_layer(tsr_params *params, const char *name, int64_t in, int64_t out,
+                                   bool bias, tsr_style style);
+TSR_API tsr_layer tsr_conv_layer(tsr_params *params, const char *name, int64_t in, int64_t out,
+                                 int64_t kernel, bool bias, tsr_style style); /* square, 2-D */
+TSR_API tsr_layer tsr_norm_layer(tsr_params *params, const char *name, int64_t size);
+TSR_API tsr_tensor *tsr_table_layer(tsr_params *params, const char *name, int64_t rows,
+                                    int64_t columns, double scale, bool by_rows, tsr_style style);
+
 #ifdef __cplusplus
 }
 #endif
