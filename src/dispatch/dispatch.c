@@ -8,6 +8,7 @@
 #include "dispatch/local_plan.h"
 #include "op/schema.h"
 #include "redist/program.h"
+#include "tape/tape.h"
 
 /* ---- steps ---- */
 
@@ -105,8 +106,11 @@ static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_ca
     const tsr_booking b = tsr__book_begin(ctx);
     const tsr_op *op = entry->op;
     tsr_error trouble = {0};
-    tsr_status st = op->run(run, &trouble);
+    tsr_status st;
 
+    ctx->unrecorded++; /* what it calls is part of it */
+    st = op->run(run, &trouble);
+    ctx->unrecorded--;
     tsr__book_end(ctx, &b, &entry->counters);
     if (st == TSR_OK)
         return TSR_OK;
@@ -208,6 +212,36 @@ done:
     return st;
 }
 
+static tsr_record record_of(const tsr_op_call *call, tsr_tensor *const *out, int n_out)
+{
+    return (tsr_record){.kind = TSR_TAPED_OP,
+                        .n_in = call->n_in,
+                        .n_out = n_out,
+                        .in = call->in,
+                        .out = out,
+                        .saves_in = call->entry->saves_in,
+                        .saves_out = call->entry->saves_out,
+                        .op = call->entry->op,
+                        .attrs = call->attrs,
+                        .n_attrs = call->entry->n_attrs};
+}
+
+/* Before an op in place runs: may it, as far as the tape is concerned? */
+static tsr_status check_tape(tsr_ctx *ctx, const tsr_op_call *call)
+{
+    const tsr_record record = record_of(call, NULL, 0);
+
+    return tsr__tape_check_inplace(ctx, &record);
+}
+
+tsr_status tsr__dispatch_record(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *const *out,
+                                int n_out)
+{
+    const tsr_record record = record_of(call, out, n_out);
+
+    return record.op->grad == tsr_grad_none ? TSR_OK : tsr__tape_record(ctx, &record);
+}
+
 /* Two results in one tensor would be none. Which tensors there are no plan knows. */
 static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call)
 {
@@ -244,11 +278,14 @@ done:
 
 tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
+    const bool recorded = tsr__tape_is_on(ctx);
     tsr_opened o;
     tsr_status st;
 
     if (tsr_op_is_composed(call->entry->op))
         return tsr__compose(ctx, call, out);
+    if (recorded && call->entry->op->inplace)
+        TSR_TRY(check_tape(ctx, call));
     TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
     TSR_TRY(tsr__dispatch_compute(call, &o, out));
     if (call->want) {
@@ -259,6 +296,8 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
     }
     for (int k = 0; k < o.plan->schema.op->inplace; k++)
         TSR_TRY(overwrite(ctx, call, o.plan, k, out));
+    if (recorded)
+        TSR_TRY(tsr__dispatch_record(ctx, call, out, o.plan->schema.n_out));
 done:
     return st;
 }

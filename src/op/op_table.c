@@ -44,6 +44,8 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
                             .n_in = tsr__op_inputs(op),
                             .n_attrs = tsr__attrs_count(op),
                             .numbers = tsr__attrs_numbers(op),
+                            .saves_in = ~0u,
+                            .saves_out = ~0u,
                             .defaults = defaults,
                             .means = means,
                             .next = *bucket};
