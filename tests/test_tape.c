@@ -155,8 +155,8 @@ static tsr_tensor *composed(tsr_mesh *mesh, tsr_tensor *const *w)
     tsr_tensor *x = tsr_linear(numbers(mesh, "f64[6,4]", 7), w[0], w[1]);
 
     x = tsr_op_run(mesh, "mish", &x, 1, NULL, 0);
-    x = tsr_op_run(mesh, "instance_norm",
-                   (tsr_tensor *[]){tsr_reshape(x, (int64_t[]){2, 3, 5}, 3)}, 1, NULL, 0);
+    x = tsr_op_run(mesh, "instance_norm", (tsr_tensor *[]){tsr_reshape(x, (int64_t[]){2, 3, 5}, 3)},
+                   1, NULL, 0);
     return mean_of(tsr_mul(tsr_exp(x), x));
 }
 
@@ -164,8 +164,8 @@ static tsr_tensor *cnn(tsr_mesh *mesh, tsr_tensor *const *w)
 {
     const tsr_conv_opts same = {.padding = {1}};
     tsr_tensor *x = tsr_reshape(numbers(mesh, "f64[3,8]", 4), (int64_t[]){3, 1, 8}, 3);
-    tsr_tensor *k = tsr_reshape(tsr_slice(tsr_flatten(w[0], 0, -1), 0, 0, 15, 1),
-                                (int64_t[]){5, 1, 3}, 3);
+    tsr_tensor *k =
+        tsr_reshape(tsr_slice(tsr_flatten(w[0], 0, -1), 0, 0, 15, 1), (int64_t[]){5, 1, 3}, 3);
 
     x = tsr_conv(x, k, w[1], &same);
     x = tsr_batch_norm(x, w[1], NULL, NULL, NULL, NULL, NULL, NULL);
@@ -179,9 +179,9 @@ typedef struct program {
 } program;
 
 static const program PROGRAMS[] = {
-    {"mlp", mlp},     {"shapes", shapes},     {"moves", moves},       {"in place", in_place},
-    {"again", again}, {"table", table},       {"grouped", grouped},   {"composed", composed},
-    {"cnn", cnn},
+    {"mlp", mlp},           {"shapes", shapes},     {"moves", moves},
+    {"in place", in_place}, {"again", again},       {"table", table},
+    {"grouped", grouped},   {"composed", composed}, {"cnn", cnn},
 };
 enum { N_PROGRAMS = sizeof PROGRAMS / sizeof PROGRAMS[0] };
 
@@ -269,8 +269,8 @@ static tsr_status go_back(tsr_mesh *mesh, const program *p, int sample, double *
     for (int k = 0; k < WEIGHTS; k++) {
         memset(grad[k], 0, sizeof grad[k]);
         if (tsr_grad(w[k]))
-            CHECK(tsr_to_host(tsr_grad(w[k]), grad[k],
-                              (size_t)WEIGHT[k].n * sizeof grad[k][0]) == TSR_OK);
+            CHECK(tsr_to_host(tsr_grad(w[k]), grad[k], (size_t)WEIGHT[k].n * sizeof grad[k][0]) ==
+                  TSR_OK);
     }
     return TSR_OK;
 }
@@ -422,7 +422,8 @@ static void test_flow(void **state)
    micro-batches add up without moving anything. */
 static tsr_status reduce_job(tsr_mesh *mesh, void *arg)
 {
-    tsr_tensor *w = tsr_watch(numbers(mesh, "f64[8,16]", 1)), *x = numbers(mesh, "f64[4,16]@[S(0)]", 2);
+    tsr_tensor *w = tsr_watch(numbers(mesh, "f64[8,16]", 1)),
+               *x = numbers(mesh, "f64[4,16]@[S(0)]", 2);
     tsr_counters before;
     double host[128];
 

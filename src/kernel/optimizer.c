@@ -132,29 +132,35 @@ static void block(const tsr_kernel_call *call, const tsr_update *s, step_fn step
             tsr__half_narrow(call->out[k].dtype, wide[k], n, (uint16_t *)call->out[k].data + i);
 }
 
-static void take_step(const tsr_kernel_call *call, tsr_optimizer_step_kind kind)
+void tsr__update_run(const tsr_kernel_call *call, const tsr_update *s)
 {
-    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_OPTIMIZER, kind);
+    const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_OPTIMIZER, s->kind);
     const tsr_dtype dtype = call->in[0].dtype;
     const int64_t n = tsr__operand_count(&call->in[0]);
     const step_fn step = step_for(dtype, v);
-    const tsr_update s = tsr__update_of(call, kind);
     const void *in[TSR_STEP_INPUTS] = {NULL};
     void *out[TSR_STEP_INPUTS] = {NULL};
 
     if (v == TSR_VARIANT_REFERENCE) {
-        tsr__step_reference(call, &s);
+        tsr__step_reference(call, s);
         return;
     }
     for (int64_t i = 0; i < n && is_half(dtype); i += BLOCK)
-        block(call, &s, step, i, n - i < BLOCK ? n - i : BLOCK);
+        block(call, s, step, i, n - i < BLOCK ? n - i : BLOCK);
     if (is_half(dtype))
         return;
     for (int k = 0; k < call->n_in; k++)
         in[k == call->n_in - 1 ? GRAD : k] = call->in[k].data;
     for (int k = 0; k < call->n_out; k++)
         out[k] = call->out[k].data;
-    step(&s, n, in, out);
+    step(s, n, in, out);
+}
+
+static void take_step(const tsr_kernel_call *call, tsr_optimizer_step_kind kind)
+{
+    const tsr_update s = tsr__update_of(call, kind);
+
+    tsr__update_run(call, &s);
 }
 
 void tsr__kernel_sgd_step(const tsr_kernel_call *call)

@@ -27,6 +27,12 @@ typedef struct tsr_update {
 /* From the attributes of the row of that kind. */
 tsr_update tsr__update_of(const tsr_kernel_call *call, tsr_optimizer_step_kind kind);
 
+/* Of a call whose operands are w, its states and the gradient, this update. */
+void tsr__update_run(const tsr_kernel_call *call, const tsr_update *update);
+
+/* The sum of squares of n floats, in f64. */
+double tsr__squares(tsr_dtype dtype, const void *x, int64_t n);
+
 /* The definition, element by element. */
 void tsr__step_reference(const tsr_kernel_call *call, const tsr_update *step);
 

@@ -192,8 +192,8 @@ static tsr_status try_outputs(tsr_trial *trial, const tuples *t, const tsr_rules
         if (found[i].fails)
             continue;
         known = follows(&trial->schema, rules, &tuple, false);
-        if (known && (!t->one_by_one || found[i].moves ||
-                      follows(&trial->schema, rules, &tuple, true)))
+        if (known &&
+            (!t->one_by_one || found[i].moves || follows(&trial->schema, rules, &tuple, true)))
             continue;
         TSR_TRY(tsr__trial_holds(trial, tuple.out, &holds, why, err));
         found[i].unknown = found[i].unknown || !known;
