@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_grad.c - gradients, for every row that has one and each of its cases, in f64: on one rank
-   they are what finite differences say; on meshes, with sampled placements of inputs and of the
+   they are what finite differences say; in f32 they are nearly the same, and there are such of f16 and bf16; on meshes, with sampled placements of inputs and of the
    outputs' gradients, they are what one rank gets; asking for one of them alone gives the same; and
    they depend on the values that the row saves, on all of these and on no others. */
 #include <setjmp.h>
@@ -30,7 +30,7 @@ typedef struct trial {
     tsr_schema schema; /* inputs replicated */
     uint64_t seed;
     double in[TSR_MAX_IN][LAW_ELEMENTS];        /* as the dtypes say */
-    double grad_out[TSR_MAX_OUT][LAW_ELEMENTS]; /* f64 */
+    double grad_out[TSR_MAX_OUT][LAW_ELEMENTS]; /* as f64 */
     double grad_in[TSR_MAX_IN][LAW_ELEMENTS];   /* f64, as one rank finds them */
     bool flows[TSR_MAX_IN];
     operands *there, *matter; /* of the op: those that were given, those whose values matter */
@@ -118,17 +118,20 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
                                 .grad_out = grad_out,
                                 .wanted = wanted,
                                 .grad_in = grad_in};
+    double host[LAW_ELEMENTS];
     char text[TSR_TEXT_LEN];
 
     for (int k = 0; k < TSR_MAX_OUT; k++) {
         if (!is_float(out[k]))
             continue;
-        tsr_spec spec = {.dtype = TSR_F64,
+        tsr_spec spec = {.dtype = tsr_tensor_spec(out[k])->dtype,
                          .shape = tsr_tensor_spec(out[k])->shape,
                          .mesh = *tsr_mesh_shape_of(mesh)};
         for (int m = 0; m < spec.mesh.ndim && sample; m++)
             spec.place[m] = law_placement(mixed(sample, (uint64_t)(8 * k + m) + 999), &spec);
-        grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), t->grad_out[k]);
+        for (int64_t i = 0; i < tsr_shape_count(&spec.shape); i++)
+            tsr__put(spec.dtype, host, i, t->grad_out[k][i]);
+        grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), host);
     }
     for (int k = 0; k < s->n_in; k++)
         wanted[k] = is_float(in[k]) && (only < 0 || only == k);
@@ -290,6 +293,58 @@ done:
     return st;
 }
 
+/* ---- one rank: other floating point types ---- */
+
+static tsr_status check_type(tsr_mesh *mesh, const trial *t, tsr_dtype dtype, trial *other)
+{
+    tsr_tensor *in[TSR_MAX_IN], *out[TSR_MAX_OUT], *grad[TSR_MAX_IN];
+    char got[8 * LAW_ELEMENTS], what[TSR_TEXT_LEN];
+    tsr_status st;
+
+    *other = *t;
+    for (int k = 0; k < other->schema.n_in; k++)
+        if (other->schema.in[k].dtype == TSR_F64)
+            other->schema.in[k].dtype = dtype;
+    set_values(other);
+    TSR_TRY(run_forward(mesh, other, &other->schema, in, out));
+    TSR_TRY(run_backward(mesh, other, &other->schema, in, out, -1, 0, grad));
+    for (int k = 0; k < t->schema.n_in; k++) {
+        const int64_t n = grad[k] ? tsr_shape_count(&t->schema.in[k].shape) : 0;
+        double largest = 1;
+
+        if ((grad[k] != NULL) != t->flows[k])
+            return complain(mesh, other, &other->schema, "one flows here and not of f64");
+        if (grad[k])
+            TSR_TRY(tsr_to_host(grad[k], got, (size_t)n * tsr_dtype_size(dtype)));
+        for (int64_t i = 0; i < n; i++)
+            largest = fmax(largest, fabs(t->grad_in[k][i]));
+        for (int64_t i = 0; i < n && dtype == TSR_F32; i++) {
+            const double a = tsr__get(dtype, got, i), b = t->grad_in[k][i];
+
+            if (fabs(a - b) <= 1e-4 * largest || (isnan(a) && isnan(b)))
+                continue;
+            snprintf(what, sizeof what, "input %d, element %d: %.9g, of f64 %.9g", k, (int)i, a, b);
+            return complain(mesh, other, &other->schema, what);
+        }
+    }
+done:
+    return st;
+}
+
+static tsr_status test_types(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_dtype types[] = {TSR_F32, TSR_F16, TSR_BF16};
+    static trial other;
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < sizeof types / sizeof *types && st == TSR_OK; i++) {
+        tsr_scope_push(mesh);
+        st = check_type(mesh, arg, types[i], &other);
+        tsr_scope_pop(mesh);
+    }
+    return st;
+}
+
 /* ---- meshes: the law ---- */
 
 static tsr_status compare(tsr_mesh *mesh, const trial *t, const tsr_schema *s,
@@ -376,6 +431,7 @@ static void test_case(const tsr_op *op, const char *text, uint64_t seed, operand
     assert_int_equal(tsr__case_read(op, text, &one, &t.schema, NULL), TSR_OK);
     set_values(&t);
     pass_on("1", test_one_rank, &t);
+    pass_on("1", test_types, &t);
     for (size_t m = 0; m < sizeof meshes / sizeof *meshes; m++)
         pass_on(meshes[m].mesh, test_mesh, &(sampled){&t, meshes[m].samples});
 }
