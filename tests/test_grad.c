@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_grad.c - gradients, for every row that has one and each of its cases, in f64: on one rank
-   they are what finite differences say; in f32 they are nearly the same, and there are such of f16 and bf16; on meshes, with sampled placements of inputs and of the
-   outputs' gradients, they are what one rank gets; asking for one of them alone gives the same; and
-   they depend on the values that the row saves, on all of these and on no others. */
+   they are what finite differences say; in f32 they are nearly the same, and in halves they are
+   there; on meshes, with sampled placements of inputs and of the outputs' gradients, they are what
+   one rank gets; asking for one of them alone gives the same; and they depend on the values that
+   the row saves, on all of these and on no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
