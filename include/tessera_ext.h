@@ -252,7 +252,9 @@ struct tsr_op {
     const char *saves;
     bool merges;    /* its run puts together what ranks summed up: not in reproducible mode */
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
-    bool inplace;   /* the output is the first input, and stays where that is */
+    /* so many of its first inputs are overwritten and are its first outputs, each staying where it
+       is; true is 1 */
+    int inplace;
     /* in every part the output has the elements of the one input in their order: it shares its
        memory, and the kernel runs in checks only */
     bool view;

@@ -456,8 +456,8 @@ static void run_case(runner *r, const tsr_op *op, const char *text)
             memset(r->out[reference][k], 0xff, MOST * 8);
             call.out[k].data = tsr__schema_gives(&s, k) ? r->out[reference][k] : NULL;
         }
-        if (op->inplace)
-            memcpy(call.out[0].data, r->in[0], MOST * 8);
+        for (int k = 0; k < op->inplace; k++)
+            memcpy(call.out[k].data, r->in[k], MOST * 8);
         assert_int_equal(tsr__kernel_once(&heap, op, &call, &trouble), TSR_OK);
     }
     for (int k = 0; k < s.n_out; k++)

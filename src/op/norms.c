@@ -699,6 +699,7 @@ const tsr_op tsr__ops_norm[] = {
      .monotone = "+running+new",
      .shape = update_shape,
      .kernel = tsr__kernel_running_update,
+     .grad = tsr_grad_none,
      .inplace = true,
      .cases = update_cases},
     {0},

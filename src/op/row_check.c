@@ -72,6 +72,12 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a view has a kernel and one input, and neither windows nor inplace",
                          op->name);
+    for (int k = 0; k < op->inplace; k++)
+        if (composed || op->inplace > TSR_MAX_OUT || k >= tsr__op_inputs(op) ||
+            tsr__op_optional(op, k) || (k > 0 && tsr__op_takes_list(op)))
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "%s: it cannot overwrite its first %d inputs, %s, in place", op->name,
+                             op->inplace, op->inputs);
     if (!op->shape && !composed)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: the shape of its output is unknown, its row has no shape function",

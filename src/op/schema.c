@@ -121,6 +121,20 @@ static tsr_status check_inputs(tsr_schema *s, tsr_error *err)
     return TSR_OK;
 }
 
+/* What is overwritten must be what comes out. */
+static tsr_status check_overwritten(const tsr_schema *s, tsr_error *err)
+{
+    char text[2 * TSR_TEXT_LEN];
+
+    for (int k = 0; k < s->op->inplace; k++)
+        if (k >= s->n_out || s->out_dtype[k] != s->in[k].dtype ||
+            !tsr_shape_equal(&s->out_shape[k], &s->in[k].shape))
+            return tsr__fail(err, TSR_ERR_SHAPE,
+                             "%s: output %d does not fit input %d, which it overwrites, in %s",
+                             s->op->name, k, k, tsr_schema_text(s, text, sizeof text));
+    return TSR_OK;
+}
+
 tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
 {
     tsr_status st;
@@ -151,6 +165,7 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k))
             TSR_TRY(tsr__shape_check(&s->out_shape[k], tsr_dtype_size(s->out_dtype[k]), err));
+    TSR_TRY(check_overwritten(s, err));
 done:
     return st;
 }
