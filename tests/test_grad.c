@@ -215,19 +215,32 @@ static tsr_tensor *spoilt(tsr_mesh *mesh, const tsr_tensor *x)
     return tsr_from_host(mesh, tsr_spec_text(spec, text, sizeof text), host);
 }
 
-/* Is the gradient the same, bit by bit, if these operands are spoilt? */
-static tsr_status run_spoilt(tsr_mesh *mesh, const trial *t, tsr_tensor *const *in,
-                             tsr_tensor *const *out, operands which, bool *same)
+/* What the tape leaves of a tensor that is not saved. */
+static tsr_tensor *let_go(const tsr_tensor *x)
 {
-    tsr_tensor *x[TSR_MAX_IN], *y[TSR_MAX_OUT], *grad[TSR_MAX_IN];
+    tsr_tensor *ghost = NULL;
+
+    return tsr__tensor_ghost(x, &ghost) == TSR_OK ? ghost : NULL;
+}
+
+static tsr_tensor *replaced(tsr_mesh *mesh, tsr_tensor *x, bool is, bool gone)
+{
+    return !x || !is ? x : gone ? let_go(x) : spoilt(mesh, x);
+}
+
+/* Is the gradient the same, bit by bit, if these operands are spoilt, or gone? */
+static tsr_status run_without(tsr_mesh *mesh, const trial *t, tsr_tensor *const *in,
+                              tsr_tensor *const *out, operands which, bool gone, bool *same)
+{
+    tsr_tensor *x[TSR_MAX_IN] = {NULL}, *y[TSR_MAX_OUT] = {NULL}, *grad[TSR_MAX_IN];
     double got[LAW_ELEMENTS];
     tsr_status st;
 
     tsr_scope_push(mesh);
     for (int k = 0; k < t->schema.n_in; k++)
-        x[k] = in[k] && which.in >> k & 1 ? spoilt(mesh, in[k]) : in[k];
+        x[k] = replaced(mesh, in[k], which.in >> k & 1, gone);
     for (int k = 0; k < TSR_MAX_OUT; k++)
-        y[k] = out[k] && which.out >> k & 1 ? spoilt(mesh, out[k]) : out[k];
+        y[k] = replaced(mesh, out[k], which.out >> k & 1, gone);
     TSR_TRY(run_backward(mesh, t, &t->schema, x, y, -1, 0, grad));
     *same = true;
     for (int k = 0; k < t->schema.n_in; k++) {
@@ -237,6 +250,12 @@ static tsr_status run_spoilt(tsr_mesh *mesh, const trial *t, tsr_tensor *const *
         *same = *same && (grad[k] != NULL) == t->flows[k] && !memcmp(got, t->grad_in[k], bytes);
     }
 done:
+    for (int k = 0; k < t->schema.n_in; k++)
+        if (gone && x[k] != in[k])
+            tsr_unref(x[k]);
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        if (gone && y[k] != out[k])
+            tsr_unref(y[k]);
     tsr_scope_pop(mesh);
     return st;
 }
@@ -249,7 +268,7 @@ static tsr_status check_saved(tsr_mesh *mesh, const trial *t, tsr_tensor *const 
     tsr_status st;
 
     TSR_TRY(tsr__op_saves(t->schema.op, &saved.in, &saved.out, NULL));
-    TSR_TRY(run_spoilt(mesh, t, in, out, (operands){~saved.in, ~saved.out}, &same));
+    TSR_TRY(run_without(mesh, t, in, out, (operands){~saved.in, ~saved.out}, true, &same));
     if (!same)
         return complain(mesh, t, &t->schema, "it reads values that its row does not save");
     for (int k = 0; k < t->schema.n_in + TSR_MAX_OUT; k++) {
@@ -260,7 +279,7 @@ static tsr_status check_saved(tsr_mesh *mesh, const trial *t, tsr_tensor *const 
         each = o < 0 ? (operands){.in = 1U << k} : (operands){.out = 1U << o};
         t->there->in |= each.in;
         t->there->out |= each.out;
-        TSR_TRY(run_spoilt(mesh, t, in, out, each, &same));
+        TSR_TRY(run_without(mesh, t, in, out, each, false, &same));
         if (!same) {
             t->matter->in |= each.in;
             t->matter->out |= each.out;
