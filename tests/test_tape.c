@@ -36,7 +36,7 @@ static tsr_tensor *ids(tsr_mesh *mesh, const char *placements)
     static const int64_t id[] = {1, 0, 4, 1, 1, 3};
     char spec[TSR_TEXT_LEN];
 
-    snprintf(spec, sizeof spec, "i64[6]@%s", placements);
+    snprintf(spec, sizeof spec, "i64[6]@%.100s", placements);
     return tsr_from_host(mesh, spec, id);
 }
 
@@ -94,8 +94,8 @@ static tsr_tensor *in_place(tsr_mesh *mesh, tsr_tensor *const *w)
     tsr_tensor *x = tsr_linear(numbers(mesh, "f64[6,4]", 2), w[0], w[1]);
     tsr_tensor *y = tsr_linear(x, w[2], NULL);
 
+    tsr_affine_inplace(y, 1.5, 0.25);
     tsr_relu_inplace(y);
-    tsr_affine_inplace(y, 1.5, -0.25);
     return mean_of(tsr_mul(tsr_exp(y), y));
 }
 
@@ -155,8 +155,8 @@ static tsr_tensor *composed(tsr_mesh *mesh, tsr_tensor *const *w)
     tsr_tensor *x = tsr_linear(numbers(mesh, "f64[6,4]", 7), w[0], w[1]);
 
     x = tsr_op_run(mesh, "mish", &x, 1, NULL, 0);
-    x = tsr_op_run(mesh, "instance_norm",
-                   (tsr_tensor *[]){tsr_reshape(x, (int64_t[]){2, 3, 5}, 3)}, 1, NULL, 0);
+    x = tsr_op_run(mesh, "instance_norm", (tsr_tensor *[]){tsr_reshape(x, (int64_t[]){2, 3, 5}, 3)},
+                   1, NULL, 0);
     return mean_of(tsr_mul(tsr_exp(x), x));
 }
 
@@ -164,8 +164,8 @@ static tsr_tensor *cnn(tsr_mesh *mesh, tsr_tensor *const *w)
 {
     const tsr_conv_opts same = {.padding = {1}};
     tsr_tensor *x = tsr_reshape(numbers(mesh, "f64[3,8]", 4), (int64_t[]){3, 1, 8}, 3);
-    tsr_tensor *k = tsr_reshape(tsr_slice(tsr_flatten(w[0], 0, -1), 0, 0, 15, 1),
-                                (int64_t[]){5, 1, 3}, 3);
+    tsr_tensor *k =
+        tsr_reshape(tsr_slice(tsr_flatten(w[0], 0, -1), 0, 0, 15, 1), (int64_t[]){5, 1, 3}, 3);
 
     x = tsr_conv(x, k, w[1], &same);
     x = tsr_batch_norm(x, w[1], NULL, NULL, NULL, NULL, NULL, NULL);
@@ -179,9 +179,9 @@ typedef struct program {
 } program;
 
 static const program PROGRAMS[] = {
-    {"mlp", mlp},     {"shapes", shapes},     {"moves", moves},       {"in place", in_place},
-    {"again", again}, {"table", table},       {"grouped", grouped},   {"composed", composed},
-    {"cnn", cnn},
+    {"mlp", mlp},           {"shapes", shapes},     {"moves", moves},
+    {"in place", in_place}, {"again", again},       {"table", table},
+    {"grouped", grouped},   {"composed", composed}, {"cnn", cnn},
 };
 enum { N_PROGRAMS = sizeof PROGRAMS / sizeof PROGRAMS[0] };
 
@@ -269,8 +269,8 @@ static tsr_status go_back(tsr_mesh *mesh, const program *p, int sample, double *
     for (int k = 0; k < WEIGHTS; k++) {
         memset(grad[k], 0, sizeof grad[k]);
         if (tsr_grad(w[k]))
-            CHECK(tsr_to_host(tsr_grad(w[k]), grad[k],
-                              (size_t)WEIGHT[k].n * sizeof grad[k][0]) == TSR_OK);
+            CHECK(tsr_to_host(tsr_grad(w[k]), grad[k], (size_t)WEIGHT[k].n * sizeof grad[k][0]) ==
+                  TSR_OK);
     }
     return TSR_OK;
 }
@@ -329,7 +329,9 @@ static void test_programs(void **state)
 
 static tsr_status rows_job(tsr_mesh *mesh, void *arg)
 {
+    static const char *const by[] = {"R", "S(0)", "S(1)"};
     tsr_tensor *w[WEIGHTS], *dense, *y, *sum;
+    char text[TSR_TEXT_LEN], spec[2 * TSR_TEXT_LEN];
     double a[14], b[14];
     int n;
 
@@ -337,22 +339,20 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
     for (int sample = 0; sample < 3; sample++) {
         CHECK(tsr_scope_push(mesh) == TSR_OK);
         make_weights(mesh, 0, -1, 0, 0, w);
-        w[3] = tsr_redistribute(w[3], first(mesh, (const char *[]){"R", "S(0)", "S(1)"}[sample],
-                                            (char[TSR_TEXT_LEN]){0}, TSR_TEXT_LEN));
+        first(mesh, by[sample], text, sizeof text);
+        w[3] = tsr_redistribute(w[3], text);
         dense = tsr_watch(tsr_detach(w[3]));
         tsr_watch_rows(w[3]);
         for (int twice = 0; twice < 2; twice++) {
-            tsr_tensor *i = ids(mesh, first(mesh, "S(0)", (char[TSR_TEXT_LEN]){0}, TSR_TEXT_LEN));
+            tsr_tensor *i = ids(mesh, first(mesh, "S(0)", spec, sizeof spec));
 
             CHECK(tsr_tape_begin(mesh) == TSR_OK);
             y = tsr_mul(tsr_embedding(w[3], i, NULL), tsr_embedding(dense, i, NULL));
             CHECK(tsr_backward(mean_of(tsr_sin(y))) == TSR_OK);
         }
         CHECK(!tsr_grad(w[3]) && tsr_grad_rows(w[3], &n) && n == 2);
-        sum = tsr_redistribute(tsr_zeros(mesh, "f64[7,2]"),
-                               first(mesh, (const char *[]){"R", "S(0)", "S(1)"}[sample],
-                                     (char[TSR_TEXT_LEN]){0}, TSR_TEXT_LEN));
-        sum = tsr_mul(sum, sum); /* memory of its own */
+        snprintf(spec, sizeof spec, "f64[7,2]@%s", text);
+        sum = tsr_zeros(mesh, spec);
         for (int i = 0; i < n; i++)
             CHECK(tsr_rows_add(sum, &tsr_grad_rows(w[3], &n)[i], 1) == TSR_OK);
         CHECK(tsr_to_host(sum, a, sizeof a) == TSR_OK);
@@ -422,7 +422,8 @@ static void test_flow(void **state)
    micro-batches add up without moving anything. */
 static tsr_status reduce_job(tsr_mesh *mesh, void *arg)
 {
-    tsr_tensor *w = tsr_watch(numbers(mesh, "f64[8,16]", 1)), *x = numbers(mesh, "f64[4,16]@[S(0)]", 2);
+    tsr_tensor *w = tsr_watch(numbers(mesh, "f64[8,16]", 1)),
+               *x = numbers(mesh, "f64[4,16]@[S(0)]", 2);
     tsr_counters before;
     double host[128];
 

@@ -30,7 +30,7 @@ typedef struct tsr_plan {
     bool stays[TSR_MAX_IN]; /* the input is where it is needed */
     bool all_stay;
     bool direct[TSR_MAX_OUT]; /* in place: the kernel may write where this input is */
-    void *local; /* dispatch's: what the call is on this rank */
+    void *local;              /* dispatch's: what the call is on this rank */
     struct tsr_plan *next;
 } tsr_plan;
 
