@@ -246,6 +246,10 @@ struct tsr_op {
 
     /* optional: its gradient, written in ops; tsr_grad_none says that none flows through it */
     tsr_status (*grad)(const tsr_grad_call *call);
+    /* what grad reads of its inputs and outputs beyond their specs, by name: "a,b", "x,out1", where
+       out is output 0; "": nothing; NULL: all. Whoever waits to go backwards may let go of the rest
+       of the memory. */
+    const char *saves;
     bool merges;    /* its run puts together what ranks summed up: not in reproducible mode */
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
     /* so many of its first inputs are overwritten and are its first outputs, each staying where it

@@ -123,19 +123,12 @@ void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
     }
 }
 
-tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs, int64_t *padding)
+tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs)
 {
-    tsr_embedding_opts o = {.zero_out_of_range = attrs[1].i[0], .last = attrs[3].i[0]};
-
-    if (attrs[0].n >= 0) {
-        *padding = attrs[0].i[0];
-        o.padding_idx = padding;
-    }
-    if (kind == TSR_EMBEDDING)
-        o.keep_padding = attrs[2].i[0];
-    else
-        o.include_last = attrs[2].i[0];
-    return o;
+    return (tsr_embedding_opts){.padding_idx = attrs[0].n > 0 ? attrs[0].i : NULL,
+                                .zero_out_of_range = attrs[1].i[0],
+                                .keep_padding = kind == TSR_EMBEDDING && attrs[2].i[0],
+                                .include_last = kind != TSR_EMBEDDING && attrs[2].i[0]};
 }
 
 const tsr_op tsr__ops_embedding[] = {
@@ -150,6 +143,8 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_embedding,
      .localise = tsr__lookup_localise,
      .run = tsr__run_lookup,
+     .grad = tsr__grad_embedding,
+     .saves = "ids",
      .in_field = true,
      .cases = lookup_cases},
     {.name = "embedding_backward",
@@ -179,6 +174,8 @@ const tsr_op tsr__ops_embedding[] = {
      .scratch = tsr__scratch_bag,
      .localise = tsr__lookup_localise,
      .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_sum,
+     .saves = "table,ids,offsets,weights",
      .merges = true,
      .in_field = true,
      .cases = bag_sum_cases},
@@ -195,6 +192,8 @@ const tsr_op tsr__ops_embedding[] = {
      .scratch = tsr__scratch_bag,
      .localise = tsr__lookup_localise,
      .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_mean,
+     .saves = "ids,offsets",
      .merges = true,
      .in_field = true,
      .cases = bag_cases},
@@ -212,6 +211,8 @@ const tsr_op tsr__ops_embedding[] = {
      .scratch = tsr__scratch_bag,
      .localise = tsr__lookup_localise,
      .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_max,
+     .saves = "out1",
      .cases = bag_cases},
     {.name = "bag_sum_backward",
      .kind = TSR_EMBEDDING_BAG_SUM_BACKWARD,

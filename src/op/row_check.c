@@ -162,6 +162,7 @@ done:
 tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error *err)
 {
     tsr_attrs attrs;
+    unsigned saves_in, saves_out;
     tsr_status st;
 
     if (!op->name || !op->name[0] || op->name[name_length(op->name)])
@@ -171,6 +172,7 @@ tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error
     TSR_TRY(check_inputs(op, err));
     TSR_TRY(tsr__attrs_default(op, &attrs, err));
     TSR_TRY(check_functions(op, err));
+    TSR_TRY(tsr__op_saves(op, &saves_in, &saves_out, err));
     if (op->axes)
         TSR_TRY(tsr__axes_check(op, err));
     TSR_TRY(check_partials(op, err));

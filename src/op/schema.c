@@ -52,6 +52,37 @@ bool tsr__op_optional(const tsr_op *op, int k)
     return p[n - 1] == '?';
 }
 
+/* "out" is 0, "out2" is 2; -1: no output is called so. */
+static int output_number(const char *name, size_t n)
+{
+    int k = n == 4 ? name[3] - '0' : 0;
+
+    return n >= 3 && n <= 4 && strncmp(name, "out", 3) == 0 && k >= 0 && k < TSR_MAX_OUT ? k : -1;
+}
+
+tsr_status tsr__op_saves(const tsr_op *op, unsigned *in, unsigned *out, tsr_error *err)
+{
+    const bool any = op->grad != tsr_grad_none;
+    size_t n;
+
+    *in = *out = any && !op->saves ? ~0U : 0;
+    for (const char *p = op->saves ? op->saves : ""; *p; p += n + (p[n] == ',')) {
+        n = strcspn(p, ",");
+        const int k = tsr__op_input(op, p, n), o = output_number(p, n);
+
+        if (k < 0 && o < 0)
+            return tsr__fail(
+                err, TSR_ERR_ARG,
+                "%s: saves \"%s\" names %.*s, which is neither an input nor out, out1, ...",
+                op->name, op->saves, (int)n, p);
+        if (any && k >= 0) /* a list, from its first on */
+            *in |= tsr__op_takes_list(op) ? ~0U << k : 1U << k;
+        else if (any)
+            *out |= 1U << o;
+    }
+    return TSR_OK;
+}
+
 tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err)
 {
     if (tsr__op_takes_list(op))
