@@ -77,7 +77,9 @@ static void print_op(const tsr_op *op)
                          : "by itself, moving data",
            op->means ? op->means : "",
            op->kernel && op->run ? "; or by itself where that is cheaper" : "",
-           op->inplace ? ", into its first input" : "");
+           op->inplace > 1 ? ", into its first inputs"
+           : op->inplace   ? ", into its first input"
+                           : "");
     printf("  gradient    %s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known");
     if (inplace)
         printf("  in place    %s\n", inplace->name);

@@ -129,10 +129,10 @@ static tsr_status look_up_plan(const op_problem *p, const tsr_spec *specs, tsr_o
 
     if (st == TSR_OK && !tsr_op_is_composed(p->op))
         st = tsr_op_plan(&schema, &p->set.cost, NULL, false, plan, NULL);
+    for (int k = 0; k < p->op->inplace; k++)
+        plan->out[k] = specs[k];
     if (p->want_text[0])
         plan->out[0] = p->want;
-    else if (p->op->inplace)
-        plan->out[0] = specs[0];
     return st;
 }
 

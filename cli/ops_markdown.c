@@ -102,7 +102,9 @@ static int print_op(const tsr_op *op)
     if (!tsr_op_is_composed(op))
         printf("- partial inputs: %s\n", ops_partials(op, text));
     printf("- gradient: %s%s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known",
-           op->inplace ? "; overwrites its first input" : "");
+           op->inplace > 1 ? "; overwrites its first inputs"
+           : op->inplace   ? "; overwrites its first input"
+                           : "");
     if (op->cases && op->cases[0])
         printf("- try: `tessera verify \"%s %s mesh=2\"`\n", op->name, op->cases[0]);
     return status;

@@ -420,6 +420,7 @@ typedef struct tsr_op_counters {
        time by the bytes that came for each */
     double moving, computing;
     double windows; /* of the latter: filling windows, as far as nothing was computed meanwhile */
+    double hidden;  /* and what was: seconds of computing while windows were on their way */
 } tsr_op_counters;
 TSR_API tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op); /* Local. */
 TSR_API void tsr_statistics_set(tsr_mesh *mesh, bool on);                          /* Local. */

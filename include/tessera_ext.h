@@ -246,9 +246,15 @@ struct tsr_op {
 
     /* optional: its gradient, written in ops; tsr_grad_none says that none flows through it */
     tsr_status (*grad)(const tsr_grad_call *call);
+    /* what grad reads of its inputs and outputs beyond their specs, by name: "a,b", "x,out1", where
+       out is output 0; "": nothing; NULL: all. Whoever waits to go backwards may let go of the rest
+       of the memory. */
+    const char *saves;
     bool merges;    /* its run puts together what ranks summed up: not in reproducible mode */
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
-    bool inplace;   /* the output is the first input, and stays where that is */
+    /* so many of its first inputs are overwritten and are its first outputs, each staying where it
+       is; true is 1 */
+    int inplace;
     /* in every part the output has the elements of the one input in their order: it shares its
        memory, and the kernel runs in checks only */
     bool view;
@@ -378,7 +384,8 @@ enum {
     TSR_CATEGORY_INDEX = 10,
     TSR_CATEGORY_ORDER = 11,
     TSR_CATEGORY_RANDOM = 12,
-    TSR_CATEGORY_CREATION = 13
+    TSR_CATEGORY_CREATION = 13,
+    TSR_CATEGORY_OPTIMIZER = 14
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -572,6 +579,14 @@ enum {
 
 typedef uint16_t tsr_creation_kind;
 enum { TSR_CREATION_ARANGE = 0, TSR_CREATION_LINSPACE = 1, TSR_CREATION_EYE = 2 };
+
+typedef uint16_t tsr_optimizer_step_kind;
+enum {
+    TSR_OPTIMIZER_SGD = 0,
+    TSR_OPTIMIZER_SGD_MOMENTUM = 1,
+    TSR_OPTIMIZER_ADAM = 2,
+    TSR_OPTIMIZER_ADAGRAD = 3
+};
 
 /* How a kernel is known. A plain value, the same on all ranks. */
 enum { TSR_NO_INDEX = -1 };

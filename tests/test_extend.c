@@ -485,6 +485,11 @@ static void refused(void **state)
     op.monotone = "+y";
     refuse(op, "new: monotone \"+y\" names y, which is no input");
     op = row_like("new");
+    op.saves = "x,out1,y";
+    refuse(op, "new: saves \"x,out1,y\" names y, which is neither an input nor out, out1, ...");
+    op.saves = "out4";
+    refuse(op, "new: saves \"out4\" names out4, which is neither an input nor out, out1, ...");
+    op = row_like("new");
     op.rule = wrong_length;
     refuse(op, "new: rule 1 puts input 1 at S(0), but inputs are x");
     op.rule = wrong_dim;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_grad.c - gradients, for every row that has one and each of its cases, in f64: on one rank
    they are what finite differences say; on meshes, with sampled placements of inputs and of the
-   outputs' gradients, they are what one rank gets; and asking for one of them alone gives the
-   same. */
+   outputs' gradients, they are what one rank gets; asking for one of them alone gives the same; and
+   they depend on the values that the row saves, on all of these and on no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -19,6 +19,11 @@
 #include "ranks.h"
 #include "validate/trial.h"
 
+/* Inputs and outputs of an op, as masks over all its cases. */
+typedef struct operands {
+    unsigned in, out;
+} operands;
+
 /* A case with values: what does not depend on the mesh. */
 typedef struct trial {
     const char *text;
@@ -28,6 +33,7 @@ typedef struct trial {
     double grad_out[TSR_MAX_OUT][LAW_ELEMENTS]; /* f64 */
     double grad_in[TSR_MAX_IN][LAW_ELEMENTS];   /* f64, as one rank finds them */
     bool flows[TSR_MAX_IN];
+    operands *there, *matter; /* of the op: those that were given, those whose values matter */
 } trial;
 
 static uint64_t mixed(uint64_t a, uint64_t b)
@@ -191,6 +197,75 @@ done:
     return st;
 }
 
+/* ---- one rank: what is saved ---- */
+
+/* One of the same spec with other values: NaN, or 0, which is good for indices too. */
+static tsr_tensor *spoilt(tsr_mesh *mesh, const tsr_tensor *x)
+{
+    const tsr_spec *spec = tsr_tensor_spec(x);
+    double host[LAW_ELEMENTS];
+    char text[TSR_TEXT_LEN];
+
+    for (int64_t i = 0; i < tsr_shape_count(&spec->shape); i++)
+        tsr__put(spec->dtype, host, i, tsr__dtype_is_float(spec->dtype) ? (double)NAN : 0);
+    return tsr_from_host(mesh, tsr_spec_text(spec, text, sizeof text), host);
+}
+
+/* Is the gradient the same, bit by bit, if these operands are spoilt? */
+static tsr_status run_spoilt(tsr_mesh *mesh, const trial *t, tsr_tensor *const *in,
+                             tsr_tensor *const *out, operands which, bool *same)
+{
+    tsr_tensor *x[TSR_MAX_IN], *y[TSR_MAX_OUT], *grad[TSR_MAX_IN];
+    double got[LAW_ELEMENTS];
+    tsr_status st;
+
+    tsr_scope_push(mesh);
+    for (int k = 0; k < t->schema.n_in; k++)
+        x[k] = in[k] && which.in >> k & 1 ? spoilt(mesh, in[k]) : in[k];
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        y[k] = out[k] && which.out >> k & 1 ? spoilt(mesh, out[k]) : out[k];
+    TSR_TRY(run_backward(mesh, t, &t->schema, x, y, -1, 0, grad));
+    *same = true;
+    for (int k = 0; k < t->schema.n_in; k++) {
+        size_t bytes = grad[k] ? (size_t)tsr_shape_count(&t->schema.in[k].shape) * 8 : 0;
+        if (grad[k])
+            TSR_TRY(tsr_to_host(grad[k], got, bytes));
+        *same = *same && (grad[k] != NULL) == t->flows[k] && !memcmp(got, t->grad_in[k], bytes);
+    }
+done:
+    tsr_scope_pop(mesh);
+    return st;
+}
+
+static tsr_status check_saved(tsr_mesh *mesh, const trial *t, tsr_tensor *const *in,
+                              tsr_tensor *const *out)
+{
+    operands saved, each = {0};
+    bool same;
+    tsr_status st;
+
+    TSR_TRY(tsr__op_saves(t->schema.op, &saved.in, &saved.out, NULL));
+    TSR_TRY(run_spoilt(mesh, t, in, out, (operands){~saved.in, ~saved.out}, &same));
+    if (!same)
+        return complain(mesh, t, &t->schema, "it reads values that its row does not save");
+    for (int k = 0; k < t->schema.n_in + TSR_MAX_OUT; k++) {
+        const int o = k - t->schema.n_in;
+
+        if (!(o < 0 ? in[k] : out[o]))
+            continue;
+        each = o < 0 ? (operands){.in = 1U << k} : (operands){.out = 1U << o};
+        t->there->in |= each.in;
+        t->there->out |= each.out;
+        TSR_TRY(run_spoilt(mesh, t, in, out, each, &same));
+        if (!same) {
+            t->matter->in |= each.in;
+            t->matter->out |= each.out;
+        }
+    }
+done:
+    return st;
+}
+
 static tsr_status test_one_rank(tsr_mesh *mesh, void *arg)
 {
     trial *t = arg;
@@ -209,6 +284,8 @@ static tsr_status test_one_rank(tsr_mesh *mesh, void *arg)
     for (int k = 0; k < t->schema.n_in; k++)
         if (is_float(in[k])) /* where none flows, differences must say so */
             TSR_TRY(check_differences(mesh, t, k));
+    if (t->schema.op->saves)
+        TSR_TRY(check_saved(mesh, t, in, out));
 done:
     return st;
 }
@@ -285,7 +362,8 @@ done:
 
 /* ---- all rows ---- */
 
-static void test_case(const tsr_op *op, const char *text, uint64_t seed)
+static void test_case(const tsr_op *op, const char *text, uint64_t seed, operands *there,
+                      operands *matter)
 {
     static const struct {
         const char *mesh;
@@ -294,12 +372,22 @@ static void test_case(const tsr_op *op, const char *text, uint64_t seed)
     const tsr_mesh_shape one = tsr__case_mesh(1);
     static trial t;
 
-    t = (trial){.text = text, .seed = seed};
+    t = (trial){.text = text, .seed = seed, .there = there, .matter = matter};
     assert_int_equal(tsr__case_read(op, text, &one, &t.schema, NULL), TSR_OK);
     set_values(&t);
     pass_on("1", test_one_rank, &t);
     for (size_t m = 0; m < sizeof meshes / sizeof *meshes; m++)
         pass_on(meshes[m].mesh, test_mesh, &(sampled){&t, meshes[m].samples});
+}
+
+/* What is saved is read in some case, if it is there in one. */
+static void test_needed(const tsr_op *op, operands there, operands matter)
+{
+    operands saved;
+
+    assert_int_equal(tsr__op_saves(op, &saved.in, &saved.out, NULL), TSR_OK);
+    if ((saved.in & there.in & ~matter.in) || (saved.out & there.out & ~matter.out))
+        fail_msg("%s saves \"%s\", of which its gradient does not read all", op->name, op->saves);
 }
 
 static void gradients_are_right(void **state)
@@ -310,11 +398,15 @@ static void gradients_are_right(void **state)
 
     for (int r = 0; r < tsr_op_count(); r++) {
         const tsr_op *op = tsr_op_row(r);
-        if (!tsr_op_has_grad(op) || op->grad == tsr_grad_none || !op_is_asked(op->name))
+        if (!tsr_op_has_grad(op) || op->inplace || op->grad == tsr_grad_none ||
+            !op_is_asked(op->name))
             continue;
+        operands there = {0}, matter = {0};
         for (int c = 0; op->cases && op->cases[c]; c++, number++)
             if (number % every == 0)
-                test_case(op, op->cases[c], (uint64_t)(r * 64 + c));
+                test_case(op, op->cases[c], (uint64_t)(r * 64 + c), &there, &matter);
+        if (op->saves && every == 1)
+            test_needed(op, there, matter);
     }
 }
 

@@ -90,7 +90,7 @@ static bool add_bytes(tsr_mesh *mesh, const tsr_spec *from, const tsr_spec *to, 
 }
 
 /* Outputs are where the plan says, and just the moves of the inputs brought bytes; in place, the
-   move back to where the first input was, too. */
+   moves back to where inputs were, too. */
 static tsr_status check_plan(tsr_mesh *mesh, const law_call *c, tsr_tensor *const *y, int64_t bytes)
 {
     const tsr_schema *s = &c->schema;
@@ -106,9 +106,9 @@ static tsr_status check_plan(tsr_mesh *mesh, const law_call *c, tsr_tensor *cons
     for (int k = 0; k < s->n_in && good; k++)
         if (tsr__schema_has(s, k))
             good = add_bytes(mesh, &s->in[k], &way.in[k], &planned);
-    if (s->op->inplace) {
-        good = good && add_bytes(mesh, &way.out[0], &s->in[0], &planned);
-        way.out[0] = s->in[0];
+    for (int k = 0; k < s->op->inplace; k++) {
+        good = good && add_bytes(mesh, &way.out[k], &s->in[k], &planned);
+        way.out[k] = s->in[k];
     }
     if (!good)
         return complain(mesh, c, "an input cannot be brought where the plan says");

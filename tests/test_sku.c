@@ -165,6 +165,10 @@ static const struct {
     {13, 0, "creation.arange.f32.reference"},
     {13, 1, "creation.linspace.f32.reference"},
     {13, 2, "creation.eye.f32.reference"},
+    {14, 0, "optimizer.sgd_step.f32.reference"},
+    {14, 1, "optimizer.sgd_momentum_step.f32.reference"},
+    {14, 2, "optimizer.adam_step.f32.reference"},
+    {14, 3, "optimizer.adagrad_step.f32.reference"},
 };
 
 static void test_pinned(void **state)
@@ -214,7 +218,7 @@ static void test_list(void **state)
 {
     const int n = tsr_kernel_count();
     uint64_t *hash = calloc((size_t)n, sizeof *hash);
-    int by_category[14] = {0};
+    int by_category[15] = {0};
 
     (void)state;
     assert_non_null(hash);
@@ -224,7 +228,7 @@ static void test_list(void **state)
         char text[TSR_SKU_TEXT_LEN];
 
         assert_true(tsr__sku_exists(&sku));
-        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 14);
+        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 15);
         by_category[sku.category]++;
         hash[i] = tsr_kernel_sku_hash(&sku);
         tsr_kernel_sku_text(&sku, text, sizeof text);
@@ -252,6 +256,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_ORDER], 2 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_RANDOM], 3 * 4 * 3 + 8 * 3 + 3 * 3 + 2 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CREATION], 2 * 8 * 2 + 4 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_OPTIMIZER], 4 * 4 * 3);
 }
 
 static void test_bad(void **state)
@@ -456,8 +461,8 @@ static void run_case(runner *r, const tsr_op *op, const char *text)
             memset(r->out[reference][k], 0xff, MOST * 8);
             call.out[k].data = tsr__schema_gives(&s, k) ? r->out[reference][k] : NULL;
         }
-        if (op->inplace)
-            memcpy(call.out[0].data, r->in[0], MOST * 8);
+        for (int k = 0; k < op->inplace; k++)
+            memcpy(call.out[k].data, r->in[k], MOST * 8);
         assert_int_equal(tsr__kernel_once(&heap, op, &call, &trouble), TSR_OK);
     }
     for (int k = 0; k < s.n_out; k++)

@@ -32,6 +32,9 @@ typedef struct tsr_ctx {
     struct tsr_plan_cache *plan_cache;     /* propagate/propagate.h */
     struct tsr_redist_cache *redist_cache; /* redist/cache.h */
     struct tsr_moved *moved;               /* dispatch/composed.c, while a composed op runs */
+    struct tsr_tape *tape;                 /* tape/tape.h, innermost */
+    uint64_t tape_next;                    /* no node has this number, or a higher one */
+    int unrecorded;                        /* above 0: calls are not recorded */
 } tsr_ctx;
 
 /* Where bytes that come along these mesh dims are counted in tsr_counters.along. */

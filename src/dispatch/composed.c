@@ -7,6 +7,7 @@
 
 #include "op/means.h"
 #include "op/schema.h"
+#include "tape/tape.h"
 #include "tensor/scope.h"
 
 /* ---- what was moved ---- */
@@ -130,6 +131,7 @@ static tsr_status run_means(tsr_ctx *ctx, const tsr_op_call *call, const tsr_att
 tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
     tsr_moved moved = {0}, *const outer = ctx->moved;
+    const bool whole = call->entry->op->grad && tsr__tape_is_on(ctx); /* else its parts are */
     tsr_attrs attrs = {0};
     tsr_status st;
 
@@ -141,17 +143,21 @@ tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
             TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->entry->op->name));
     TSR_TRY(tsr__scope_push(ctx));
     ctx->moved = &moved;
+    ctx->unrecorded += whole;
     if (call->entry->means)
         st = run_means(ctx, call, &attrs, out);
     else
         st = call->entry->op->compose(call->in, call->n_in, &attrs, out, &ctx->error);
     ctx->moved = outer;
+    ctx->unrecorded -= whole;
     forget_moves(&moved);
     if (st != TSR_OK)
         tsr__fail(&ctx->error, st, "%s: it failed: %s", call->entry->op->name, tsr_status_text(st));
     for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)
         if (out[k])
             st = tsr__tensor_check(ctx, out[k], call->entry->op->name);
+    if (st == TSR_OK && whole)
+        st = tsr__dispatch_record(ctx, call, out, TSR_MAX_OUT);
     for (int k = 0; k < TSR_MAX_OUT && st != TSR_OK; k++)
         out[k] = NULL;
     tsr__scope_pop_but(ctx, out, TSR_MAX_OUT);

@@ -5,6 +5,7 @@
 #include "dispatch/dispatch.h"
 #include "layout/cost.h"
 #include "redist/program.h"
+#include "tape/tape.h"
 #include "tensor/scope.h"
 #include "tessera_ext.h"
 
@@ -25,6 +26,8 @@ done:
 
 void tsr__context_close(tsr_ctx *ctx)
 {
+    while (ctx->tape)
+        tsr__tape_pop(ctx);
     while (ctx->scope)
         tsr__scope_pop(ctx);
     if (ctx->error_tensor)

@@ -8,6 +8,7 @@
 #include "dispatch/local_plan.h"
 #include "op/schema.h"
 #include "redist/program.h"
+#include "tape/tape.h"
 
 /* ---- steps ---- */
 
@@ -88,8 +89,8 @@ static tsr_status make_outputs(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor *const
     TSR_TRY(tsr__local_plan_get(mesh, plan, &p));
     for (int k = 0; k < plan->schema.n_out; k++) {
         out[k] = NULL;
-        if (plan->direct)
-            out[k] = in[0];
+        if (plan->direct[k])
+            out[k] = in[k];
         else if (plan->schema.op->view)
             TSR_TRY(tsr__tensor_share_form(mesh, p->out[k], in[0], &out[k]));
         else if (p->out[k])
@@ -105,8 +106,11 @@ static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_ca
     const tsr_booking b = tsr__book_begin(ctx);
     const tsr_op *op = entry->op;
     tsr_error trouble = {0};
-    tsr_status st = op->run(run, &trouble);
+    tsr_status st;
 
+    ctx->unrecorded++; /* what it calls is part of it */
+    st = op->run(run, &trouble);
+    ctx->unrecorded--;
     tsr__book_end(ctx, &b, &entry->counters);
     if (st == TSR_OK)
         return TSR_OK;
@@ -143,6 +147,7 @@ static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_
     st = tsr__local_plan_run(mesh, call->part, plan, in, out);
     tsr__book_end(mesh->ctx, &b, &call->entry->counters);
     call->entry->counters.windows += local->windows;
+    call->entry->counters.hidden += local->hidden;
     return st;
 }
 
@@ -183,16 +188,17 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
     return st;
 }
 
-/* The first input gets the result: it is there already, or it is moved to where that is. */
-static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
+/* An input that is overwritten gets its result: it is there already, or it is moved to where that
+   is. */
+static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan, int k,
                             tsr_tensor **out)
 {
     const tsr_booking b = tsr__book_begin(ctx);
-    tsr_tensor *x = call->in[0], *y = out[0];
+    tsr_tensor *x = call->in[k], *y = out[k];
     tsr_status st = TSR_OK;
 
     x->version++;
-    if (plan->direct)
+    if (plan->direct[k])
         return TSR_OK;
     TSR_TRY(
         tsr__strict_check(ctx, plan->schema.op->name, &y->form->spec, &x->form->spec, &ctx->error));
@@ -202,9 +208,53 @@ static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_pla
     x->buffer = y->buffer;
     if (x->buffer)
         x->buffer->refs++;
-    out[0] = x;
+    out[k] = x;
 done:
     return st;
+}
+
+static tsr_record record_of(const tsr_op_call *call, tsr_tensor *const *out, int n_out)
+{
+    return (tsr_record){.kind = TSR_TAPED_OP,
+                        .n_in = call->n_in,
+                        .n_out = n_out,
+                        .in = call->in,
+                        .out = out,
+                        .saves_in = call->entry->saves_in,
+                        .saves_out = call->entry->saves_out,
+                        .op = call->entry->op,
+                        .attrs = call->attrs,
+                        .n_attrs = call->entry->n_attrs};
+}
+
+/* Before an op in place runs: may it, as far as the tape is concerned? */
+static tsr_status check_tape(tsr_ctx *ctx, const tsr_op_call *call)
+{
+    const tsr_record record = record_of(call, NULL, 0);
+
+    return tsr__tape_check_inplace(ctx, &record);
+}
+
+tsr_status tsr__dispatch_record(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *const *out,
+                                int n_out)
+{
+    const tsr_record record = record_of(call, out, n_out);
+
+    return record.op->grad == tsr_grad_none ? TSR_OK : tsr__tape_record(ctx, &record);
+}
+
+/* Two results in one tensor would be none. Which tensors there are no plan knows. */
+static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call)
+{
+    const tsr_op *op = call->entry->op;
+
+    for (int k = 1; k < op->inplace; k++)
+        for (int i = 0; i < k; i++)
+            if (call->in[i] == call->in[k])
+                return tsr__fail(&ctx->error, TSR_ERR_ARG,
+                                 "%s: inputs %d and %d are one tensor, but both are overwritten",
+                                 op->name, i, k);
+    return TSR_OK;
 }
 
 /* ---- the call ---- */
@@ -215,6 +265,8 @@ tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened 
     tsr_status st;
 
     TSR_TRY(find_plan(ctx, call, &o->plan));
+    if (call->entry->op->inplace > 1)
+        TSR_TRY(check_overwritten(ctx, call));
     o->mesh = call->in[0]->mesh;
     for (int k = 0; k < o->plan->schema.n_in; k++) /* optional ones need not be given */
         o->in[k] = k < call->n_in ? call->in[k] : NULL;
@@ -227,11 +279,14 @@ done:
 
 tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
+    const bool recorded = tsr__tape_is_on(ctx);
     tsr_opened o;
     tsr_status st;
 
     if (tsr_op_is_composed(call->entry->op))
         return tsr__compose(ctx, call, out);
+    if (recorded && call->entry->op->inplace)
+        TSR_TRY(check_tape(ctx, call));
     TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
     TSR_TRY(tsr__dispatch_compute(call, &o, out));
     if (call->want) {
@@ -240,8 +295,10 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
         TSR_TRY(tsr__redistribute(out[0], o.mesh, call->want, &out[0]));
         call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
     }
-    if (o.plan->schema.op->inplace)
-        TSR_TRY(overwrite(ctx, call, o.plan, out));
+    for (int k = 0; k < o.plan->schema.op->inplace; k++)
+        TSR_TRY(overwrite(ctx, call, o.plan, k, out));
+    if (recorded)
+        TSR_TRY(tsr__dispatch_record(ctx, call, out, o.plan->schema.n_out));
 done:
     return st;
 }

@@ -123,6 +123,7 @@ static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_pl
     computed += tsr__statistics_clock(ctx);
     TSR_TRY(tsr__halo_finish(p->halo, in));
     p->windows = tsr__statistics_clock(ctx) - begin - computed;
+    p->hidden = pieces ? computed : 0;
     if (p->op->scratch && !pieces)
         TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
     if (pieces)
@@ -144,7 +145,7 @@ tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan 
     tsr_ctx *ctx = mesh->ctx;
     tsr_local_plan *p = plan->local;
     tsr_kernel_call *call = &p->call;
-    tsr_buffer *before = NULL;
+    tsr_buffer *before[TSR_MAX_OUT] = {NULL};
     tsr_error trouble;
     tsr_status st = TSR_OK;
 
@@ -153,8 +154,9 @@ tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan 
     call->error = &trouble;
     for (int k = 0; k < call->n_in; k++)
         call->in[k].data = in[k] ? tsr__tensor_data(in[k]) : NULL;
-    if (plan->direct) /* others may share the old values */
-        TSR_TRY(tsr__tensor_own(out[0], &before));
+    for (int k = 0; k < p->op->inplace; k++) /* others may share the old values */
+        if (plan->direct[k])
+            TSR_TRY(tsr__tensor_own(out[k], &before[k]));
     for (int k = 0; k < call->n_out; k++)
         call->out[k].data = out[k] ? tsr__tensor_data(out[k]) : NULL;
     if (p->halo) {
@@ -174,11 +176,13 @@ tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan 
 done:
     tsr__pool_put(&ctx->pool, call->scratch);
     call->scratch = NULL;
-    if (st != TSR_OK && before) { /* the old values are all there is */
-        tsr_buffer *unset = out[0]->buffer;
-        out[0]->buffer = before;
-        before = unset;
+    for (int k = 0; k < p->op->inplace; k++) {
+        if (st != TSR_OK && before[k]) { /* the old values are all there is */
+            tsr_buffer *unset = out[k]->buffer;
+            out[k]->buffer = before[k];
+            before[k] = unset;
+        }
+        tsr__buffer_release(before[k]);
     }
-    tsr__buffer_release(before);
     return st;
 }

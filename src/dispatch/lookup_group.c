@@ -11,6 +11,7 @@
 #include "op/schema.h"
 #include "redist/program.h"
 #include "run/deal.h"
+#include "tape/tape.h"
 
 /* One table of a group. */
 typedef struct use {
@@ -271,6 +272,32 @@ done:
     return st;
 }
 
+/* One node: its inputs are the tensors of all uses, in their order; an output for every use. */
+static tsr_status record_group(group *g, const tsr_table_use *uses, tsr_tensor *const *out)
+{
+    tsr_record record = {.kind = TSR_TAPED_GROUP,
+                         .n_in = TSR_USE_TENSORS * g->n,
+                         .n_out = g->n,
+                         .out = out,
+                         .saves_in = ~0u,
+                         .uses = uses};
+    tsr_tensor **in = NULL;
+    tsr_status st;
+
+    TSR_TRY(tsr__alloc(&g->ctx->heap, record.n_in, sizeof *in, &in, &g->ctx->error));
+    for (int i = 0; i < g->n; i++) {
+        tsr_tensor *const index = uses[i].pooling == TSR_POOL_MAX ? g->use[i].out[1] : NULL;
+        tsr_tensor *const mine[TSR_USE_TENSORS] = {uses[i].table, uses[i].ids, uses[i].offsets,
+                                                   uses[i].weights, index};
+        memcpy(in + TSR_USE_TENSORS * i, mine, sizeof mine);
+    }
+    record.in = in;
+    TSR_TRY(tsr__tape_record(g->ctx, &record));
+done:
+    tsr__free(&g->ctx->heap, in);
+    return st;
+}
+
 static tsr_status with_group(const tsr_table_use *uses, tsr_tensor *const *grads, bool backward,
                              int n, tsr_tensor **out)
 {
@@ -295,6 +322,8 @@ static tsr_status with_group(const tsr_table_use *uses, tsr_tensor *const *grads
         if (!backward && uses[i].pooling == TSR_POOL_MAX && uses[i].index)
             *uses[i].index = g.use[i].out[1];
     }
+    if (!backward && tsr__tape_is_on(g.ctx))
+        TSR_TRY(record_group(&g, uses, out));
 done:
     tsr__free(&g.ctx->heap, g.part);
     tsr__free(&g.ctx->heap, g.use);

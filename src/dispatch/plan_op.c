@@ -32,8 +32,6 @@ tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr
     if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: it has no plan of its own",
                          schema->op->name);
-    if (schema->op->inplace && !want)
-        want = schema->in[0].place;
     TSR_TRY(tsr__plan_strategy(&heap, schema, cost ? cost : &usual, want, exhaustive, &best, err));
     set_way(schema, &best, out);
 done:
@@ -53,8 +51,6 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s is composed of other ops: it has no price of its own",
                          schema->op->name);
-    if (schema->op->inplace && !want)
-        q.want = schema->in[0].place;
     for (int k = 0; k < schema->n_in; k++) {
         s.in[k] = schema->in[k];
         memcpy(s.in[k].place, way->in[k].place, sizeof s.in[k].place);

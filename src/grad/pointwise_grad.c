@@ -108,11 +108,12 @@ tsr_status tsr__grad_abs(const tsr_grad_call *c)
     return c->wanted[0] ? times(c, tsr_sign(c->in[0])) : TSR_OK;
 }
 
-/* 0 where x is not positive. */
+/* 0 where x is not positive, as y says as well. */
 tsr_status tsr__grad_relu(const tsr_grad_call *c)
 {
     if (c->wanted[0])
-        c->grad_in[0] = tsr_masked_fill(c->grad_out[0], tsr_le(c->in[0], zeros_like(c->in[0])), 0);
+        c->grad_in[0] =
+            tsr_masked_fill(c->grad_out[0], tsr_le(c->out[0], zeros_like(c->out[0])), 0);
     return TSR_OK;
 }
 

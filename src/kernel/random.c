@@ -118,11 +118,11 @@ static double below(tsr_dtype dtype, double x)
     return tsr__get(dtype, &bits, 0);
 }
 
-static void prepare_permutation(tsr_random *r, const tsr_kernel_call *call)
+static void prepare_permutation(tsr_random *r, uint64_t range)
 {
     int bits = 0;
 
-    r->range = (uint64_t)call->number[0];
+    r->range = range;
     while (bits < 63 && UINT64_C(1) << bits < r->range)
         bits++;
     r->left = bits / 2;
@@ -159,12 +159,20 @@ tsr_random tsr__random_of(const tsr_kernel_call *call, tsr_random_kind kind)
         r.low = a[0].i[0];
         r.range = (uint64_t)a[1].i[0] - (uint64_t)a[0].i[0];
         break;
-    case TSR_RANDOM_PERMUTATION: prepare_permutation(&r, call); break;
+    case TSR_RANDOM_PERMUTATION: prepare_permutation(&r, (uint64_t)call->number[0]); break;
     default: /* BERNOULLI, DROPOUT */
         r.cut = (uint64_t)(a[0].f * 0x1p32);
         r.scale = a[0].f < 1 ? 1 / (1 - a[0].f) : 0;
         break;
     }
+    return r;
+}
+
+tsr_random tsr__permutation_of(const tsr_stream *stream, int64_t n)
+{
+    tsr_random r = {.kind = TSR_RANDOM_PERMUTATION, .dtype = TSR_I64, .stream = *stream};
+
+    prepare_permutation(&r, (uint64_t)n);
     return r;
 }
 

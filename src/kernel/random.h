@@ -62,6 +62,8 @@ typedef struct tsr_random {
 
 tsr_random tsr__random_of(const tsr_kernel_call *call, tsr_random_kind kind);
 int64_t tsr__randint_at(const tsr_random *r, uint32_t word, uint32_t more);
+/* The permutation of n that the op gives for this stream, for tsr__permuted. */
+tsr_random tsr__permutation_of(const tsr_stream *stream, int64_t n);
 /* Where element i goes. */
 uint64_t tsr__permuted(const tsr_random *r, uint64_t i);
 

@@ -422,6 +422,7 @@ const tsr_op tsr__ops_attention[] = {
      .scratch = tsr__scratch_attention,
      .localise = attention_localise,
      .grad = tsr__grad_attention,
+     .saves = "q,k,v,mask,out,out1",
      .positions = true,
      .cases = attention_cases},
     {.name = "attention_backward",

@@ -120,6 +120,7 @@ const tsr_op tsr__ops_einsum[] = {
      .kernel = tsr__kernel_einsum,
      .scratch = tsr__scratch_einsum,
      .grad = tsr__grad_einsum,
+     .saves = "a,b,c,d",
      .in_field = true,
      .cases = einsum_cases},
     {0},

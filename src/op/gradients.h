@@ -111,4 +111,26 @@ tsr_status tsr__grad_sort(const tsr_grad_call *call);
 tsr_status tsr__grad_topk(const tsr_grad_call *call);
 tsr_status tsr__grad_dropout(const tsr_grad_call *call);
 
+/* lookup_grad.c */
+tsr_status tsr__grad_embedding(const tsr_grad_call *call);
+tsr_status tsr__grad_bag_sum(const tsr_grad_call *call);
+tsr_status tsr__grad_bag_mean(const tsr_grad_call *call);
+tsr_status tsr__grad_bag_max(const tsr_grad_call *call);
+
+/* conv_grad.c */
+tsr_status tsr__grad_conv(const tsr_grad_call *call);
+
+/* pooling_grad.c */
+tsr_status tsr__grad_max_pool(const tsr_grad_call *call);
+tsr_status tsr__grad_avg_pool(const tsr_grad_call *call);
+
+/* resample_grad.c */
+tsr_status tsr__grad_adaptive_avg_pool(const tsr_grad_call *call);
+tsr_status tsr__grad_upsample_nearest(const tsr_grad_call *call);
+tsr_status tsr__grad_upsample_linear(const tsr_grad_call *call);
+
+/* norm_grad.c */
+tsr_status tsr__grad_batch_norm(const tsr_grad_call *call);
+tsr_status tsr__grad_group_norm(const tsr_grad_call *call); /* and of instance_norm */
+
 #endif

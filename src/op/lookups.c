@@ -123,6 +123,14 @@ void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
     }
 }
 
+tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs)
+{
+    return (tsr_embedding_opts){.padding_idx = attrs[0].n > 0 ? attrs[0].i : NULL,
+                                .zero_out_of_range = attrs[1].i[0],
+                                .keep_padding = kind == TSR_EMBEDDING && attrs[2].i[0],
+                                .include_last = kind != TSR_EMBEDDING && attrs[2].i[0]};
+}
+
 const tsr_op tsr__ops_embedding[] = {
     {.name = "embedding",
      .kind = TSR_EMBEDDING,
@@ -135,6 +143,8 @@ const tsr_op tsr__ops_embedding[] = {
      .kernel = tsr__kernel_embedding,
      .localise = tsr__lookup_localise,
      .run = tsr__run_lookup,
+     .grad = tsr__grad_embedding,
+     .saves = "ids",
      .in_field = true,
      .cases = lookup_cases},
     {.name = "embedding_backward",
@@ -164,6 +174,8 @@ const tsr_op tsr__ops_embedding[] = {
      .scratch = tsr__scratch_bag,
      .localise = tsr__lookup_localise,
      .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_sum,
+     .saves = "table,ids,offsets,weights",
      .merges = true,
      .in_field = true,
      .cases = bag_sum_cases},
@@ -180,6 +192,8 @@ const tsr_op tsr__ops_embedding[] = {
      .scratch = tsr__scratch_bag,
      .localise = tsr__lookup_localise,
      .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_mean,
+     .saves = "ids,offsets",
      .merges = true,
      .in_field = true,
      .cases = bag_cases},
@@ -197,6 +211,8 @@ const tsr_op tsr__ops_embedding[] = {
      .scratch = tsr__scratch_bag,
      .localise = tsr__lookup_localise,
      .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_max,
+     .saves = "out1",
      .cases = bag_cases},
     {.name = "bag_sum_backward",
      .kind = TSR_EMBEDDING_BAG_SUM_BACKWARD,

@@ -34,7 +34,9 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
         e = e->next;
     if (!e) {
         tsr_attrs defaults;
+        unsigned saves_in, saves_out;
         TSR_TRY(tsr__attrs_default(op, &defaults, err));
+        TSR_TRY(tsr__op_saves(op, &saves_in, &saves_out, err));
         if (op->means)
             TSR_TRY(tsr__means_read(heap, *table, op, &means, err));
         TSR_TRY(tsr__alloc(heap, 1, sizeof *e, &e, err));
@@ -45,6 +47,8 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
                             .n_attrs = tsr__attrs_count(op),
                             .numbers = tsr__attrs_numbers(op),
                             .defaults = defaults,
+                            .saves_in = saves_in,
+                            .saves_out = saves_out,
                             .means = means,
                             .next = *bucket};
         *bucket = e;

@@ -17,7 +17,8 @@ typedef struct tsr_op_entry {
     unsigned
         numbers; /* attributes of type number, as a mask: their values do not matter to plans */
     tsr_attrs defaults;
-    struct tsr_means *means; /* of a row that is a text of other ops (op/means.h), else NULL */
+    unsigned saves_in, saves_out; /* whose values the gradient reads, as masks */
+    struct tsr_means *means;      /* of a row that is a text of other ops (op/means.h), else NULL */
     tsr_op_counters counters;
     struct tsr_op_entry *next, *later; /* in its bucket; in the order of first use */
 } tsr_op_entry;

@@ -133,6 +133,7 @@ const tsr_op tsr__ops_ordering[] = {
      .kernel = tsr__kernel_sort,
      .scratch = tsr__scratch_sort,
      .grad = tsr__grad_sort,
+     .saves = "out1",
      .cases = sort_cases},
     {.name = "topk",
      .inputs = "x",
@@ -147,6 +148,7 @@ const tsr_op tsr__ops_ordering[] = {
      .scratch = tsr__scratch_topk,
      .run = tsr__run_topk,
      .grad = tsr__grad_topk,
+     .saves = "out1",
      .cases = topk_cases},
     {0},
 };

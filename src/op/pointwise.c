@@ -354,16 +354,16 @@ static const char *const cast_cases[] = {
 };
 
 #define TABLE tsr__ops_pointwise
-#define ROW(OP, id, gradient)                                                                      \
+#define ROW(OP, id, gradient, saved)                                                               \
     .name = #id, .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_##id, .grad = gradient,         \
-    .shape = pointwise_shape
+    .saves = (saved), .shape = pointwise_shape
 #define CASES(name) name##_cases
 #include "op/pointwise_rows.inc.h"
 
 #define TABLE tsr__ops_inplace
-#define ROW(OP, id, gradient)                                                                      \
+#define ROW(OP, id, gradient, saved)                                                               \
     .name = #id "_inplace", .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_##id,                \
-    .inplace = true, .shape = pointwise_shape
+    .grad = gradient, .saves = (saved), .inplace = true, .shape = pointwise_shape
 #define CASES(name) name##_inplace_cases
 #include "op/pointwise_rows.inc.h"
 
@@ -405,6 +405,7 @@ const tsr_op tsr__ops_compare[] = {
      .rule = special_rule,
      .kernel = tsr__kernel_where,
      .grad = tsr__grad_where,
+     .saves = "cond",
      .shape = pointwise_shape,
      .cases = where_cases},
     {.name = "cast",
@@ -415,6 +416,7 @@ const tsr_op tsr__ops_compare[] = {
      .rule = special_rule,
      .kernel = tsr__kernel_cast,
      .grad = tsr__grad_cast,
+     .saves = "",
      .shape = cast_shape,
      .cases = cast_cases},
     {0},

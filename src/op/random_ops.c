@@ -209,6 +209,7 @@ const tsr_op tsr__ops_random[] = {
      .kernel = tsr__kernel_dropout,
      .localise = tsr__filled_localise,
      .grad = tsr__grad_dropout,
+     .saves = "",
      .cases = dropout_cases},
     {0},
 };

@@ -141,6 +141,7 @@ const tsr_op tsr__ops_repeats[] = {
      .localise = expand_localise,
      .in_field = true,
      .grad = tsr__grad_expand,
+     .saves = "",
      .cases = expand_cases},
     {.name = "tile",
      .inputs = "x",
@@ -152,6 +153,7 @@ const tsr_op tsr__ops_repeats[] = {
      .kernel = tsr__kernel_tile,
      .in_field = true,
      .grad = tsr__grad_tile,
+     .saves = "",
      .cases = tile_cases},
     {0},
 };

@@ -72,6 +72,12 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a view has a kernel and one input, and neither windows nor inplace",
                          op->name);
+    for (int k = 0; k < op->inplace; k++)
+        if (composed || op->inplace > TSR_MAX_OUT || k >= tsr__op_inputs(op) ||
+            tsr__op_optional(op, k) || (k > 0 && tsr__op_takes_list(op)))
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "%s: it cannot overwrite its first %d inputs, %s, in place", op->name,
+                             op->inplace, op->inputs);
     if (!op->shape && !composed)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: the shape of its output is unknown, its row has no shape function",
@@ -156,6 +162,7 @@ done:
 tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error *err)
 {
     tsr_attrs attrs;
+    unsigned saves_in, saves_out;
     tsr_status st;
 
     if (!op->name || !op->name[0] || op->name[name_length(op->name)])
@@ -165,6 +172,7 @@ tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error
     TSR_TRY(check_inputs(op, err));
     TSR_TRY(tsr__attrs_default(op, &attrs, err));
     TSR_TRY(check_functions(op, err));
+    TSR_TRY(tsr__op_saves(op, &saves_in, &saves_out, err));
     if (op->axes)
         TSR_TRY(tsr__axes_check(op, err));
     TSR_TRY(check_partials(op, err));

@@ -66,6 +66,7 @@ const tsr_op tsr__ops_scan[] = {
      .merges = true,
      .in_field = true,
      .grad = tsr__grad_cumsum,
+     .saves = "",
      .cases = scan_cases},
     {.name = "cumprod",
      .inputs = "x",
@@ -79,6 +80,7 @@ const tsr_op tsr__ops_scan[] = {
      .merges = true,
      .in_field = true,
      .grad = tsr__grad_cumprod,
+     .saves = "x,out",
      .cases = scan_cases},
     {0},
 };

@@ -52,6 +52,37 @@ bool tsr__op_optional(const tsr_op *op, int k)
     return p[n - 1] == '?';
 }
 
+/* "out" is 0, "out2" is 2; -1: no output is called so. */
+static int output_number(const char *name, size_t n)
+{
+    int k = n == 4 ? name[3] - '0' : 0;
+
+    return n >= 3 && n <= 4 && strncmp(name, "out", 3) == 0 && k >= 0 && k < TSR_MAX_OUT ? k : -1;
+}
+
+tsr_status tsr__op_saves(const tsr_op *op, unsigned *in, unsigned *out, tsr_error *err)
+{
+    const bool any = op->grad != tsr_grad_none;
+    size_t n;
+
+    *in = *out = any && !op->saves ? ~0U : 0;
+    for (const char *p = op->saves ? op->saves : ""; *p; p += n + (p[n] == ',')) {
+        n = strcspn(p, ",");
+        const int k = tsr__op_input(op, p, n), o = output_number(p, n);
+
+        if (k < 0 && o < 0)
+            return tsr__fail(
+                err, TSR_ERR_ARG,
+                "%s: saves \"%s\" names %.*s, which is neither an input nor out, out1, ...",
+                op->name, op->saves, (int)n, p);
+        if (any && k >= 0) /* a list, from its first on */
+            *in |= tsr__op_takes_list(op) ? ~0U << k : 1U << k;
+        else if (any)
+            *out |= 1U << o;
+    }
+    return TSR_OK;
+}
+
 tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err)
 {
     if (tsr__op_takes_list(op))
@@ -90,6 +121,20 @@ static tsr_status check_inputs(tsr_schema *s, tsr_error *err)
     return TSR_OK;
 }
 
+/* What is overwritten must be what comes out. */
+static tsr_status check_overwritten(const tsr_schema *s, tsr_error *err)
+{
+    char text[2 * TSR_TEXT_LEN];
+
+    for (int k = 0; k < s->op->inplace; k++)
+        if (k >= s->n_out || s->out_dtype[k] != s->in[k].dtype ||
+            !tsr_shape_equal(&s->out_shape[k], &s->in[k].shape))
+            return tsr__fail(err, TSR_ERR_SHAPE,
+                             "%s: output %d does not fit input %d, which it overwrites, in %s",
+                             s->op->name, k, k, tsr_schema_text(s, text, sizeof text));
+    return TSR_OK;
+}
+
 tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
 {
     tsr_status st;
@@ -120,6 +165,7 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k))
             TSR_TRY(tsr__shape_check(&s->out_shape[k], tsr_dtype_size(s->out_dtype[k]), err));
+    TSR_TRY(check_overwritten(s, err));
 done:
     return st;
 }

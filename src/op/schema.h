@@ -9,6 +9,8 @@ int tsr__op_inputs(const tsr_op *op); /* as declared; a list counts as one */
 bool tsr__op_takes_list(const tsr_op *op);
 bool tsr__op_optional(const tsr_op *op, int k);                  /* may input k be absent? */
 int tsr__op_input(const tsr_op *op, const char *name, size_t n); /* by name, -1 if none */
+/* Inputs and outputs whose values the row's gradient reads, as masks: bit k is number k. */
+tsr_status tsr__op_saves(const tsr_op *op, unsigned *in, unsigned *out, tsr_error *err);
 
 /* An optional input that was not given has ndim -1. */
 static inline bool tsr__schema_has(const tsr_schema *s, int k)

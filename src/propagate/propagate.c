@@ -40,17 +40,14 @@ static tsr_status make_plan(tsr_heap *heap, tsr_plan *plan, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(tsr__schema_check(s, err));
-    /* what is overwritten keeps its placements */
-    TSR_TRY(tsr__plan_strategy(heap, s, &plan->cost,
-                               s->op->inplace ? s->in[0].place : plan->key.want, false,
-                               &plan->strategy, err));
+    TSR_TRY(tsr__plan_strategy(heap, s, &plan->cost, plan->key.want, false, &plan->strategy, err));
     plan->all_stay = true;
     for (int k = 0; k < s->n_in; k++) {
         plan->stays[k] = !tsr__schema_has(s, k) || holds_the_same(&s->in[k], &plan->strategy.in[k]);
         plan->all_stay = plan->all_stay && plan->stays[k];
     }
-    plan->direct =
-        s->op->inplace && plan->stays[0] && holds_the_same(&s->in[0], &plan->strategy.out[0]);
+    for (int k = 0; k < s->op->inplace; k++)
+        plan->direct[k] = plan->stays[k] && holds_the_same(&s->in[k], &plan->strategy.out[k]);
 done:
     return st;
 }

@@ -29,8 +29,8 @@ typedef struct tsr_plan {
     tsr_strategy strategy;
     bool stays[TSR_MAX_IN]; /* the input is where it is needed */
     bool all_stay;
-    bool direct; /* in place: the kernel may write where the first input is */
-    void *local; /* dispatch's: what the call is on this rank */
+    bool direct[TSR_MAX_OUT]; /* in place: the kernel may write where this input is */
+    void *local;              /* dispatch's: what the call is on this rank */
     struct tsr_plan *next;
 } tsr_plan;
 

@@ -93,22 +93,31 @@ static void add_resolution(const tsr_question *q, const tsr_spec *out, tsr_price
     }
 }
 
+/* The placements that output k shall have in the end, NULL: any. */
+static const tsr_placement *wanted(const tsr_question *q, int k)
+{
+    if (k == 0 && q->want)
+        return q->want;
+    return k < q->schema->op->inplace ? q->schema->in[k].place : NULL;
+}
+
 /* What the output's own placements, or the way to those that are wanted, will cost. */
 static tsr_status price_output(tsr_heap *heap, const tsr_question *q, const tsr_spec *out, int k,
                                tsr_price *price, tsr_error *err)
 {
+    const tsr_placement *want = wanted(q, k);
     tsr_spec to = *out;
     tsr_redist *plan = NULL;
     tsr_status st = TSR_OK;
 
     *price = (tsr_price){0};
-    if (!q->want || k > 0) {
+    if (!want) {
         if (!q->cost->pending_free)
             add_resolution(q, out, price);
         return TSR_OK;
     }
     for (int m = 0; m < out->mesh.ndim; m++)
-        to.place[m] = q->want[m];
+        to.place[m] = want[m];
     TSR_TRY(tsr__plan_make(heap, out, &to, q->cost, 0, TSR_RIVAL_BEST, &plan, err));
     *price = (tsr_price){.seconds = plan->seconds, .steps = plan->n_steps};
     for (int i = 0; i < plan->n_steps; i++)

@@ -21,7 +21,9 @@ typedef struct tsr_question {
     const tsr_schema *schema;
     const tsr_rules *rules;
     const tsr_cost *cost;
-    const tsr_placement *want; /* placements that output 0 shall have in the end; NULL: any */
+    /* placements that output 0 shall have in the end; NULL: any. What is overwritten keeps its
+       own, unless this says otherwise. */
+    const tsr_placement *want;
 } tsr_question;
 
 /* All combinations of rules, or all strategies of a row that speaks of the whole mesh, priced one

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "redist/program.h"
+#include "tape/tape.h"
 #include "tensor/partial.h"
 #include "tensor/scope.h"
 
@@ -58,6 +59,10 @@ tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const char *place
     like.mesh = mesh->shape;
     TSR_TRY(tsr_placements_parse(placements, &like, &to, &ctx->error));
     TSR_TRY(tsr__redistribute(x, mesh, &to, &y));
+    if (tsr__tape_is_on(ctx))
+        TSR_TRY(tsr__tape_record(
+            ctx,
+            &(tsr_record){.kind = TSR_TAPED_MOVE, .n_in = 1, .in = &x, .n_out = 1, .out = &y}));
 done:
     return tsr__tensor_or_error(ctx, st, y);
 }

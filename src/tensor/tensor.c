@@ -15,7 +15,7 @@ static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor *
 
     TSR_TRY(tsr__take(&ctx->heap, &ctx->spare_tensors, sizeof *x, &x, &ctx->error));
     x->refs = 1;
-    x->failed = false;
+    x->failed = x->gone = false;
     x->version = 0;
     x->mesh = tsr_mesh_ref(mesh);
     x->form = form;
@@ -23,9 +23,32 @@ static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor *
     x->buffer = NULL;
     x->scope = NULL;
     x->previous = x->next = NULL;
+    x->leaf = NULL;
+    x->node = 0;
+    x->node_out = 0;
     *out = x;
 done:
     return st;
+}
+
+tsr_status tsr__tensor_ghost(const tsr_tensor *x, tsr_tensor **out)
+{
+    tsr_status st = make_handle(x->mesh, x->form, out);
+
+    if (st == TSR_OK)
+        (*out)->gone = true;
+    return st;
+}
+
+void tsr__leaf_clear(tsr_ctx *ctx, tsr_leaf *leaf)
+{
+    tsr_unref(leaf->grad);
+    leaf->grad = NULL;
+    for (int i = 0; i < leaf->n_touched; i++)
+        tsr_touched_free(&leaf->touched[i]);
+    tsr__free(&ctx->heap, leaf->touched);
+    leaf->touched = NULL;
+    leaf->n_touched = leaf->cap_touched = 0;
 }
 
 tsr_status tsr__buffer_make(tsr_ctx *ctx, size_t bytes, tsr_buffer **out)
@@ -125,6 +148,10 @@ void tsr_unref(tsr_tensor *x)
     ctx = x->mesh->ctx;
     if (x->kept)
         tsr__kept_drop(x);
+    if (x->leaf) {
+        tsr__leaf_clear(ctx, x->leaf);
+        tsr__free(&ctx->heap, x->leaf);
+    }
     tsr__buffer_release(x->buffer);
     tsr_mesh_unref(x->mesh);
     tsr__give(&ctx->heap, &ctx->spare_tensors, x);
@@ -155,6 +182,11 @@ tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *func
 {
     if (!x)
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: the tensor is NULL", function);
+    if (x->gone)
+        return tsr__fail(&ctx->error, TSR_ERR_STATE,
+                         "%s: the tape has let go of the tensor's values; does the row of the op "
+                         "that is gone through say what its gradient reads (saves)?",
+                         function);
     if (x->failed) /* if the first error was cleared, say at least this much */
         return ctx->error.code
                    ? ctx->error.code

@@ -4,6 +4,7 @@
 #define TSR_TENSOR_TENSOR_H
 
 #include "layout/layout.h"
+#include "tessera_ops.h"
 #include "world/mesh_handle.h"
 
 /* Memory of parts, from the pool; shared by tensors that hold the same part. */
@@ -32,9 +33,18 @@ typedef struct tsr_kept {
     tsr_buffer *window;
 } tsr_kept;
 
+/* A watched tensor's gradient: dense, and as the rows of a table that lookups touched. */
+typedef struct tsr_leaf {
+    bool by_rows; /* as rows, where lookups can say so */
+    tsr_tensor *grad;
+    tsr_touched *touched;
+    int n_touched, cap_touched;
+} tsr_leaf;
+
 struct tsr_tensor {
     int refs;
     bool failed;      /* the error tensor of its context */
+    bool gone;        /* a tape let go of the values, this is what is left */
     unsigned version; /* how often it was overwritten */
     tsr_mesh *mesh;
     const tsr_form *form;
@@ -42,6 +52,9 @@ struct tsr_tensor {
     tsr_buffer *buffer;          /* NULL in a sim world and outside the mesh */
     struct tsr_scope *scope;     /* that holds a reference, or NULL */
     tsr_tensor *previous, *next; /* in the scope */
+    tsr_leaf *leaf;              /* NULL: not watched */
+    uint64_t node;               /* of a tape that made it, by number; 0: none */
+    int node_out;                /* and which of its outputs it is */
 };
 
 /* form.c */
@@ -64,6 +77,10 @@ tsr_status tsr__tensor_share_form(tsr_mesh *mesh, const tsr_form *form, const ts
 /* Memory of its own for a tensor that shares its part with others; what it holds is not copied: the
    old buffer stays in *before until it is released by tsr__buffer_release. Local. */
 tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before);
+/* A handle of the same spec without memory, in no scope: what is left of a tensor for those who
+   need its spec alone. Any op on it is an error. Local. */
+tsr_status tsr__tensor_ghost(const tsr_tensor *x, tsr_tensor **out);
+void tsr__leaf_clear(tsr_ctx *ctx, tsr_leaf *leaf); /* no gradient */
 void tsr__buffer_release(tsr_buffer *buffer);
 tsr_status tsr__buffer_make(tsr_ctx *ctx, size_t bytes, tsr_buffer **out);
 /* kept.c: what is kept of x in this layout, borrowed, NULL if nothing; keeping a window, if the

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backward.h - going through a tape backwards. */
+#ifndef TSR_GRAD_BACKWARD_H
+#define TSR_GRAD_BACKWARD_H
+
+#include "tape/tape.h"
+
+/* The innermost tape, from the gradients that its nodes have; what is done with goes at once.
+   Collective. */
+tsr_status tsr__backward(tsr_ctx *ctx);
+/* A gradient of x, NULL: ones, to where it goes. Collective. */
+tsr_status tsr__backward_seed(tsr_ctx *ctx, tsr_tensor *x, tsr_tensor *g);
+/* Add a gradient to what it is one of: a watched tensor, or an output of a node. Collective. */
+tsr_status tsr__grad_give(tsr_ctx *ctx, const tsr_source *to, tsr_tensor *g);
+
+/* group_grad.c: lookups in several tables; recompute.c: a function that is run again. */
+tsr_status tsr__back_group(tsr_ctx *ctx, tsr_taped *node);
+tsr_status tsr__back_function(tsr_ctx *ctx, tsr_taped *node);
+
+#endif
