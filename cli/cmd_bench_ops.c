@@ -37,6 +37,8 @@ static const subject_row rows[] = {
     {.op = "sigmoid", .in = {BIG}},
     {.op = "silu", .in = {BIG}},
     {.op = "gelu", .in = {BIG}},
+    {.op = "relu_backward", .in = {BIG, BIG}},
+    {.op = "gelu_backward", .in = {BIG, BIG}},
     {.op = "gt", .in = {BIG, BIG}},
     {.op = "cast", .attrs = "dtype=bf16", .in = {BIG}},
     {.op = "mish", .in = {BIG}},
