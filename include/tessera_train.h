@@ -87,9 +87,9 @@ typedef struct tsr_optimizer_opts {
     double decay;        /* of weights: none, of AdamW 0.01 */
     double lr_decay;     /* of Adagrad: none */
     double first_sum;    /* of Adagrad, what its sums begin with: 0 */
-    /* Where the states are that an optimizer keeps for each parameter. NULL: where that is.
-       "data": along the mesh dim of that name sharded further, where the parameter is not. "[S(0),R]":
-       so. Each step brings gradients to the states and what comes of it back to the parameters, in
+    /* Where the states are that an optimizer keeps for each parameter. NULL: where that is. "data":
+       along the mesh dim of that name sharded further, where the parameter is not. "[S(0),R]": so.
+       Each step brings gradients to the states and what comes of it back to the parameters, in
        the cheapest way. Not of tables by rows, whose states are where the rows are. */
     const char *states;
     bool half_states; /* states of f16 and bf16 parameters are of their type; default: f32 */
