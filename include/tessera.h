@@ -162,7 +162,8 @@ TSR_API tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr
 TSR_API bool tsr_world_available(tsr_world_kind kind, tsr_error *err);
 
 /* tsr_run for a program's main: prints the error, returns the exit status. Takes the options
-   --mesh=M, --world=W, --cost=C and --timeout=SECONDS from argv, which override `mesh`. */
+   --mesh=M, --world=W, --cost=C and --timeout=SECONDS from argv, which override `mesh`; an M
+   without names, 4 or 1x2, takes those of `mesh` in their order. */
 TSR_API int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg);
 
 /* The first error since the start (or the last clear) on this rank, TSR_OK if none. Local. */
@@ -420,6 +421,7 @@ typedef struct tsr_op_counters {
        time by the bytes that came for each */
     double moving, computing;
     double windows; /* of the latter: filling windows, as far as nothing was computed meanwhile */
+    double hidden;  /* and what was: seconds of computing while windows were on their way */
 } tsr_op_counters;
 TSR_API tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op); /* Local. */
 TSR_API void tsr_statistics_set(tsr_mesh *mesh, bool on);                          /* Local. */

@@ -384,7 +384,8 @@ enum {
     TSR_CATEGORY_INDEX = 10,
     TSR_CATEGORY_ORDER = 11,
     TSR_CATEGORY_RANDOM = 12,
-    TSR_CATEGORY_CREATION = 13
+    TSR_CATEGORY_CREATION = 13,
+    TSR_CATEGORY_OPTIMIZER = 14
 };
 
 typedef uint16_t tsr_embedding_kind;
@@ -583,6 +584,14 @@ enum {
 
 typedef uint16_t tsr_creation_kind;
 enum { TSR_CREATION_ARANGE = 0, TSR_CREATION_LINSPACE = 1, TSR_CREATION_EYE = 2 };
+
+typedef uint16_t tsr_optimizer_step_kind;
+enum {
+    TSR_OPTIMIZER_SGD = 0,
+    TSR_OPTIMIZER_SGD_MOMENTUM = 1,
+    TSR_OPTIMIZER_ADAM = 2,
+    TSR_OPTIMIZER_ADAGRAD = 3
+};
 
 /* How a kernel is known. A plain value, the same on all ranks. */
 enum { TSR_NO_INDEX = -1 };

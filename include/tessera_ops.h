@@ -84,6 +84,7 @@ TSR_API tsr_tensor *tsr_sub_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_div_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_sqrt_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_relu_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_affine_inplace(tsr_tensor *x, double mul, double add);
 TSR_API tsr_tensor *tsr_clamp_inplace(tsr_tensor *x, double min, double max);
 TSR_API tsr_tensor *tsr_fill_inplace(tsr_tensor *x, double value);

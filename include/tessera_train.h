@@ -67,6 +67,79 @@ TSR_API tsr_tensor *tsr_recompute(tsr_function function, tsr_tensor *const *in, 
 
 /* ---- optimizers ------------------------------------------------------------------------------ */
 
+typedef enum tsr_optimizer_kind {
+    TSR_SGD = 0,
+    TSR_ADAM = 1,
+    TSR_ADAMW = 2,
+    TSR_ADAGRAD = 3
+} tsr_optimizer_kind;
+
+/* What PyTorch's optimizers of these names do. A number that is 0 is the default; for none at all
+   give one that is too small to matter, 1e-300 (AdamW without decay is Adam). */
+typedef struct tsr_optimizer_opts {
+    tsr_optimizer_kind kind;
+    double lr;       /* learning rate: 0.001, of Adagrad 0.01 */
+    double momentum; /* of SGD, with dampening and nesterov: none */
+    double dampening;
+    bool nesterov;
+    double beta1, beta2; /* of Adam: 0.9 and 0.999 */
+    double eps;          /* 1e-8, of Adagrad 1e-10 */
+    double decay;        /* of weights: none, of AdamW 0.01 */
+    double lr_decay;     /* of Adagrad: none */
+    double first_sum;    /* of Adagrad, what its sums begin with: 0 */
+    /* Where the states are that an optimizer keeps for each parameter. NULL: where that is.
+       "data": along the mesh dim of that name sharded further, where the parameter is not. "[S(0),R]":
+       so. Each step brings gradients to the states and what comes of it back to the parameters, in
+       the cheapest way. Not of tables by rows, whose states are where the rows are. */
+    const char *states;
+    bool half_states; /* states of f16 and bf16 parameters are of their type; default: f32 */
+    bool rowwise;     /* Adagrad of tables by rows keeps one sum per row, of the mean square */
+} tsr_optimizer_opts;
+
+typedef struct tsr_optimizer tsr_optimizer;
+
+/* Of n watched parameters, which it refers to until tsr_optimizer_free, before the job ends. opts
+   NULL: SGD. Tables watched by rows: SGD without momentum, or Adagrad, both without decay, which
+   change no row that no lookup touched. Local, the same on all ranks. */
+TSR_API tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *opts,
+                                     tsr_tensor *const *params, int n, tsr_optimizer **out);
+TSR_API void tsr_optimizer_free(tsr_optimizer *optimizer); /* Local. NULL is fine. */
+/* Change all parameters that have a gradient by it, and clear that. Nothing of it is recorded on a
+   tape. Collective. */
+TSR_API tsr_status tsr_optimizer_step(tsr_optimizer *optimizer);
+TSR_API tsr_status tsr_optimizer_lr_set(tsr_optimizer *optimizer, double lr); /* Local. */
+TSR_API double tsr_optimizer_lr(const tsr_optimizer *optimizer);              /* Local. */
+/* State k of parameter i, borrowed: of SGD its momentum; of Adam the averages of gradient and
+   square; of Adagrad the sum of squares. NULL if there is none. Local. */
+TSR_API tsr_tensor *tsr_optimizer_state(const tsr_optimizer *optimizer, int i, int k);
+
+/* The 2-norm of all gradients of the parameters together; if it is more than max_norm they are
+   scaled down to it. Gradients that are partial are reduced for that, rows of several lookups
+   merged; one number more per rank is exchanged. norm may be NULL. If it is not finite gradients
+   stay as they are. Not in the sim world. Collective. */
+TSR_API tsr_status tsr_clip_grad_norm(tsr_tensor *const *params, int n, double max_norm,
+                                      double *norm);
+
+typedef enum tsr_schedule_kind {
+    TSR_SCHEDULE_CONSTANT = 0,
+    TSR_SCHEDULE_COSINE = 1, /* half a wave from lr down to last */
+    TSR_SCHEDULE_LINEAR = 2, /* a line from lr down to last */
+    TSR_SCHEDULE_STEPS = 3   /* times `factor` after every so many steps */
+} tsr_schedule_kind;
+
+/* Learning rates by the number of the step, from 0 on. */
+typedef struct tsr_schedule {
+    tsr_schedule_kind kind;
+    double lr;      /* the largest */
+    int64_t warmup; /* so many steps rise to it: lr / warmup, 2 lr / warmup .. lr */
+    int64_t steps;  /* with those: at this one `last` is reached, and stays */
+    double last;
+    int64_t every; /* of STEPS, counted after the warmup */
+    double factor;
+} tsr_schedule;
+
+TSR_API double tsr_schedule_lr(const tsr_schedule *schedule, int64_t step); /* Pure. */
+
 /* ---- data ------------------------------------------------------------------------------------ */
 
 /* Samples that every rank has in its memory: dim 0 counts them. tsr_dataset_free, before the job

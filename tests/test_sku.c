@@ -170,6 +170,10 @@ static const struct {
     {13, 0, "creation.arange.f32.reference"},
     {13, 1, "creation.linspace.f32.reference"},
     {13, 2, "creation.eye.f32.reference"},
+    {14, 0, "optimizer.sgd_step.f32.reference"},
+    {14, 1, "optimizer.sgd_momentum_step.f32.reference"},
+    {14, 2, "optimizer.adam_step.f32.reference"},
+    {14, 3, "optimizer.adagrad_step.f32.reference"},
 };
 
 static void test_pinned(void **state)
@@ -219,7 +223,7 @@ static void test_list(void **state)
 {
     const int n = tsr_kernel_count();
     uint64_t *hash = calloc((size_t)n, sizeof *hash);
-    int by_category[14] = {0};
+    int by_category[15] = {0};
 
     (void)state;
     assert_non_null(hash);
@@ -229,7 +233,7 @@ static void test_list(void **state)
         char text[TSR_SKU_TEXT_LEN];
 
         assert_true(tsr__sku_exists(&sku));
-        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 14);
+        assert_true(sku.variant != TSR_VARIANT_AUTO && sku.category < 15);
         by_category[sku.category]++;
         hash[i] = tsr_kernel_sku_hash(&sku);
         tsr_kernel_sku_text(&sku, text, sizeof text);
@@ -244,7 +248,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_EMBEDDING], 9 * 4 * 2 * 4 + 4 * 2 * 2);
     /* by the groups of kernel/pointwise_list.inc.h, and cast */
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE],
-                     4 * (7 * 3 + 1) + 6 * 7 * 3 + 28 * 4 * 3 + 14 * 8 * 3 + 8 * 2);
+                     4 * (7 * 3 + 1) + 6 * 7 * 3 + 28 * 4 * 4 + 14 * 8 * 3 + 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2 + 2 * (3 * 4 + 2));
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 * 8 + 2 * 7 + 5 * 4) * 3);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 4 * 4 * 4);
@@ -257,6 +261,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_ORDER], 2 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_RANDOM], 3 * 4 * 3 + 8 * 3 + 3 * 3 + 2 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CREATION], 2 * 8 * 2 + 4 * 2);
+    assert_int_equal(by_category[TSR_CATEGORY_OPTIMIZER], 4 * 4 * 3);
 }
 
 static void test_bad(void **state)

@@ -147,6 +147,7 @@ static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_
     st = tsr__local_plan_run(mesh, call->part, plan, in, out);
     tsr__book_end(mesh->ctx, &b, &call->entry->counters);
     call->entry->counters.windows += local->windows;
+    call->entry->counters.hidden += local->hidden;
     return st;
 }
 

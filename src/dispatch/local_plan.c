@@ -123,6 +123,7 @@ static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_pl
     computed += tsr__statistics_clock(ctx);
     TSR_TRY(tsr__halo_finish(p->halo, in));
     p->windows = tsr__statistics_clock(ctx) - begin - computed;
+    p->hidden = pieces ? computed : 0;
     if (p->op->scratch && !pieces)
         TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
     if (pieces)

@@ -18,7 +18,9 @@ typedef struct tsr_local_plan {
     bool peel_tried, peel_pays;
     tsr_kernel_call call; /* but for the data */
     tsr_memory memory;    /* the call's */
-    double windows;       /* seconds that windows took in the last call, if statistics are on */
+    /* of the last call, if statistics are on: seconds that windows took, and seconds of computing
+       while they were on their way */
+    double windows, hidden;
 } tsr_local_plan;
 
 /* Kept with the plan, made when it is first needed. Local. */

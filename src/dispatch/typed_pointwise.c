@@ -119,6 +119,11 @@ tsr_tensor *tsr_sqrt_inplace(tsr_tensor *x)
     return unary("sqrt_inplace", x, NULL);
 }
 
+tsr_tensor *tsr_relu_inplace(tsr_tensor *x)
+{
+    return unary("relu_inplace", x, NULL);
+}
+
 tsr_tensor *tsr_rsqrt(tsr_tensor *x)
 {
     return unary("rsqrt", x, NULL);

@@ -68,7 +68,7 @@ static tsr_status check_saved(tsr_ctx *ctx, const tsr_taped *node)
         const int number = is_in ? k : k - node->n_in;
         const tsr_saved *s = is_in ? &node->in[number] : &node->out[number];
 
-        if (s->x && !s->x->failed && s->x->version != s->version)
+        if (s->x && !s->x->gone && s->x->version != s->version)
             return tsr__fail(&ctx->error, TSR_ERR_STATE,
                              "tsr_backward: the gradient of %s needs its %s %d, %s, which was "
                              "overwritten after the call",

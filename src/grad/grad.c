@@ -119,6 +119,11 @@ tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
         asked[k] =
             in[k] && tsr__dtype_is_float(tsr_tensor_spec(in[k])->dtype) && (!wanted || wanted[k]);
     }
+    if (call.op->inplace)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
+                          "%s: its gradient is that of the op that is not in place, of what there "
+                          "was before",
+                          name));
     TSR_TRY(read_attrs(call.op, attrs, n_attrs, &values, &ctx->error));
     TSR_TRY(tsr__grad_row(ctx, &call));
 done:

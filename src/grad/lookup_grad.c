@@ -2,31 +2,23 @@
 /* lookup_grad.c - gradients of lookups in tables and of bags: dense, for all rows of the table. Who
    wants the rows that were touched only asks for these by themselves (dispatch/touched_rows.c). */
 #include "grad/grad.h"
+#include "op/lookups.h"
 
-enum { TABLE = 0, IDS = 1, OFFSETS = 2, WEIGHTS = 3 }; /* inputs */
-enum {
-    PADDING = 0,
-    OUT_OF_RANGE = 1,
-    LAST_OFFSET = 2
-}; /* attributes; the third one of bags only */
+enum { TABLE = TSR__TABLE, IDS = TSR__IDS, OFFSETS = TSR__OFFSETS, WEIGHTS = TSR__WEIGHTS };
 
 static int64_t rows_of(const tsr_grad_call *c)
 {
     return tsr_tensor_spec(c->in[TABLE])->shape.size[0];
 }
 
-static tsr_embedding_opts opts_of(const tsr_grad_call *c, bool bags)
+static tsr_embedding_opts opts_of(const tsr_grad_call *c)
 {
-    const tsr_attr *a = c->attrs->value;
-
-    return (tsr_embedding_opts){.padding_idx = a[PADDING].n > 0 ? a[PADDING].i : NULL,
-                                .zero_out_of_range = a[OUT_OF_RANGE].i[0] != 0,
-                                .include_last = bags && a[LAST_OFFSET].i[0] != 0};
+    return tsr__lookup_opts(c->op->kind, c->attrs->value);
 }
 
 tsr_status tsr__grad_embedding(const tsr_grad_call *c)
 {
-    const tsr_embedding_opts o = opts_of(c, false);
+    const tsr_embedding_opts o = opts_of(c);
 
     if (c->wanted[TABLE])
         c->grad_in[TABLE] = tsr_embedding_backward(c->grad_out[0], c->in[IDS], rows_of(c), &o);
@@ -35,7 +27,7 @@ tsr_status tsr__grad_embedding(const tsr_grad_call *c)
 
 tsr_status tsr__grad_bag_sum(const tsr_grad_call *c)
 {
-    const tsr_embedding_opts o = opts_of(c, true);
+    const tsr_embedding_opts o = opts_of(c);
 
     if (c->wanted[TABLE])
         c->grad_in[TABLE] = tsr_bag_sum_backward(c->grad_out[0], c->in[IDS], c->in[OFFSETS],
@@ -48,7 +40,7 @@ tsr_status tsr__grad_bag_sum(const tsr_grad_call *c)
 
 tsr_status tsr__grad_bag_mean(const tsr_grad_call *c)
 {
-    const tsr_embedding_opts o = opts_of(c, true);
+    const tsr_embedding_opts o = opts_of(c);
 
     if (c->wanted[TABLE])
         c->grad_in[TABLE] =

@@ -4,16 +4,54 @@
 #include "grad/backward.h"
 #include "tensor/scope.h"
 
+/* The inputs as tensors of their own; watched, on the way back, where a gradient is wanted. */
+static tsr_status share_inputs(tsr_tensor *const *x, const tsr_source *source, int n,
+                               tsr_tensor **in)
+{
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < n; k++) {
+        TSR_TRY(tsr__tensor_share_form(x[k]->mesh, x[k]->form, x[k], &in[k]));
+        if (source && (source[k].leaf || source[k].node))
+            TSR_TRY(tsr__leaf_make(in[k], false));
+    }
+done:
+    return st;
+}
+
+/* Nothing is recorded, but what the tape knows the function may only get as an input: it is gone
+   when the function is run again. */
+static tsr_status run_first(tsr_ctx *ctx, const tsr_record *call, tsr_tensor **out)
+{
+    tsr_tensor **in = NULL;
+    tsr_status st;
+
+    TSR_TRY(tsr__alloc(&ctx->heap, call->n_in, sizeof *in, &in, &ctx->error));
+    TSR_TRY(tsr__tape_push(ctx));
+    ctx->tape->blind = true;
+    st = share_inputs(call->in, NULL, call->n_in, in);
+    if (st == TSR_OK) {
+        *out = call->function(in, call->n_in, call->arg);
+        st = tsr__tensor_check(ctx, *out, "tsr_recompute");
+    }
+    tsr__tape_close_scope(ctx, out, st == TSR_OK);
+    tsr__tape_pop(ctx);
+done:
+    tsr__free(&ctx->heap, in);
+    return st;
+}
+
 tsr_tensor *tsr_recompute(tsr_function function, tsr_tensor *const *in, int n_in, void *arg)
 {
-    tsr_record record = {.kind = TSR_TAPED_FUNCTION,
-                         .n_in = n_in,
-                         .n_out = 1,
-                         .in = in,
-                         .saves_in = ~0u,
-                         .function = function,
-                         .arg = arg};
     tsr_tensor *y = NULL;
+    const tsr_record record = {.kind = TSR_TAPED_FUNCTION,
+                               .n_in = n_in,
+                               .n_out = 1,
+                               .in = in,
+                               .out = &y,
+                               .saves_in = ~0u,
+                               .function = function,
+                               .arg = arg};
     tsr_ctx *ctx;
     tsr_status st = TSR_OK;
 
@@ -22,33 +60,12 @@ tsr_tensor *tsr_recompute(tsr_function function, tsr_tensor *const *in, int n_in
     ctx = in[0]->mesh->ctx;
     for (int k = 0; k < n_in; k++)
         TSR_TRY(tsr__tensor_check(ctx, in[k], "tsr_recompute"));
-    TSR_TRY(tsr__scope_push(ctx));
-    ctx->unrecorded++;
-    y = function(in, n_in, arg);
-    ctx->unrecorded--;
-    st = tsr__tensor_check(ctx, y, "tsr_recompute");
-    tsr__scope_pop_but(ctx, &y, st == TSR_OK);
-    record.out = &y;
-    if (st == TSR_OK && tsr__tape_is_on(ctx))
-        st = tsr__tape_record(ctx, &record);
+    if (!tsr__tape_is_on(ctx))
+        return function(in, n_in, arg);
+    TSR_TRY(run_first(ctx, &record, &y));
+    TSR_TRY(tsr__tape_record(ctx, &record));
 done:
     return tsr__tensor_or_error(ctx, st, y);
-}
-
-/* The inputs as tensors of their own, watched where a gradient is wanted. */
-static tsr_status share_inputs(const tsr_taped *node, tsr_tensor **in)
-{
-    tsr_status st = TSR_OK;
-
-    for (int k = 0; k < node->n_in; k++) {
-        const tsr_tensor *x = node->in[k].x;
-
-        TSR_TRY(tsr__tensor_share_form(x->mesh, x->form, x, &in[k]));
-        if (node->source[k].leaf || node->source[k].node)
-            TSR_TRY(tsr__leaf_make(in[k], false));
-    }
-done:
-    return st;
 }
 
 /* Forward and back on an inner tape; gradients stay with the inputs. */
@@ -75,11 +92,14 @@ done:
 
 tsr_status tsr__back_function(tsr_ctx *ctx, tsr_taped *node)
 {
-    tsr_tensor **in = NULL;
+    tsr_tensor **in = NULL, **saved;
     tsr_status st;
 
-    TSR_TRY(tsr__alloc(&ctx->heap, node->n_in, sizeof *in, &in, &ctx->error));
-    TSR_TRY(share_inputs(node, in));
+    TSR_TRY(tsr__alloc(&ctx->heap, 2 * node->n_in, sizeof *in, &in, &ctx->error));
+    saved = in + node->n_in;
+    for (int k = 0; k < node->n_in; k++)
+        saved[k] = node->in[k].x;
+    TSR_TRY(share_inputs(saved, node->source, node->n_in, in));
     TSR_TRY(run_again(ctx, node, in));
     for (int k = 0; k < node->n_in; k++)
         if (tsr_grad(in[k]))

@@ -77,14 +77,13 @@ done:
 tsr_status tsr__touched_give(const tsr_grad_call *call, tsr_tensor *table)
 {
     tsr_table_use use = {.table = table, .ids = call->in[TSR__IDS]};
-    int64_t padding;
 
     pools(call->op, &use.pooling);
     if (use.pooling != TSR_POOL_NONE)
         use.offsets = call->in[TSR__OFFSETS];
     if (use.pooling == TSR_POOL_SUM)
         use.weights = call->in[TSR__WEIGHTS];
-    use.opts = tsr__lookup_opts(call->op->kind, call->attrs->value, &padding);
+    use.opts = tsr__lookup_opts(call->op->kind, call->attrs->value);
     return give(&use, call->grad_out[0]);
 }
 

@@ -132,6 +132,12 @@ TSR__INLINE double math_gelu_tanh_slope_f64(double x)
 #define SET TSR__AVX2_FMA
 #define FUSED true
 #include "kernel/elementwise_types.inc.h"
+
+#define NAME(name, dtype) name##_##dtype##_avx512
+#define SET TSR__AVX512
+#define FUSED true
+#define FUNCTIONS_ONLY
+#include "kernel/elementwise_types.inc.h"
 #endif
 
 typedef void (*compute_fn)(int op, const run *r);
@@ -151,6 +157,8 @@ static compute_fn compute_for(tsr_dtype dtype, tsr_kernel_variant variant)
         [TSR_U8] = compute_u8_avx2,    [TSR_BOOL] = compute_u8_avx2,
     };
 
+    if (variant == TSR_VARIANT_AVX512)
+        return dtype == TSR_F64 ? compute_f64_avx512 : compute_f32_avx512;
     if (variant == TSR_VARIANT_AVX2)
         return avx2[dtype];
 #endif

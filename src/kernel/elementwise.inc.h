@@ -119,18 +119,25 @@ SET static bool FN(far_sine)(int op, const run *r)
 }
 #endif
 
-#define NUMBER(OP, name)                                                                           \
+#define VALUES(OP)                                                                                 \
     case TSR_POINTWISE_##OP:                                                                       \
         FN(values)(TSR_POINTWISE_##OP, r);                                                         \
         break;
-#define BASIC(OP, name) NUMBER(OP, name)
-#define VALUE(OP, name) NUMBER(OP, name)
-#define TRUTH(OP, name)                                                                            \
+#define TRUTHS(OP)                                                                                 \
     case TSR_POINTWISE_##OP:                                                                       \
         FN(truths)(TSR_POINTWISE_##OP, r);                                                         \
         break;
+#ifdef FUNCTIONS_ONLY
+#define NUMBER(OP, name)
+#define TRUTH(OP, name)
+#else
+#define NUMBER(OP, name) VALUES(OP)
+#define TRUTH(OP, name) TRUTHS(OP)
+#endif
+#define BASIC(OP, name) NUMBER(OP, name)
+#define VALUE(OP, name) NUMBER(OP, name)
 #ifdef FLOATING
-#define FLOAT(OP, name) NUMBER(OP, name)
+#define FLOAT(OP, name) VALUES(OP)
 #else
 #define FLOAT(OP, name)
 #endif
@@ -151,6 +158,8 @@ SET static void FN(compute)(int op, const run *r)
     }
 }
 
+#undef VALUES
+#undef TRUTHS
 #undef T
 #undef U
 #undef FN

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* elementwise_types.inc.h - includes elementwise.inc.h for every dtype that computes in its own
    type, for one instruction set: needs NAME (function name from operation and dtype), SET and FUSED
-   (the processor has fma); undefines them. f16 and bf16 compute as f32, bool as u8. */
+   (the processor has fma); undefines them. f16 and bf16 compute as f32, bool as u8. With
+   FUNCTIONS_ONLY only what floats alone have: the rest waits for memory as it is. */
 
 /* ---- floats: F1(exp, x) is exp of x ---- */
 
@@ -35,6 +36,8 @@
 #undef NEG
 #undef NAN_OF
 
+#ifndef FUNCTIONS_ONLY
+
 /* ---- integers wrap ---- */
 
 #define ADD(a, b) ((T)((U)(a) + (U)(b)))
@@ -63,6 +66,8 @@
 #undef MUL
 #undef NEG
 #undef NAN_OF
+#endif
+#undef FUNCTIONS_ONLY
 #undef NAME
 #undef SET
 #undef FUSED

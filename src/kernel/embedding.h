@@ -154,11 +154,16 @@ typedef struct tsr_rows_update {
     int64_t row_first;   /* the table's first row here */
     const void *values;  /* [n, dim] */
     double scale;
+    const double *scales; /* [n] one for each row instead; NULL: none */
     void *table;
 } tsr_rows_update;
 
 /* table[row] += scale * value, in f64 for f64, else in f32. */
 void tsr__embedding_add(const tsr_rows_update *call);
+/* to = the sum of n rows of dim elements, in that type, or f32 for halves, rounded once; those need
+   wide[2 dim]. */
+void tsr__rows_sum(tsr_dtype dtype, int64_t dim, const void *const *row, int n, void *to,
+                   float *wide);
 
 /* ---- max_norm -------------------------------------------------------------------------------- */
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding_update.c - touched rows added to a table. Called by tsr_rows_add. */
+/* embedding_update.c - touched rows added to a table, or to each other. Called by tsr_rows_add and
+   optimizers. */
+#include <string.h>
+
 #include "base/half.h"
 #include "kernel/embedding.h"
 #include "kernel/embedding_rows.h"
@@ -39,17 +42,39 @@ void tsr__embedding_add(const tsr_rows_update *call)
     char *table = call->table;
 
     for (int64_t i = 0; i < call->n; i++, from += bytes) {
+        const double scale = call->scales ? call->scales[i] : call->scale;
         char *to = table + (size_t)(call->rows[i] - call->row_first) * bytes;
         if (i + ahead < call->n)
             tsr__row_prefetch(table + (size_t)(call->rows[i + ahead] - call->row_first) * bytes,
                               bytes);
         if (call->dtype == TSR_F32)
             add_f32((float *)(void *)to, (const float *)(const void *)from, call->dim,
-                    (float)call->scale);
+                    (float)scale);
         else if (call->dtype == TSR_F64)
-            add_f64((double *)(void *)to, (const double *)(const void *)from, call->dim,
-                    call->scale);
+            add_f64((double *)(void *)to, (const double *)(const void *)from, call->dim, scale);
         else
-            add_half(call->dtype, to, from, call->dim, (float)call->scale);
+            add_half(call->dtype, to, from, call->dim, (float)scale);
     }
+}
+
+void tsr__rows_sum(tsr_dtype dtype, int64_t dim, const void *const *row, int n, void *to,
+                   float *wide)
+{
+    const bool half = dtype == TSR_F16 || dtype == TSR_BF16;
+
+    if (!half || n == 1)
+        memcpy(to, row[0], (size_t)dim * tsr_dtype_size(dtype));
+    else
+        tsr__half_widen(dtype, row[0], dim, wide);
+    for (int i = 1; i < n; i++) {
+        if (half) {
+            tsr__half_widen(dtype, row[i], dim, wide + dim);
+            add_f32(wide, wide + dim, dim, 1);
+        } else if (dtype == TSR_F32)
+            add_f32(to, row[i], dim, 1);
+        else
+            add_f64(to, row[i], dim, 1);
+    }
+    if (half && n > 1)
+        tsr__half_narrow(dtype, wide, dim, to);
 }

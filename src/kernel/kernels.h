@@ -139,4 +139,11 @@ size_t tsr__scratch_layer_norm_backward(const tsr_kernel_call *call);
 /* out = (1 - momentum) in0 + momentum in1, momentum attribute 0; the dtypes may differ */
 void tsr__kernel_running_update(const tsr_kernel_call *call);
 
+/* Steps of optimizers: inputs w, its states and the gradient, outputs w and the states; attributes
+   in the order of the rows in op/optimizer_ops.c. */
+void tsr__kernel_sgd_step(const tsr_kernel_call *call);
+void tsr__kernel_sgd_momentum_step(const tsr_kernel_call *call);
+void tsr__kernel_adam_step(const tsr_kernel_call *call);
+void tsr__kernel_adagrad_step(const tsr_kernel_call *call);
+
 #endif

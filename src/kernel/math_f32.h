@@ -44,42 +44,42 @@ TSR__INLINE double tsr__f64_of(uint64_t u)
 
 /* ---- exponentials ---- */
 
-/* e^x of any x. The factor 2^n is applied in two halves, since n goes from -150 to 128. */
+/* e^x of any x. The factor 2^n is applied in two halves, since n goes from -150 to 128: the last
+   bits of t are n + 254, the sum of their exponents. Less than f32 has is set to 0 by a mask: of
+   two choices compilers make branches. */
 TSR__INLINE float tsr__exp_any_f32(bool fused, float x)
 {
-    const float shift = 0x1.8p23f;
-    float t, n, r, p;
-    int32_t k, half;
+    const float shift = 0x1.8p23f + 254, most = 89.0f < x ? 89.0f : x; /* NaN stays */
+    const uint32_t keep = (uint32_t)__builtin_isless(x, -104.0f) - 1u;
+    const float t = tsr__multiply_add(fused, most, 1.44269504f, shift), n = t - shift;
+    const uint32_t both = tsr__bits_f32(t), half = both >> 1 << 23;
+    float p = tsr__exp_poly_f32(fused, tsr__exp_rest_f32(fused, most, n)) + 1.0f;
 
-    x = x > 89.0f ? 89.0f : x; /* NaN stays */
-    x = x < -104.0f ? -104.0f : x;
-    t = tsr__multiply_add(fused, x, 1.44269504f, shift);
-    n = t - shift;
-    r = tsr__exp_rest_f32(fused, x, n);
-    p = tsr__exp_poly_f32(fused, r) + 1.0f;
-    k = (int32_t)(tsr__bits_f32(t) - tsr__bits_f32(shift));
-    half = k >> 1;
-    p *= tsr__f32_of((uint32_t)(half + 127) << 23);
-    return p * tsr__f32_of((uint32_t)(k - half + 127) << 23);
+    p = p * tsr__f32_of(half) * tsr__f32_of((both << 23) - half);
+    return tsr__f32_of(tsr__bits_f32(p) & keep);
 }
 
-/* e^x - 1 of x <= 80. */
+/* e^x - 1 of x from -80 to 80. */
+TSR__INLINE float tsr__expm1_near_f32(bool fused, float x)
+{
+    const float shift = 0x1.8p23f + 127;
+    const float t = tsr__multiply_add(fused, x, 1.44269504f, shift), n = t - shift;
+    const float p = tsr__exp_poly_f32(fused, tsr__exp_rest_f32(fused, x, n));
+    const float scale = tsr__f32_of(tsr__bits_f32(t) << 23);
+
+    return tsr__multiply_add(fused, p, scale, scale - 1.0f);
+}
+
+/* Of x <= 80. */
 TSR__INLINE float tsr__expm1_f32(bool fused, float x)
 {
-    const float shift = 0x1.8p23f;
-    float t, n, p, scale;
-
-    x = x < -30.0f ? -30.0f : x;
-    t = tsr__multiply_add(fused, x, 1.44269504f, shift);
-    n = t - shift;
-    p = tsr__exp_poly_f32(fused, tsr__exp_rest_f32(fused, x, n));
-    scale = tsr__f32_of((tsr__bits_f32(t) - tsr__bits_f32(shift) + 127u) << 23);
-    return tsr__multiply_add(fused, p, scale, scale - 1.0f);
+    return tsr__expm1_near_f32(fused, x < -30.0f ? -30.0f : x);
 }
 
 TSR__INLINE float tsr__tanh_f32(bool fused, float x)
 {
-    const float z = __builtin_fabsf(x), t = tsr__expm1_f32(fused, z > 10.0f ? 20.0f : 2.0f * z);
+    const float z = __builtin_fabsf(x);
+    const float t = tsr__expm1_near_f32(fused, 2.0f * (10.0f < z ? 10.0f : z));
 
     return __builtin_copysignf(t / (t + 2.0f), x);
 }
@@ -87,21 +87,23 @@ TSR__INLINE float tsr__tanh_f32(bool fused, float x)
 /* With e^-|x| nothing is too large, and small results keep their digits. */
 TSR__INLINE float tsr__sigmoid_f32(bool fused, float x)
 {
-    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x));
+    const float z = tsr__exp_f32(fused, -__builtin_fabsf(x));
 
     return (x < 0.0f ? z : 1.0f) / (1.0f + z);
 }
 
 /* ---- logarithms ---- */
 
-/* x = 2^e m with m from sqrt(1/2) to sqrt(2); log m by the polynomial of Cephes. */
+/* x = 2^e m with m from sqrt(1/2) to sqrt(2); log m by the polynomial of Cephes. Subnormal x is
+   scaled; by masks, as in exp. */
 TSR__INLINE float tsr__log_f32(bool fused, float x)
 {
-    const bool tiny = x < 0x1p-126f;
-    const uint32_t u = tsr__bits_f32(tiny ? x * 0x1p23f : x), from = 0x3f3504f3;
-    const int32_t e = (int32_t)(u - from) >> 23;
-    const float f = tsr__f32_of(u - ((uint32_t)e << 23)) - 1.0f, s = f * f;
-    const float n = (float)(e - (tiny ? 23 : 0));
+    const uint32_t tiny = 0u - (uint32_t)__builtin_isless(x, 0x1p-126f);
+    const uint32_t more = tiny & 23u << 23, from = 0x3f3504f3;
+    const uint32_t u = tsr__bits_f32(x * tsr__f32_of(0x3f800000u + more));
+    const uint32_t e = (u - from) & 0xff800000u;
+    const float f = tsr__f32_of(u - e) - 1.0f, s = f * f;
+    const float n = (float)((int32_t)(e - more) >> 23);
     float p, y;
 
     p = tsr__multiply_add(fused, 7.0376836292e-2f, f, -1.1514610310e-1f);
@@ -115,9 +117,9 @@ TSR__INLINE float tsr__log_f32(bool fused, float x)
     y = tsr__multiply_add(fused, n, -2.12194440e-4f, p * s * f);
     y = tsr__multiply_add(fused, -0.5f, s, y) + f;
     y = tsr__multiply_add(fused, n, 0.693359375f, y);
-    y = x > 0.0f ? y : NAN;
-    y = x == 0.0f ? -INFINITY : y;
-    return x == INFINITY ? x : y;
+    y = __builtin_isless(x, INFINITY) ? y : x; /* NaN too */
+    y = tsr__f32_of(tsr__bits_f32(y) | (0u - (uint32_t)__builtin_isless(x, 0.0f)));
+    return x == 0.0f ? -INFINITY : y;
 }
 
 /* log(1 + x): what 1 + x lost by rounding is added again. */
@@ -132,7 +134,7 @@ TSR__INLINE float tsr__log1p_f32(bool fused, float x)
 /* log(1 + e^-|x|) is 2 atanh(s) with s from 0 to 1/3. */
 TSR__INLINE float tsr__softplus_f32(bool fused, float x)
 {
-    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x)), s = z / (2.0f + z), q = s * s;
+    const float z = tsr__exp_f32(fused, -__builtin_fabsf(x)), s = z / (2.0f + z), q = s * s;
     float p;
 
     p = tsr__multiply_add(fused, 2.0f / 15, q, 2.0f / 13);
@@ -147,14 +149,18 @@ TSR__INLINE float tsr__softplus_f32(bool fused, float x)
 
 /* ---- the error function ---- */
 
-/* e^(-x x scale) with a scale of 1 or 1/2. The high half of x has a square without rounding. */
+/* e^(-x x scale) with a scale of 1 or 1/2. Without fma it is the high half of x that has a square
+   without rounding. */
 TSR__INLINE float tsr__exp_square_f32(bool fused, float x, float scale)
 {
-    const float high = tsr__f32_of(tsr__bits_f32(x) & 0xfffff000u);
-    const float low = (x - high) * (x + high) * -scale; /* -0.02 at most */
-    const float e = tsr__exp_any_f32(fused, high * high * -scale);
+    const float high = fused ? x : tsr__f32_of(tsr__bits_f32(x) & 0xfffff000u), s = high * high;
+    const float rest = fused ? __builtin_fmaf(x, x, -s) : (x - high) * (x + high);
+    const float low =
+        rest * -scale; /* -0.02 at most; with fma so little that its square is nothing */
+    const float e = tsr__exp_f32(fused, s * -scale);
+    const float more = fused ? low : low * (0.5f * low + 1.0f);
 
-    return tsr__multiply_add(fused, e, low * tsr__multiply_add(fused, 0.5f, low, 1.0f), e);
+    return tsr__multiply_add(fused, e, more, e);
 }
 
 /* erfcx(z), that is e^(z z) erfc(z), of z >= 0: u P(u) with u = 1 / (1 + z / 2), relative error
@@ -217,7 +223,7 @@ TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
 /* s (1 + by (1 - s)), where s is the sigmoid of x and 1 - s keeps its digits. */
 TSR__INLINE float tsr__sigmoid_slope_f32(bool fused, float x, float by)
 {
-    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x)), d = 1.0f / (1.0f + z);
+    const float z = tsr__exp_f32(fused, -__builtin_fabsf(x)), d = 1.0f / (1.0f + z);
 
     return (x < 0.0f ? z : 1.0f) * d *
            tsr__multiply_add(fused, by, (x < 0.0f ? 1.0f : z) * d, 1.0f);

@@ -41,7 +41,7 @@ static const op_facts EMBEDDING[] = {
 static const op_facts POINTWISE[] = {
 #define BASIC(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, R, R}},
 #define NUMBER(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, 0, R}},
-#define FLOAT(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, 0, 0, 0, 0, 0}},
+#define FLOAT(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, W, W, W, 0, 0, 0, 0, 0}},
 #define VALUE(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, V, 0}},
 #define TRUTH(OP, name) VALUE(OP, name)
 #include "kernel/pointwise_list.inc.h"
@@ -157,6 +157,12 @@ static const op_facts LAYER_NORMS[] = {
     [TSR_RMS_NORM] = {"rms_norm", {W, W, W, W, 0, 0, 0, 0, 0}},
     [TSR_RMS_NORM_BACKWARD] = {"rms_norm_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
 };
+static const op_facts OPTIMIZER[] = {
+    [TSR_OPTIMIZER_SGD] = {"sgd_step", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_OPTIMIZER_SGD_MOMENTUM] = {"sgd_momentum_step", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_OPTIMIZER_ADAM] = {"adam_step", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_OPTIMIZER_ADAGRAD] = {"adagrad_step", {V, V, V, V, 0, 0, 0, 0, 0}},
+};
 
 static const struct category_facts {
     const char *name;
@@ -182,6 +188,8 @@ static const struct category_facts {
     [TSR_CATEGORY_ORDER] = {"order", ORDER, sizeof ORDER / sizeof *ORDER, false},
     [TSR_CATEGORY_RANDOM] = {"random", RANDOM, sizeof RANDOM / sizeof *RANDOM, false},
     [TSR_CATEGORY_CREATION] = {"creation", CREATION, sizeof CREATION / sizeof *CREATION, false},
+    [TSR_CATEGORY_OPTIMIZER] = {"optimizer", OPTIMIZER, sizeof OPTIMIZER / sizeof *OPTIMIZER,
+                                false},
 };
 enum { CATEGORIES = sizeof CATEGORY / sizeof *CATEGORY };
 

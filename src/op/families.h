@@ -82,5 +82,6 @@ extern const tsr_op tsr__ops_indexing[];
 extern const tsr_op tsr__ops_ordering[];
 extern const tsr_op tsr__ops_random[];
 extern const tsr_op tsr__ops_creation[];
+extern const tsr_op tsr__ops_optimizer[];
 
 #endif

@@ -123,19 +123,12 @@ void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
     }
 }
 
-tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs, int64_t *padding)
+tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs)
 {
-    tsr_embedding_opts o = {.zero_out_of_range = attrs[1].i[0], .last = attrs[3].i[0]};
-
-    if (attrs[0].n >= 0) {
-        *padding = attrs[0].i[0];
-        o.padding_idx = padding;
-    }
-    if (kind == TSR_EMBEDDING)
-        o.keep_padding = attrs[2].i[0];
-    else
-        o.include_last = attrs[2].i[0];
-    return o;
+    return (tsr_embedding_opts){.padding_idx = attrs[0].n > 0 ? attrs[0].i : NULL,
+                                .zero_out_of_range = attrs[1].i[0],
+                                .keep_padding = kind == TSR_EMBEDDING && attrs[2].i[0],
+                                .include_last = kind != TSR_EMBEDDING && attrs[2].i[0]};
 }
 
 const tsr_op tsr__ops_embedding[] = {

@@ -40,8 +40,8 @@ static inline const tsr_spec *tsr__lookup_rows(int kind, const tsr_spec *in, con
 enum { TSR__LOOKUP_ATTRS = 5 };
 void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
                        tsr_attr out[TSR__LOOKUP_ATTRS]);
-/* The options of a lookup, not a gradient, from its attributes; *padding holds what one points to. */
-tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs, int64_t *padding);
+/* The options of a lookup, not a gradient, from its attributes, which stay. */
+tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs);
 
 /* lookup_shapes.c */
 tsr_status tsr__lookup_shape(tsr_schema *s, tsr_error *err);

@@ -363,7 +363,7 @@ static const char *const cast_cases[] = {
 #define TABLE tsr__ops_inplace
 #define ROW(OP, id, gradient, saved)                                                               \
     .name = #id "_inplace", .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_##id,                \
-    .inplace = true, .shape = pointwise_shape
+    .grad = gradient, .saves = (saved), .inplace = true, .shape = pointwise_shape
 #define CASES(name) name##_inplace_cases
 #include "op/pointwise_rows.inc.h"
 

@@ -35,6 +35,7 @@ const tsr_family *tsr__op_families(void)
         {"sorting", tsr__ops_ordering},
         {"random numbers", tsr__ops_random},
         {"creation", tsr__ops_creation},
+        {"optimizers", tsr__ops_optimizer},
         {"made of others", tsr__ops_decomposed},
         {NULL, NULL},
     };

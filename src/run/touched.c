@@ -150,25 +150,25 @@ void tsr_touched_free(tsr_touched *touched)
 
 /* Rows here, all of them owned by this rank; others may hold the same memory under other names. */
 static tsr_status check_rows(const tsr_tensor *table, const tsr_touched *t, int64_t first,
-                             tsr_error *err)
+                             const char *function, tsr_error *err)
 {
     const tsr_shape *local = &table->form->local;
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
 
     if (!tsr_spec_equal(&table->form->spec, &t->table) || t->mesh->ctx != table->mesh->ctx)
-        return tsr__fail(err, TSR_ERR_SPEC, "rows_add: rows of %s do not fit the table %s",
+        return tsr__fail(err, TSR_ERR_SPEC, "%s: rows of %s do not fit the table %s", function,
                          tsr_spec_text(&t->table, a, sizeof a),
                          tsr_spec_text(&table->form->spec, b, sizeof b));
     for (int64_t i = 0; i < t->n; i++)
         if (t->rows[i] < first || t->rows[i] >= first + local->size[0])
             return tsr__fail(err, TSR_ERR_ARG,
-                             "rows_add: row %" PRId64 " is not in %" PRId64 " to %" PRId64
+                             "%s: row %" PRId64 " is not in %" PRId64 " to %" PRId64
                              ", the rows of this rank",
-                             t->rows[i], first, first + local->size[0] - 1);
+                             function, t->rows[i], first, first + local->size[0] - 1);
     return TSR_OK;
 }
 
-static tsr_status own_values(tsr_tensor *table)
+tsr_status tsr__own_values(tsr_tensor *table)
 {
     tsr_buffer *before;
     tsr_status st;
@@ -177,13 +177,30 @@ static tsr_status own_values(tsr_tensor *table)
     if (before)
         memcpy(table->buffer->data, before->data, table->form->bytes);
     tsr__buffer_release(before);
+    table->version++;
 done:
+    return st;
+}
+
+tsr_status tsr__rows_open(tsr_tensor *table, const tsr_touched *touched, const char *function,
+                          int64_t *first)
+{
+    tsr_ctx *ctx = table->mesh->ctx;
+    tsr_owners here = {0};
+    tsr_status st;
+
+    TSR_TRY(tsr__owners_open(table->mesh, &table->form->spec, 0, 0, &here));
+    TSR_TRY(check_rows(table, touched, here.first, function, &ctx->error));
+    TSR_TRY(tsr__own_values(table));
+    *first = here.first;
+done:
+    tsr__owners_close(ctx, &here);
     return st;
 }
 
 tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double scale)
 {
-    tsr_owners here = {0};
+    int64_t first;
     tsr_ctx *ctx;
     tsr_status st;
 
@@ -193,19 +210,15 @@ tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double sc
     TSR_TRY(tsr__tensor_check(ctx, table, "rows_add"));
     if (table->mesh->index < 0 || !touched->mesh) /* zero is empty */
         return TSR_OK;
-    TSR_TRY(tsr__owners_open(table->mesh, &table->form->spec, 0, 0, &here));
-    TSR_TRY(check_rows(table, touched, here.first, &ctx->error));
-    TSR_TRY(own_values(table));
-    table->version++;
+    TSR_TRY(tsr__rows_open(table, touched, "rows_add", &first));
     tsr__embedding_add(&(tsr_rows_update){.dtype = touched->table.dtype,
                                           .dim = touched->columns,
                                           .n = touched->n,
                                           .rows = touched->rows,
-                                          .row_first = here.first,
+                                          .row_first = first,
                                           .values = touched->values,
                                           .scale = scale,
                                           .table = tsr__tensor_data(table)});
 done:
-    tsr__owners_close(ctx, &here);
     return tsr__settle(ctx, st);
 }

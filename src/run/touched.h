@@ -18,6 +18,15 @@ tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_erro
 tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad, int64_t first,
                              const tsr_run_call *call, tsr_touched *out);
 
+/* Before some values of a tensor are changed: its part becomes its own, with what it held, and counts
+   as overwritten. Local. */
+tsr_status tsr__own_values(tsr_tensor *x);
+
+/* Before rows of a table are changed: do they fit, and are they here? Its part is its own then, and
+   counts as overwritten; *first is the global number of local row 0. Local. */
+tsr_status tsr__rows_open(tsr_tensor *table, const tsr_touched *touched, const char *function,
+                          int64_t *first);
+
 /* Let rows be divided by how often each occurs among the terms; the counts are held. */
 tsr_status tsr__touched_freq(tsr_held *held, const tsr_scattered *scatter, tsr_table_grad *grad);
 

@@ -15,7 +15,7 @@ static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor *
 
     TSR_TRY(tsr__take(&ctx->heap, &ctx->spare_tensors, sizeof *x, &x, &ctx->error));
     x->refs = 1;
-    x->failed = false;
+    x->failed = x->gone = false;
     x->version = 0;
     x->mesh = tsr_mesh_ref(mesh);
     x->form = form;
@@ -36,7 +36,7 @@ tsr_status tsr__tensor_ghost(const tsr_tensor *x, tsr_tensor **out)
     tsr_status st = make_handle(x->mesh, x->form, out);
 
     if (st == TSR_OK)
-        (*out)->failed = true;
+        (*out)->gone = true;
     return st;
 }
 
@@ -182,7 +182,7 @@ tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *func
 {
     if (!x)
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: the tensor is NULL", function);
-    if (x->failed && x != ctx->error_tensor)
+    if (x->gone)
         return tsr__fail(&ctx->error, TSR_ERR_STATE,
                          "%s: the tape has let go of the tensor's values; does the row of the op "
                          "that is gone through say what its gradient reads (saves)?",

@@ -43,7 +43,8 @@ typedef struct tsr_leaf {
 
 struct tsr_tensor {
     int refs;
-    bool failed;      /* the error tensor of its context, or values that a tape let go of */
+    bool failed;      /* the error tensor of its context */
+    bool gone;        /* a tape let go of the values, this is what is left */
     unsigned version; /* how often it was overwritten */
     tsr_mesh *mesh;
     const tsr_form *form;

@@ -138,7 +138,9 @@ static bool is_free(const tsr_placement *from, const tsr_placement *to)
     return from->kind == TSR_REPLICATE || tsr__placement_equal(from, to);
 }
 
-static bool follows(const tsr_schema *s, const tsr_rules *rules, const tsr_rule *tuple)
+/* From a rule, inputs being moved for nothing or, with `in_place`, left where they are. */
+static bool follows(const tsr_schema *s, const tsr_rules *rules, const tsr_rule *tuple,
+                    bool in_place)
 {
     for (int i = 0; i < rules->n; i++) {
         const tsr_rule *rule = &rules->rule[i];
@@ -146,7 +148,8 @@ static bool follows(const tsr_schema *s, const tsr_rules *rules, const tsr_rule 
         for (int k = 0; k < s->n_out && yes; k++)
             yes = tuple->out[k].open || is_free(&rule->out[k].place, &tuple->out[k].place);
         for (int k = 0; k < s->n_in && yes; k++)
-            yes = is_free(&tuple->in[k].place, &rule->in[k].place);
+            yes = in_place ? tsr__placement_equal(&tuple->in[k].place, &rule->in[k].place)
+                           : is_free(&tuple->in[k].place, &rule->in[k].place);
         if (yes)
             return true;
     }
@@ -173,6 +176,7 @@ done:
 typedef struct finding {
     bool fails;   /* somewhere it does not hold */
     bool unknown; /* somewhere it follows from no rule */
+    bool moves;   /* it follows, but only where inputs are moved first */
 } finding;
 
 /* All outputs for inputs that are filled; `found` is that of the first ones. */
@@ -180,16 +184,21 @@ static tsr_status try_outputs(tsr_trial *trial, const tuples *t, const tsr_rules
                               tsr_rule tuple, finding *found, tsr_error *err)
 {
     char why[TSR_TEXT_LEN];
-    bool holds;
+    bool holds, known;
     tsr_status st = TSR_OK;
 
     for (int64_t i = 0; i < t->n_out; i++) {
         set_outputs(t, i, tuple.out);
-        if (found[i].fails || follows(&trial->schema, rules, &tuple))
+        if (found[i].fails)
             continue;
-        found[i].unknown = true;
+        known = follows(&trial->schema, rules, &tuple, false);
+        if (known &&
+            (!t->one_by_one || found[i].moves || follows(&trial->schema, rules, &tuple, true)))
+            continue;
         TSR_TRY(tsr__trial_holds(trial, tuple.out, &holds, why, err));
-        found[i].fails = !holds;
+        found[i].unknown = found[i].unknown || !known;
+        found[i].fails = !known && !holds;
+        found[i].moves = known && !holds;
     }
 done:
     return st;
@@ -242,7 +251,7 @@ done:
 
 /* ---- judging ---- */
 
-/* Do all outputs have some placement that holds for the inputs of tuple i? */
+/* Do all outputs have some placement that holds for the inputs of tuple i where they are? */
 static bool is_possible(const tuples *t, const finding *found, int64_t i)
 {
     const finding *at = &found[i - i % t->n_out];
@@ -250,7 +259,7 @@ static bool is_possible(const tuples *t, const finding *found, int64_t i)
     for (int k = 0; k < TSR_MAX_OUT && t->one_by_one; k++) {
         bool possible = t->out[k].n == 0;
         for (int c = 0; c < t->out[k].n; c++)
-            possible = possible || !at[c].fails;
+            possible = possible || !(at[c].fails || at[c].moves);
         if (!possible)
             return false;
         at += t->out[k].n;
