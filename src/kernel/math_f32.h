@@ -158,9 +158,8 @@ TSR__INLINE float tsr__exp_square_f32(bool fused, float x, float scale)
     const float low =
         rest * -scale; /* -0.02 at most; with fma so little that its square is nothing */
     const float e = tsr__exp_f32(fused, s * -scale);
-    const float more = fused ? low : low * (0.5f * low + 1.0f);
 
-    return tsr__multiply_add(fused, e, more, e);
+    return tsr__multiply_add(fused, e, fused ? low : low * (0.5f * low + 1.0f), e);
 }
 
 /* erfcx(z), that is e^(z z) erfc(z), of z >= 0: u P(u) with u = 1 / (1 + z / 2), relative error
@@ -223,7 +222,7 @@ TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
 /* s (1 + by (1 - s)), where s is the sigmoid of x and 1 - s keeps its digits. */
 TSR__INLINE float tsr__sigmoid_slope_f32(bool fused, float x, float by)
 {
-    const float z = tsr__exp_f32(fused, -__builtin_fabsf(x)), d = 1.0f / (1.0f + z);
+    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x)), d = 1.0f / (1.0f + z);
 
     return (x < 0.0f ? z : 1.0f) * d *
            tsr__multiply_add(fused, by, (x < 0.0f ? 1.0f : z) * d, 1.0f);
