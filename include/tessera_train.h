@@ -17,7 +17,7 @@ extern "C" {
    to the first, by ops that are propagated and sharded like any other, and adds to the gradients of
    the watched tensors. A gradient is a tensor of the same shape and dtype as its tensor and of any
    placements: one that is P(sum) has not been reduced, and nothing needs to be reduced by hand.
-   tsr_tape_begin(mesh); loss = model(batch); tsr_backward(loss); ... tsr_grad(weight) ... */
+   A step of training is tsr_tape_begin, the model, tsr_backward(loss), tsr_optimizer_step. */
 
 /* Watch x from now on; no-op if it is. Floating point only. Returns x. Local. */
 TSR_API tsr_tensor *tsr_watch(tsr_tensor *x);
