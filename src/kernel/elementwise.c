@@ -9,7 +9,7 @@
 #include "base/stream.h"
 #include "kernel/elementwise_reference.h"
 #include "kernel/index.h"
-#include "kernel/math_f32.h"
+#include "kernel/math_f64.h"
 #include "kernel/sku.h"
 
 #ifdef __clang__ /* loops of libm's functions stay scalar, whatever elementwise.inc.h asks for */
@@ -33,60 +33,6 @@ typedef struct run {
     void *out;
     int64_t n;
 } run;
-
-/* ---- f64: libm, in the forms that keep digits ---- */
-
-TSR__INLINE double math_exp_any_f64(double x)
-{
-    return exp(x);
-}
-
-TSR__INLINE double math_expm1_f64(double x)
-{
-    return expm1(x);
-}
-
-TSR__INLINE double math_log_f64(double x)
-{
-    return log(x);
-}
-
-TSR__INLINE double math_log1p_f64(double x)
-{
-    return log1p(x);
-}
-
-TSR__INLINE double math_tanh_f64(double x)
-{
-    return tanh(x);
-}
-
-TSR__INLINE double math_erf_f64(double x)
-{
-    return erf(x);
-}
-
-TSR__INLINE double math_sigmoid_f64(double x)
-{
-    double z = exp(-fabs(x));
-
-    return (x < 0 ? z : 1) / (1 + z);
-}
-
-TSR__INLINE double math_softplus_f64(double x)
-{
-    return (x < 0 ? 0 : x) + log1p(exp(-fabs(x)));
-}
-
-TSR__INLINE double math_gelu_f64(double x)
-{
-    return x * (0.5 * erfc(-x / 1.41421356237309504880));
-}
-
-TSR__INLINE double math_gelu_tanh_f64(double x)
-{
-    return x * math_sigmoid_f64(1.59576912160573071176 * (x + 0.044715 * x * x * x));
-}
 
 /* ---- the runs ---- */
 
