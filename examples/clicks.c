@@ -4,7 +4,9 @@
    known of a pair, their products, and a small network on top. Then it ranks dependencies that it
    has not seen, and is compared with ranking by popularity.
 
-     build/examples/clicks --mesh=2
+     build/examples/clicks                      2 thread ranks
+     build/examples/clicks --mesh=data=4        batches over 4 ranks, which have all tables
+     tools/mpirun -n 4 build/examples/clicks --mesh=2x2
 
    The batch is shared out along all mesh dims. Large tables are along "model", by rows, and of
    their gradients only the rows that a batch touched exist; small ones are on every rank. All
@@ -180,10 +182,9 @@ static tsr_status make_optimizers(const model *m, tsr_optimizer *out[2])
     return st;
 }
 
-static tsr_status train(tsr_mesh *world, void *arg)
+static tsr_status train(tsr_mesh *mesh, void *arg)
 {
     const app *a = arg;
-    tsr_mesh *mesh = training_mesh(world, "data,model");
     training *t = training_begin(mesh, "clicks", &a->o);
     clicks_pairs pairs = clicks_pairs_new(a->o.batch);
     int32_t *ids = malloc((size_t)(a->o.batch * CLICKS_BAG) * sizeof *ids);
@@ -210,7 +211,6 @@ static tsr_status train(tsr_mesh *world, void *arg)
     clicks_close(data);
     clicks_pairs_free(&pairs);
     free(ids);
-    tsr_mesh_unref(mesh);
     return st;
 }
 
@@ -235,5 +235,5 @@ int main(int argc, char **argv)
                 1 + NEGATIVES);
         return 2;
     }
-    return tsr_main(argc, argv, NULL, train, &a);
+    return tsr_main(argc, argv, "model=2,data=1", train, &a);
 }

@@ -2,7 +2,9 @@
 /* words.c - a transformer learns to continue a text, the King James Bible, piece by piece, and is
    compared with a 3-gram model on lines that neither has seen; then it writes a few lines itself.
 
-     make data && build/examples/words --mesh=data=1,model=2
+     make data && build/examples/words                  2 thread ranks
+     build/examples/words --mesh=1                      one rank, the same losses
+     tools/mpirun -n 4 build/examples/words --mesh=2x2  processes instead of threads
 
    Batches are shared out along the mesh dim "data". Along "model" everything large is: tables and
    the last layer by the vocabulary, of which no rank ever has all logits, attention by heads, the
@@ -270,10 +272,9 @@ static void take_step(const model *m, tsr_optimizer *optimizer, const tsr_datase
     tsr_scope_pop(mesh);
 }
 
-static tsr_status train(tsr_mesh *world, void *arg)
+static tsr_status train(tsr_mesh *mesh, void *arg)
 {
     const app *a = arg;
-    tsr_mesh *mesh = training_mesh(world, "data,model");
     char places[TSR_TEXT_LEN];
     tsr_batches b = {.size = a->o.batch, .seed = a->o.seed};
     tsr_optimizer *optimizer = NULL;
@@ -312,7 +313,6 @@ static tsr_status train(tsr_mesh *world, void *arg)
     tsr_optimizer_free(optimizer);
     tsr_dataset_free(rows);
     tsr_params_free(m.params);
-    tsr_mesh_unref(mesh);
     return st;
 }
 
@@ -350,7 +350,7 @@ int main(int argc, char **argv)
     if (!text)
         return 1;
     a.text = text;
-    status = tsr_main(argc, argv, NULL, train, &a);
+    status = tsr_main(argc, argv, "model=2,data=1", train, &a);
     words_close(text);
     return status;
 }

@@ -55,8 +55,8 @@ for program in "$@"; do
         limit=1e-9
         [ $dtype = f64 ] || limit=1e-3
         steps=${TESSERA_TEST_STEPS:-100}
-        ranks=1
-        run one "$program" --steps "$steps" --dtype $dtype || fail "$program: $(cat "$scratch/err")"
+        run one "$program" --steps "$steps" --dtype $dtype --mesh=1 ||
+            fail "$program: $(cat "$scratch/err")"
         for mesh in 2 4 2x2; do
             ranks=4
             [ $mesh != 2 ] || ranks=2
