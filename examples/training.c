@@ -279,6 +279,11 @@ bool training_next(training *t, int64_t *step)
     return true;
 }
 
+bool training_stopped(const training *t)
+{
+    return t && t->interrupted;
+}
+
 void training_loss(training *t, tsr_tensor *loss)
 {
     double value = NAN;

@@ -45,6 +45,8 @@ bool training_next(training *t, int64_t *step);
 void training_loss(training *t, tsr_tensor *loss);
 /* A line on the first rank's standard output; the progress bar makes room for it. */
 void training_say(training *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Did ctrl-C end the steps? The same on all ranks; false of NULL. */
+bool training_stopped(const training *t);
 /* Shows curve and table, writes the files that were asked for, frees t. Collective. */
 tsr_status training_end(training *t);
 
