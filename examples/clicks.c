@@ -217,6 +217,8 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     if (st == TSR_OK)
         st = make_model(mesh, a, data, &m);
     if (st == TSR_OK)
+        st = clicks_check(data, a->o.batch, m.places);
+    if (st == TSR_OK)
         st = train(&m, &pairs, ids, &done);
     if (st == TSR_OK && done)
         st = compare(&m, &pairs, ids);
