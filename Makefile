@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= lib
 DESTDIR ?=
 
-.PHONY: build demo check check-full sanitize lint format docs symbols bench data install clean help
+.PHONY: build demo tour check check-full sanitize lint format docs symbols bench data install clean help
 
 build: build/build.ninja     ## the library, the tool and the examples in build/ (default)
 	@ninja -C build build.ninja >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
@@ -15,10 +15,15 @@ build/build.ninja:
 	@mkdir -p build
 	@meson setup build >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
 
-demo:                        ## install what is missing, build, show what the tool does
-	@tools/install_packages build
+demo:                        ## install what is missing, build, train a network on a 2x2 mesh
+	@tools/install_packages demo
 	@$(MAKE) --no-print-directory build
 	@tools/demo
+
+tour:                        ## the same, and show what the tool does
+	@tools/install_packages build
+	@$(MAKE) --no-print-directory build
+	@tools/tour
 
 check:                       ## install what is missing, run every test in every kind of build
 	@tools/install_packages check

@@ -13,7 +13,7 @@ TSR__INLINE int FN(better)(bool min, ACC a, ACC b)
 /* The best of a run. */
 TSR__INLINE ACC FN(best)(bool min, const T *x, int64_t n)
 {
-    enum { LANES = 128 / sizeof(ACC) };
+    enum { LANES = sizeof(ACC) == 1 ? 128 : 32 }; /* as in reduce_dims.inc.h */
     const ACC first = LD(x[0]);
     ACC lane[LANES];
     int64_t i = 0;
@@ -23,9 +23,9 @@ TSR__INLINE ACC FN(best)(bool min, const T *x, int64_t n)
     for (; i + LANES <= n; i += LANES)
         for (int k = 0; k < LANES; k++) {
             const ACC v = LD(x[i + k]);
-            const int less = min ? LESS(v, lane[k]) : LESS(lane[k], v);
+            const ACC top = (min ? LESS(v, lane[k]) : LESS(lane[k], v)) ? v : lane[k];
 
-            lane[k] = (less | UNORDERED(v)) ? v : lane[k];
+            lane[k] = UNORDERED(v) ? v : top; /* joined conditions of f64 are not vectorised */
         }
     for (; i < n; i++)
         lane[0] = FN(better)(min, lane[0], LD(x[i])) ? LD(x[i]) : lane[0];

@@ -110,7 +110,7 @@ static bool is_here(const view *v, int64_t t)
 /* Numbers of the row at x, but for the one that is picked. */
 static void row_numbers(const view *v, const char *x, double number[NUMBERS])
 {
-    double buffer[PIECE], room[TSR_SOFT_BLOCK];
+    double buffer[PIECE];
 
     number[MAX] = -INFINITY;
     number[SUM] = number[PICKED] = number[SMOOTH] = 0;
@@ -119,8 +119,8 @@ static void row_numbers(const view *v, const char *x, double number[NUMBERS])
         const char *at = x + i * v->io.size;
         const void *from = tsr__row_load(&v->io, at, n, buffer);
         const double max = v->parts->row_max(from, n);
-        const double sum = v->parts->row_exp(from, n, max > -INFINITY ? max : 0, false, room,
-                                             v->io.half ? NULL : at + n * v->io.size);
+        const double sum = v->parts->row_exp_sum(from, n, max > -INFINITY ? max : 0,
+                                                 v->io.half ? NULL : at + n * v->io.size);
 
         tsr__soft_merge(&number[MAX], &number[SUM], max, sum);
         if (v->smoothing != 0)

@@ -22,7 +22,8 @@ enum {
     SHORT = 256,  /* a run worth joining with others */
     /* ops with an attribute set, or an input left out */
     OP_GELU_TANH = 1000,
-    OP_LERP_BY = 1001
+    OP_LERP_BY = 1001,
+    OP_GELU_TANH_BACKWARD = 1002
 };
 
 /* n elements along memory. Inputs that an op has not may be anything readable. */
@@ -86,6 +87,37 @@ TSR__INLINE double math_gelu_f64(double x)
 TSR__INLINE double math_gelu_tanh_f64(double x)
 {
     return x * math_sigmoid_f64(1.59576912160573071176 * (x + 0.044715 * x * x * x));
+}
+
+/* s (1 + by (1 - s)), where s is the sigmoid of x and 1 - s keeps its digits. */
+TSR__INLINE double sigmoid_slope_f64(double x, double by)
+{
+    const double z = exp(-fabs(x)), d = 1 / (1 + z);
+
+    return (x < 0 ? z : 1) * d * (1 + by * ((x < 0 ? 1 : z) * d));
+}
+
+/* Slopes; far out, where they no longer change, x must not get into a product with 0. */
+TSR__INLINE double math_silu_slope_f64(double x)
+{
+    const double near = x < -800 ? -800 : x > 800 ? 800 : x;
+
+    return sigmoid_slope_f64(near, near);
+}
+
+TSR__INLINE double math_gelu_slope_f64(double x)
+{
+    const double near = x < -40 ? -40 : x > 40 ? 40 : x;
+
+    return 0.5 * erfc(-near / 1.41421356237309504880) +
+           near * exp(-0.5 * near * near) * 0.39894228040143267794;
+}
+
+TSR__INLINE double math_gelu_tanh_slope_f64(double x)
+{
+    const double near = x < -40 ? -40 : x > 40 ? 40 : x, u = 1.59576912160573071176 * near;
+
+    return sigmoid_slope_f64(u * (1 + 0.044715 * near * near), u * (1 + 0.134145 * near * near));
 }
 
 /* ---- the runs ---- */
@@ -327,6 +359,8 @@ static void set_numbers(walk *w, const tsr_kernel_call *call)
     tsr__put(dtype, &w->q, 0, x.q);
     if (w->op == TSR_POINTWISE_GELU && call->attrs.value[0].i[0])
         w->op = OP_GELU_TANH;
+    if (w->op == TSR_POINTWISE_GELU_BACKWARD && call->attrs.value[0].i[0])
+        w->op = OP_GELU_TANH_BACKWARD;
     if (w->op == TSR_POINTWISE_LERP && w->n_in == 2)
         w->op = OP_LERP_BY;
 }

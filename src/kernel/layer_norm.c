@@ -17,7 +17,8 @@
 
 enum {
     PIECE = TSR_ROW_PIECE,
-    BLOCK = 1024,  /* terms of a sum between two folds */
+    BLOCK = 1024,  /* terms of a sum between two folds, */
+    LANES = 32,    /* of which so many are added side by side */
     TOGETHER = 32, /* rows whose gradients of vectors are added in f32 */
 };
 

@@ -3,9 +3,6 @@
    and FN; undefines them. Sums are of few terms in T, and of these in f64. Distances are x - high -
    low, which together are more exact than T. A weight or bias that is NULL is 1 or 0. */
 
-enum { FN(lanes) = 128 / sizeof(T) };
-#define LANES FN(lanes)
-
 TSR__INLINE double FN(fold)(const T *lane)
 {
     double wide[LANES];
@@ -61,11 +58,8 @@ SET static double FN(total)(const void *data, int64_t n, const void *ahead)
         for (; j + LANES <= end; j += LANES) {
             for (int k = 0; k < LANES; k++)
                 one[k] += x[j + k];
-            if (ahead) {
-                __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)j * sizeof(T)));
-                __builtin_prefetch(
-                    (const void *)((uintptr_t)ahead + (uintptr_t)j * sizeof(T) + 64));
-            }
+            for (size_t k = 0; ahead && k < LANES * sizeof(T); k += 64)
+                __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)j * sizeof(T) + k));
         }
         for (; j < end; j++)
             one[0] += x[j];
@@ -188,7 +182,6 @@ SET static void FN(flush)(void *narrow, int64_t n, double *wide)
 static const parts FN(parts) = {FN(spread),     FN(total),        FN(apply), FN(grad_sums),
                                 FN(grad_apply), FN(grad_vectors), FN(flush)};
 
-#undef LANES
 #undef T
 #undef SET
 #undef FN

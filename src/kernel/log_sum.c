@@ -4,89 +4,58 @@
    op's row, and by run/merged.c. */
 #include "base/half.h"
 #include "kernel/dims_loops.h"
-#include "kernel/exp.h"
 #include "kernel/index.h"
 #include "kernel/kernels.h"
 #include "kernel/sku.h"
+#include "kernel/soft_rows.h"
 #include "kernel/statistic.h"
 
-#include <float.h>
 #include <math.h>
-
-#ifdef __clang__ /* without AVX2 some loops stay scalar, whatever log_sum.inc.h asks for */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
+#include <string.h>
 
 enum {
-    RUN = 2048,  /* elements of a run that are looked at together, */
-    WIDTH = 512, /* results that are, */
-    HEIGHT = 8   /* so many rows of them at a time */
+    RUN = 2048,   /* elements of a run that are looked at together, */
+    WIDTH = 1024, /* results that are, as in soft_rows.c, */
+    HEIGHT = 8    /* so many rows of them at a time */
 };
 
-#define T float
-#define EXP(x) tsr__exp_f32(false, x)
-#define MOST FLT_MAX
-#define SET
-#define FN(name) name##_f32_plain
-#include "kernel/log_sum.inc.h"
-
-#define T double
-#define EXP(x) tsr__exp_f64(false, x)
-#define MOST DBL_MAX
-#define SET
-#define FN(name) name##_f64_plain
-#include "kernel/log_sum.inc.h"
-
-#ifdef TSR__X86
-#define T float
-#define EXP(x) tsr__exp_f32(true, x)
-#define MOST FLT_MAX
-#define SET TSR__AVX2_FMA
-#define FN(name) name##_f32_avx2
-#include "kernel/log_sum.inc.h"
-
-#define T double
-#define EXP(x) tsr__exp_f64(true, x)
-#define MOST DBL_MAX
-#define SET TSR__AVX2_FMA
-#define FN(name) name##_f64_avx2
-#include "kernel/log_sum.inc.h"
-#endif
-
-typedef struct parts {
-    void (*run)(const void *x, int64_t n, double *max, double *sum);
-    void (*rows)(const void *x, int64_t rows, int64_t step, int64_t n, double *max, double *sum);
-} parts;
-
-static const parts f32_plain = {add_run_f32_plain, add_rows_f32_plain};
-static const parts f64_plain = {add_run_f64_plain, add_rows_f64_plain};
-#ifdef TSR__X86
-static const parts f32_avx2 = {add_run_f32_avx2, add_rows_f32_avx2};
-static const parts f64_avx2 = {add_run_f64_avx2, add_rows_f64_avx2};
-#endif
-
 typedef struct walk {
-    const parts *parts;
-    tsr_dtype dtype;
+    const tsr_soft_parts *parts;
+    tsr_dtype dtype, wide; /* wide: what is computed with */
     bool half;
     int64_t size;
     tsr_dims_loops loops;
     double *max, *sum; /* of the next results */
 } walk;
 
-static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-#ifdef TSR__X86
-    if (variant == TSR_VARIANT_AVX2)
-        return dtype == TSR_F64 ? &f64_avx2 : &f32_avx2;
-#endif
-    (void)variant;
-    return dtype == TSR_F64 ? &f64_plain : &f32_plain;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static double base_of(double max)
+{
+    return isinf(max) ? 0 : max;
+}
+
+/* What belongs to the smaller maximum counts less; a sum that goes with an infinite one is of 1 or
+   0, or NaN, and stays. */
+static void merge_one(double *max, double *sum, double more_max, double more_sum)
+{
+    const double top = more_max > *max ? more_max : *max, base = base_of(top);
+
+    *sum = *sum * exp(fmin(base_of(*max) - base, 0)) +
+           more_sum * exp(fmin(base_of(more_max) - base, 0));
+    *max = top;
+}
+
+/* The sum of n elements, `step` apart, among which infinity is: NaN, or anything else. */
+static double infinite_sum(tsr_dtype dtype, const void *x, int64_t step, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (isnan(tsr__get(dtype, x, i * step)))
+            return NAN;
+    return 1;
 }
 
 static void along(const walk *w, const char *x, int64_t n, double *max, double *sum)
@@ -95,27 +64,53 @@ static void along(const walk *w, const char *x, int64_t n, double *max, double *
 
     for (int64_t i = 0; i < n; i += RUN) {
         const int64_t m = least(RUN, n - i);
+        const char *at = x + i * w->size;
+        const void *from = w->half ? (const void *)wide : at;
+        double here, more;
 
         if (w->half)
-            tsr__half_widen(w->dtype, x + i * w->size, m, wide);
-        w->parts->run(w->half ? (const void *)wide : x + i * w->size, m, max, sum);
+            tsr__half_widen(w->dtype, at, m, wide);
+        here = w->parts->row_max(from, m);
+        more = here == INFINITY ? infinite_sum(w->wide, from, 1, m)
+                                : w->parts->row_exp_sum(from, m, base_of(here),
+                                                        w->half ? NULL : at + m * w->size);
+        if (*max == -INFINITY && *sum == 0) { /* nothing yet */
+            *max = here;
+            *sum = more;
+        } else
+            merge_one(max, sum, here, more);
     }
+}
+
+/* Up to WIDTH results. */
+static void tile(const walk *w, const char *x, int64_t n_out, int64_t step, int64_t n, double *max,
+                 double *sum)
+{
+    float wide[HEIGHT * WIDTH];
+    double top[WIDTH], before[WIDTH]; /* top: of f32 or f64 */
+
+    memcpy(before, sum, (size_t)n_out * sizeof *sum);
+    tsr__convert(w->wide, top, TSR_F64, max, n_out);
+    for (int64_t i = 0; i < n; i += HEIGHT) {
+        const int64_t rows = least(HEIGHT, n - i);
+        const char *at = x + i * step * w->size;
+
+        for (int64_t r = 0; r < rows && w->half; r++)
+            tsr__half_widen(w->dtype, at + r * step * w->size, n_out, wide + r * WIDTH);
+        w->parts->columns_add(w->half ? (const void *)wide : at, rows, w->half ? WIDTH : step,
+                              n_out, top, sum);
+    }
+    tsr__convert(TSR_F64, max, w->wide, top, n_out);
+    for (int64_t k = 0; k < n_out; k++)
+        if (max[k] == INFINITY)
+            sum[k] =
+                isnan(before[k]) ? (double)NAN : infinite_sum(w->dtype, x + k * w->size, step, n);
 }
 
 static void across(const walk *w, const char *x, int64_t n_out, int64_t step, int64_t n)
 {
-    float wide[HEIGHT * WIDTH];
-
     for (int64_t k = 0; k < n_out; k += WIDTH)
-        for (int64_t i = 0; i < n; i += HEIGHT) {
-            const int64_t m = least(WIDTH, n_out - k), rows = least(HEIGHT, n - i);
-            const char *at = x + (i * step + k) * w->size;
-
-            for (int64_t r = 0; r < rows && w->half; r++)
-                tsr__half_widen(w->dtype, at + r * step * w->size, m, wide + r * WIDTH);
-            w->parts->rows(w->half ? (const void *)wide : at, rows, w->half ? WIDTH : step, m,
-                           w->max + k, w->sum + k);
-        }
+        tile(w, x + k * w->size, least(WIDTH, n_out - k), step, n, w->max + k, w->sum + k);
 }
 
 static void over_gone(walk *w, int depth, const char *x)
@@ -157,9 +152,10 @@ static void log_sum_local(const tsr_kernel_call *call, double *words)
 {
     const tsr_operand *x = &call->in[0];
     const int64_t n = tsr__operand_count(&call->out[0]);
-    walk w = {.parts = parts_for(
+    walk w = {.parts = tsr__soft_parts(
                   x->dtype, tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_LOGSUMEXP)),
               .dtype = x->dtype,
+              .wide = x->dtype == TSR_F64 ? TSR_F64 : TSR_F32,
               .half = x->dtype == TSR_F16 || x->dtype == TSR_BF16,
               .size = (int64_t)tsr_dtype_size(x->dtype),
               .max = words,
@@ -175,24 +171,12 @@ static void log_sum_local(const tsr_kernel_call *call, double *words)
     over_keep(&w, w.loops.n_keep - 1, x->data);
 }
 
-static double base_of(double max)
-{
-    return isinf(max) ? 0 : max;
-}
-
-/* What belongs to the smaller maximum counts less; a sum that goes with an infinite one is of 1 or
-   0, or NaN, and stays. */
 static void log_sum_merge(int64_t count, double *words, const double *more)
 {
     const int64_t n = count / 2;
 
-    for (int64_t i = 0; i < n; i++) {
-        const double max = more[i] > words[i] ? more[i] : words[i], base = base_of(max);
-
-        words[n + i] = words[n + i] * exp(fmin(base_of(words[i]) - base, 0)) +
-                       more[n + i] * exp(fmin(base_of(more[i]) - base, 0));
-        words[i] = max;
-    }
+    for (int64_t i = 0; i < n; i++)
+        merge_one(&words[i], &words[n + i], more[i], more[n + i]);
 }
 
 static void log_sum_finish(const tsr_kernel_call *call, const double *words)

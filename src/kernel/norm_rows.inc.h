@@ -5,7 +5,7 @@
 
 TSR__INLINE double FN(fold)(int n, const T *lane)
 {
-    double wide[128 / sizeof(T)];
+    double wide[32];
 
     for (int k = 0; k < n; k++)
         wide[k] = (double)lane[k];
@@ -19,7 +19,7 @@ TSR__INLINE double FN(fold)(int n, const T *lane)
 SET static void FN(moments)(const void *data, int64_t rows, int64_t step, int64_t n,
                             const double *shift, double *sum, double *square)
 {
-    enum { LANES = 128 / sizeof(T), FEW = 32 / sizeof(T) };
+    enum { LANES = 32, FEW = 32 / sizeof(T) };
     const T *x = data;
 
     for (int64_t r = 0; r < rows; r++, x += step) {
@@ -88,7 +88,7 @@ SET static void FN(columns)(const void *data, int64_t rows, int64_t step, int64_
 SET static void FN(sums)(const void *grad, const void *data, int64_t rows, int64_t n,
                          const double *center, double *sum, double *dot)
 {
-    enum { LANES = 128 / sizeof(T), FEW = 32 / sizeof(T) };
+    enum { LANES = 32, FEW = 32 / sizeof(T) };
     const T *g = grad, *x = data;
 
     if (n == 1) {

@@ -32,11 +32,12 @@ TSR__INLINE WIDE FN(joined)(tsr_fold how, WIDE a, WIDE b)
     return how == TSR_FOLD_PROD ? (WIDE)MUL(a, b) : (WIDE)ADD(a, b);
 }
 
-TSR__INLINE ACC FN(chosen)(tsr_fold how, ACC a, ACC b) /* a NaN wins */
+/* A NaN wins. Two choices: joined conditions of f64 are not vectorised. */
+TSR__INLINE ACC FN(chosen)(tsr_fold how, ACC a, ACC b)
 {
-    const int less = how == TSR_FOLD_MIN ? LESS(b, a) : LESS(a, b);
+    const ACC best = (how == TSR_FOLD_MIN ? LESS(b, a) : LESS(a, b)) ? b : a;
 
-    return (less | UNORDERED(b)) ? b : a;
+    return UNORDERED(b) ? b : best;
 }
 
 /* What changes nothing. */
@@ -66,7 +67,8 @@ TSR__INLINE WIDE FN(join_run)(tsr_fold how, const T *x, int64_t n)
 
 TSR__INLINE ACC FN(choose_run)(tsr_fold how, const T *x, int64_t n)
 {
-    enum { LANES = 128 / sizeof(ACC) };
+    /* not fewer: loops of 16 steps are undone before they could become vectors */
+    enum { LANES = sizeof(ACC) == 1 ? 128 : 32 };
     ACC lane[LANES];
     int64_t i = 0;
 
@@ -324,20 +326,37 @@ TSR__INLINE void FN(join_eight)(tsr_fold how, const T *x, int64_t step, int64_t 
     }
 }
 
+/* As many numbers as fill a register. */
+typedef ACC FN(full) __attribute__((vector_size(32), aligned(sizeof(ACC)), may_alias));
+
+TSR__INLINE void FN(choose_full)(tsr_fold how, const T *x, FN(full) * top)
+{
+    enum { LANES = 32 / sizeof(ACC) };
+    const bool as_is = sizeof(T) == sizeof(ACC) && how != TSR_FOLD_MAX_ABS;
+    ACC lane[LANES];
+    FN(full) v;
+
+    for (int k = 0; k < LANES && !as_is; k++)
+        lane[k] = FN(value)(how, x[k]);
+    v = as_is ? *(const FN(full) *)x : *(const FN(full) *)lane;
+    if (how == TSR_FOLD_MIN)
+        CHOOSE(*top, (v < *top) | (v != v), v, *top);
+    else
+        CHOOSE(*top, (*top < v) | (v != v), v, *top);
+}
+
 TSR__INLINE void FN(choose_eight_of)(tsr_fold how, const T *x, int64_t step, int64_t n_out,
                                      ACC *acc)
 {
+    enum { LANES = 32 / sizeof(ACC) };
     int64_t k = 0;
 
-    for (; k + 8 <= n_out; k += 8) {
-        FN(eight) top, v;
+    for (; k + LANES <= n_out; k += LANES) {
+        FN(full) top = *(const FN(full) *)(acc + k);
 
-        top = *(const FN(eight) *)(acc + k);
-        for (int i = 0; i < 8; i++) {
-            FN(load_eight)(how, x + i * step + k, &v);
-            FN(choose_eight)(how, &top, &v);
-        }
-        *(FN(eight) *)(acc + k) = top;
+        for (int i = 0; i < 8; i++)
+            FN(choose_full)(how, x + i * step + k, &top);
+        *(FN(full) *)(acc + k) = top;
     }
     for (int i = 0; i < 8; i++)
         FN(row)(how, x + i * step + k, n_out - k, acc + k);

@@ -6,12 +6,10 @@
 
 #include "kernel/merge.h"
 
-enum { TSR_SOFT_BLOCK = 512 }; /* terms of a sum between two folds; of row_exp's room */
-
 typedef struct tsr_soft_parts {
     double (*row_max)(const void *x, int64_t n);
-    double (*row_exp)(const void *x, int64_t n, double shift, bool keep, void *e,
-                      const void *ahead);
+    double (*row_exp)(const void *x, int64_t n, double shift, void *e, const void *ahead);
+    double (*row_exp_sum)(const void *x, int64_t n, double shift, const void *ahead);
     void (*row_scale)(const void *e, int64_t n, double factor, void *y);
     void (*row_apply)(const void *x, int64_t n, double high, double low, double by, double plus,
                       void *y);

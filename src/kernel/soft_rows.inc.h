@@ -5,7 +5,7 @@
 
 SET static double FN(row_max)(const void *data, int64_t n)
 {
-    enum { LANES = 128 / sizeof(T) };
+    enum { LANES = 32 };
     const T *x = data;
     T lane[LANES];
     int64_t i = 0;
@@ -24,7 +24,7 @@ SET static double FN(row_max)(const void *data, int64_t n)
 
 TSR__INLINE double FN(fold)(int n, const T *lane)
 {
-    double wide[128 / sizeof(T)];
+    double wide[32];
 
     for (int k = 0; k < n; k++)
         wide[k] = (double)lane[k];
@@ -37,26 +37,23 @@ TSR__INLINE double FN(fold)(int n, const T *lane)
 /* At most BLOCK elements; `ahead` elements further on the caches are asked for what comes. */
 TSR__INLINE double FN(block_sum)(const T *x, int64_t n, const T *ahead)
 {
-    enum { LANES = 128 / sizeof(T) };
+    enum { LANES = 32 };
     T lane[LANES] = {0}, last = 0;
     int64_t i = 0;
 
     for (; i + LANES <= n; i += LANES) {
         for (int k = 0; k < LANES; k++)
             lane[k] += x[i + k];
-        if (ahead) {
-            __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)i * sizeof(T)));
-            __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)i * sizeof(T) + 64));
-        }
+        for (size_t k = 0; ahead && k < LANES * sizeof(T); k += 64)
+            __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)i * sizeof(T) + k));
     }
     for (; i < n; i++)
         last += x[i];
     return FN(fold)(LANES, lane) + (double)last;
 }
 
-/* e = exp(x - shift), which may be x, and its sum; without `keep` e is room for a block only.
-   `ahead` is what will be read next, or NULL. */
-SET static double FN(row_exp)(const void *data, int64_t n, double shift, bool keep, void *result,
+/* e = exp(x - shift), which may be x, and its sum. `ahead` is what will be read next, or NULL. */
+SET static double FN(row_exp)(const void *data, int64_t n, double shift, void *result,
                               const void *ahead)
 {
     const T *x = data, top = (T)shift;
@@ -64,12 +61,37 @@ SET static double FN(row_exp)(const void *data, int64_t n, double shift, bool ke
 
     for (int64_t i = 0; i < n; i += BLOCK) {
         const int64_t m = n - i < BLOCK ? n - i : BLOCK;
-        T *e = (T *)result + (keep ? i : 0);
+        T *e = (T *)result + i;
 
         TSR__INDEPENDENT
         for (int64_t k = 0; k < m; k++)
             e[k] = EXP(x[i + k] - top);
         sum += FN(block_sum)(e, m, ahead ? (const T *)ahead + i : NULL);
+    }
+    return sum;
+}
+
+/* The sum alone. */
+SET static double FN(row_exp_sum)(const void *data, int64_t n, double shift, const void *ahead)
+{
+    enum { LANES = 64 / sizeof(T) };
+    const T *x = data, top = (T)shift;
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        const int64_t end = n - i < BLOCK ? n : i + BLOCK;
+        T lane[LANES] = {0}, last = 0;
+        int64_t j = i;
+
+        for (; j + LANES <= end; j += LANES) {
+            for (int k = 0; k < LANES; k++)
+                lane[k] += EXP(x[j + k] - top);
+            if (ahead)
+                __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)j * sizeof(T)));
+        }
+        for (; j < end; j++)
+            last += EXP(x[j] - top);
+        sum += FN(fold)(LANES, lane) + (double)last;
     }
     return sum;
 }
@@ -109,7 +131,7 @@ SET static void FN(row_shift)(const void *data, int64_t n, double high, double l
 /* The sum of g * y; without y that of g. */
 SET static double FN(row_dot)(const void *grad, const void *data, int64_t n)
 {
-    enum { LANES = 128 / sizeof(T) };
+    enum { LANES = 32 };
     const T *g = grad, *y = data;
     double sum = 0;
 
@@ -258,9 +280,9 @@ SET static void FN(columns_grad)(bool log, const void *grad, const void *data, i
 }
 
 static const tsr_soft_parts FN(parts) = {
-    FN(row_max),     FN(row_exp),       FN(row_scale),   FN(row_apply),    FN(row_shift),
-    FN(row_dot),     FN(row_grad),      FN(row_add),     FN(row_add_at),   FN(columns_start),
-    FN(columns_add), FN(columns_apply), FN(columns_dot), FN(columns_grad),
+    FN(row_max),       FN(row_exp),     FN(row_exp_sum),   FN(row_scale),   FN(row_apply),
+    FN(row_shift),     FN(row_dot),     FN(row_grad),      FN(row_add),     FN(row_add_at),
+    FN(columns_start), FN(columns_add), FN(columns_apply), FN(columns_dot), FN(columns_grad),
 };
 
 #undef T

@@ -63,7 +63,7 @@ static void row_numbers(const walk *w, const char *x, double *max, double *sum)
         const double here = w->parts->row_max(from, m);
 
         top = here > -INFINITY ? here : 0;
-        tsr__soft_merge(max, sum, here, w->parts->row_exp(from, m, top, w->io.half, buffer, NULL));
+        tsr__soft_merge(max, sum, here, w->parts->row_exp_sum(from, m, top, NULL));
     }
 }
 
@@ -88,18 +88,18 @@ static void row_finish(const walk *w, const char *x, double max, double sum, cha
 /* A row that fits the buffer, in one go. */
 static void row(const walk *w, const char *x, char *y)
 {
-    double buffer[ROW], wide[TSR_SOFT_BLOCK];
+    double buffer[ROW];
     const void *from = tsr__row_load(&w->io, x, w->n, buffer);
     const void *ahead = w->io.half ? NULL : x + w->n * w->io.size;
     const double max = w->parts->row_max(from, w->n);
     void *to = tsr__row_room(&w->io, y, buffer);
 
     if (w->log) {
-        const double sum = w->parts->row_exp(from, w->n, max, false, wide, ahead);
+        const double sum = w->parts->row_exp_sum(from, w->n, max, ahead);
 
         w->parts->row_shift(from, w->n, max, log(sum), to);
     } else {
-        const double sum = w->parts->row_exp(from, w->n, max, true, buffer, ahead);
+        const double sum = w->parts->row_exp(from, w->n, max, buffer, ahead);
 
         w->parts->row_scale(buffer, w->n, 1 / sum, to);
     }
