@@ -4,7 +4,6 @@
    (rows_update.h). */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dispatch/dispatch.h"
@@ -141,18 +140,6 @@ static const char *step_op(const tsr_optimizer_opts *o, int64_t steps, tsr_attr 
 
 /* ---- where states are ---- */
 
-/* The mesh dim of a name or number, -1 if there is none. */
-static int find_mdim(const tsr_mesh_shape *mesh, const char *name)
-{
-    char *end;
-    const long number = strtol(name, &end, 10);
-
-    for (int m = 0; m < mesh->ndim; m++)
-        if (mesh->name[m][0] && strcmp(mesh->name[m], name) == 0)
-            return m;
-    return end != name && !*end && number >= 0 && number < mesh->ndim ? (int)number : -1;
-}
-
 static bool is_cut(const tsr_spec *spec, int d)
 {
     for (int m = 0; m < spec->mesh.ndim; m++)
@@ -197,7 +184,7 @@ static tsr_status place_states(const tsr_optimizer_opts *o, const tsr_spec *w, t
         tsr_spec like = *out;
         return tsr_placements_parse(o->states, &like, out, err);
     }
-    m = find_mdim(&w->mesh, o->states);
+    m = tsr__mesh_dim_find(&w->mesh, o->states, strlen(o->states));
     if (m < 0)
         return tsr__fail(err, TSR_ERR_MESH,
                          "tsr_optimizer_new: states are to be sharded along \"%s\", but the mesh "
