@@ -350,12 +350,17 @@ done:
     return st;
 }
 
+/* Counted as the op that does the same to whole tables. */
 static tsr_status step_rows(const tsr_optimizer *opt, const item *it)
 {
     const tsr_optimizer_opts *o = &opt->opts;
+    tsr_ctx *ctx = opt->mesh->ctx;
+    const tsr_booking b = tsr__book_begin(ctx);
+    tsr_op_entry *entry;
     tsr_attr attrs[ATTRS];
     tsr_status st;
 
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, opt->op, &entry, &ctx->error));
     TSR_TRY(tsr__rows_gather(it->w));
     step_op(o, it->steps, attrs);
     for (int i = 0; i < it->w->leaf->n_touched; i++) { /* one, but outside the mesh */
@@ -366,6 +371,8 @@ static tsr_status step_rows(const tsr_optimizer *opt, const item *it)
         else
             TSR_TRY(tsr__rows_adagrad(it->w, it->state[0], t, it->columns, attrs[0].f, o->eps));
     }
+    entry->counters.calls++;
+    entry->counters.computing += tsr__book_end(ctx, &b, &entry->counters);
 done:
     return st;
 }
