@@ -360,6 +360,8 @@ static tsr_status step_rows(const tsr_optimizer *opt, const item *it)
     tsr_attr attrs[ATTRS];
     tsr_status st;
 
+    if (ctx->world->kind == TSR_WORLD_SIM) /* nothing moves */
+        return TSR_OK;
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, opt->op, &entry, &ctx->error));
     TSR_TRY(tsr__rows_gather(it->w));
     step_op(o, it->steps, attrs);
