@@ -131,20 +131,11 @@ TSR__INLINE float tsr__log1p_f32(bool fused, float x)
     return u == 1.0f ? x : z;
 }
 
-/* log(1 + e^-|x|) is 2 atanh(s) with s from 0 to 1/3. */
 TSR__INLINE float tsr__softplus_f32(bool fused, float x)
 {
-    const float z = tsr__exp_f32(fused, -__builtin_fabsf(x)), s = z / (2.0f + z), q = s * s;
-    float p;
+    const float e = tsr__exp_f32(fused, -__builtin_fabsf(x));
 
-    p = tsr__multiply_add(fused, 2.0f / 15, q, 2.0f / 13);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 11);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 9);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 7);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 5);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 3);
-    p = tsr__multiply_add(fused, p, q, 2.0f);
-    return tsr__multiply_add(fused, p, s, x < 0.0f ? 0.0f : x);
+    return tsr__log1p_unit_f32(fused, e) + (x < 0.0f ? 0.0f : x);
 }
 
 /* ---- the error function ---- */

@@ -93,26 +93,11 @@ TSR__INLINE double tsr__log1p_f64(bool fused, double x)
     return u == 1.0 ? x : z;
 }
 
-/* log(1 + e^-|x|) is 2 atanh(s) with s from 0 to 1/3. */
 TSR__INLINE double tsr__softplus_f64(bool fused, double x)
 {
-    const double z = tsr__exp_f64(fused, -__builtin_fabs(x)), s = z / (2.0 + z), q = s * s;
-    double p;
+    const double e = tsr__exp_f64(fused, -__builtin_fabs(x));
 
-    p = tsr__multiply_add_f64(fused, 0.14950981738500885, q, 0.052753430842914097);
-    p = tsr__multiply_add_f64(fused, p, q, 0.092342879071023412);
-    p = tsr__multiply_add_f64(fused, p, q, 0.094567722329905374);
-    p = tsr__multiply_add_f64(fused, p, q, 0.10531879167121386);
-    p = tsr__multiply_add_f64(fused, p, q, 0.11764391214058956);
-    p = tsr__multiply_add_f64(fused, p, q, 0.13333345457867737);
-    p = tsr__multiply_add_f64(fused, p, q, 0.15384615072584126);
-    p = tsr__multiply_add_f64(fused, p, q, 0.18181818186960691);
-    p = tsr__multiply_add_f64(fused, p, q, 0.2222222222217187);
-    p = tsr__multiply_add_f64(fused, p, q, 0.28571428571428825);
-    p = tsr__multiply_add_f64(fused, p, q, 0.40000000000000002);
-    p = tsr__multiply_add_f64(fused, p, q, 0.66666666666666663);
-    p = tsr__multiply_add_f64(fused, p, q, 2.0);
-    return tsr__multiply_add_f64(fused, p, s, x < 0.0 ? 0.0 : x);
+    return tsr__log1p_unit_f64(fused, e) + (x < 0.0 ? 0.0 : x);
 }
 
 /* ---- the error function ---- */
