@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= lib
 DESTDIR ?=
 
-.PHONY: build demo check check-full sanitize lint format docs symbols bench install clean help
+.PHONY: build demo tour check check-full sanitize lint format docs symbols bench data install clean help
 
 build: build/build.ninja     ## the library, the tool and the examples in build/ (default)
 	@ninja -C build build.ninja >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
@@ -15,10 +15,15 @@ build/build.ninja:
 	@mkdir -p build
 	@meson setup build >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
 
-demo:                        ## install what is missing, build, show what the tool does
-	@tools/install_packages build
+demo:                        ## install what is missing, build, train a network on a 2x2 mesh
+	@tools/install_packages demo
 	@$(MAKE) --no-print-directory build
 	@tools/demo
+
+tour:                        ## the same, and show what the tool does
+	@tools/install_packages build
+	@$(MAKE) --no-print-directory build
+	@tools/tour
 
 check:                       ## install what is missing, run every test in every kind of build
 	@tools/install_packages check
@@ -50,6 +55,11 @@ bench:                       ## redistribution speed on threads and under mpirun
 	@$(MAKE) --no-print-directory build
 	build/tessera bench redistribute
 	tools/mpirun -n 2 build/tessera bench redistribute
+
+data:                        ## the text that examples/words learns from, in build/data
+	@tools/install_packages data
+	@mkdir -p build/data
+	@bible -f gen1:1-rev22:21 >build/data/words.txt
 
 install: build/build.ninja   ## library, tool, headers, man page below PREFIX, staged in DESTDIR
 	@meson configure build -Dprefix='$(PREFIX)' -Dlibdir='$(LIBDIR)'

@@ -134,6 +134,22 @@ static const benchmark benchmarks[] = {
      "f32. GB/s: bytes of inputs and outputs. memcpy moves as many, half of them read and half\n"
      "written; sgemm is oneDNN's, for as many products; both in turns with ours. On two ranks the\n"
      "yardstick is half of one rank's time. ratio: time divided by the yardstick's."},
+    {"train",
+     false,
+     bench_train,
+     {{"model", "model", TEXT},
+      {"ranks", "ranks", COUNT},
+      {"step", "seconds", SECONDS},
+      {"outside", "outside", NUMBER},
+      {"received", "bytes_in", BYTES},
+      {"memory", "memory_bytes", BYTES},
+      {"peer", "peer_seconds", SECONDS},
+      {"speed-up", "speedup", NUMBER},
+      {"goal", "goal_speedup", NUMBER},
+      {"met", "goal", TEXT}},
+     "f32, plain SGD, one batch again and again: forward, backward and update. outside: the share\n"
+     "of a step that is neither in a kernel nor in moving data. received: per step, by the rank\n"
+     "that gets most. memory: of the first rank at the most. peer: its time on such a machine."},
     {"world",
      true,
      bench_latency,
@@ -213,7 +229,7 @@ static const benchmark *read_name(const char *text, const char **rest)
         cli_bad("bench: unknown benchmark \"%s\"; did you mean %s?", name, near);
     else
         cli_bad("bench: which one: redistribute, plan, propagate, dispatch, embedding, conv, "
-                "ops or world?");
+                "ops, train or world?");
     return NULL;
 }
 

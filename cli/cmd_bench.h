@@ -25,6 +25,7 @@ int bench_dispatch(const bench_ask *ask, int ranks);
 int bench_conv(const bench_ask *ask, int ranks);
 int bench_ops(const bench_ask *ask, int ranks);
 int bench_embedding(const bench_ask *ask, int ranks);
+int bench_train(const bench_ask *ask, int ranks);
 int bench_plan(const bench_ask *ask, int ranks);
 int bench_latency(const bench_ask *ask, int ranks);
 

@@ -33,6 +33,11 @@ typedef struct train_extra {
 int train_parse(int argc, char **argv, const char *about, train_options *o,
                 const train_extra *extra);
 
+/* The mesh with names: those of the list, of which a mesh of fewer dims gets the last ones ("model"
+   if that is all), unless it has names already. For tsr_mesh_unref; `mesh` itself if something
+   failed, which it is told. Local. */
+tsr_mesh *training_mesh(tsr_mesh *mesh, const char *names);
+
 /* The state of one rank. The functions may be called after a failure; they then do nothing. */
 typedef struct training training;
 

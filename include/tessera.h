@@ -162,7 +162,8 @@ TSR_API tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr
 TSR_API bool tsr_world_available(tsr_world_kind kind, tsr_error *err);
 
 /* tsr_run for a program's main: prints the error, returns the exit status. Takes the options
-   --mesh=M, --world=W, --cost=C and --timeout=SECONDS from argv, which override `mesh`. */
+   --mesh=M, --world=W, --cost=C and --timeout=SECONDS from argv, which override `mesh`; an M
+   without names, 4 or 1x2, takes those of `mesh` in their order. */
 TSR_API int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg);
 
 /* The first error since the start (or the last clear) on this rank, TSR_OK if none. Local. */

@@ -44,6 +44,12 @@ TSR_API tsr_tensor *tsr_round(tsr_tensor *x); /* of two the even one */
 TSR_API tsr_tensor *tsr_erf(tsr_tensor *x);
 /* x times the normal distribution function of x; by_tanh: the approximation by tanh */
 TSR_API tsr_tensor *tsr_gelu(tsr_tensor *x, bool by_tanh);
+/* Gradients of inputs from those of outputs, with the output y or the input x. */
+TSR_API tsr_tensor *tsr_relu_backward(tsr_tensor *grad, tsr_tensor *y);
+TSR_API tsr_tensor *tsr_tanh_backward(tsr_tensor *grad, tsr_tensor *y);
+TSR_API tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y);
+TSR_API tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x);
+TSR_API tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh);
 TSR_API tsr_tensor *tsr_leaky_relu(tsr_tensor *x, double negative_slope);
 TSR_API tsr_tensor *tsr_elu(tsr_tensor *x, double alpha);
 TSR_API tsr_tensor *tsr_affine(tsr_tensor *x, double mul, double add); /* x mul + add */

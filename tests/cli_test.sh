@@ -199,7 +199,7 @@ bad 'bench: mesh' 'the meshes are fixed' bench plan mesh=2
 run 0 bench world --ranks 2
 has 'bench world' barrier all-reduce
 bad 'bench: which' 'unknown benchmark "redist"; did you mean redistribute?' bench redist
-bad 'bench: none' 'redistribute, plan, propagate, dispatch, embedding, conv, ops or world' bench
+bad 'bench: none' 'redistribute, plan, propagate, dispatch, embedding, conv, ops, train or world' bench
 json 'bench dispatch json' '[r["op"] for r in o["results"]] == ["add", "matmul", "reshape", "cat", "sum"]' bench dispatch
 json 'bench embedding json' 'len(o["results"]) == 2 * 11 + 14 and
     all(r["seconds"] > 0 for r in o["results"]) and "peer_seconds" not in o["results"][0] and

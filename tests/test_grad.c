@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_grad.c - gradients, for every row that has one and each of its cases, in f64: on one rank
-   they are what finite differences say; on meshes, with sampled placements of inputs and of the
-   outputs' gradients, they are what one rank gets; asking for one of them alone gives the same; and
-   they depend on the values that the row saves, on all of these and on no others. */
+   they are what finite differences say; in f32 they are nearly the same, and in halves they are
+   there; on meshes, with sampled placements of inputs and of the outputs' gradients, they are what
+   one rank gets; asking for one of them alone gives the same; and they depend on the values that
+   the row saves, on all of these and on no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -30,7 +31,7 @@ typedef struct trial {
     tsr_schema schema; /* inputs replicated */
     uint64_t seed;
     double in[TSR_MAX_IN][LAW_ELEMENTS];        /* as the dtypes say */
-    double grad_out[TSR_MAX_OUT][LAW_ELEMENTS]; /* f64 */
+    double grad_out[TSR_MAX_OUT][LAW_ELEMENTS]; /* as f64 */
     double grad_in[TSR_MAX_IN][LAW_ELEMENTS];   /* f64, as one rank finds them */
     bool flows[TSR_MAX_IN];
     operands *there, *matter; /* of the op: those that were given, those whose values matter */
@@ -118,17 +119,20 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
                                 .grad_out = grad_out,
                                 .wanted = wanted,
                                 .grad_in = grad_in};
+    double host[LAW_ELEMENTS];
     char text[TSR_TEXT_LEN];
 
     for (int k = 0; k < TSR_MAX_OUT; k++) {
         if (!is_float(out[k]))
             continue;
-        tsr_spec spec = {.dtype = TSR_F64,
+        tsr_spec spec = {.dtype = tsr_tensor_spec(out[k])->dtype,
                          .shape = tsr_tensor_spec(out[k])->shape,
                          .mesh = *tsr_mesh_shape_of(mesh)};
         for (int m = 0; m < spec.mesh.ndim && sample; m++)
             spec.place[m] = law_placement(mixed(sample, (uint64_t)(8 * k + m) + 999), &spec);
-        grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), t->grad_out[k]);
+        for (int64_t i = 0; i < tsr_shape_count(&spec.shape); i++)
+            tsr__put(spec.dtype, host, i, t->grad_out[k][i]);
+        grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), host);
     }
     for (int k = 0; k < s->n_in; k++)
         wanted[k] = is_float(in[k]) && (only < 0 || only == k);
@@ -211,19 +215,32 @@ static tsr_tensor *spoilt(tsr_mesh *mesh, const tsr_tensor *x)
     return tsr_from_host(mesh, tsr_spec_text(spec, text, sizeof text), host);
 }
 
-/* Is the gradient the same, bit by bit, if these operands are spoilt? */
-static tsr_status run_spoilt(tsr_mesh *mesh, const trial *t, tsr_tensor *const *in,
-                             tsr_tensor *const *out, operands which, bool *same)
+/* What the tape leaves of a tensor that is not saved. */
+static tsr_tensor *let_go(const tsr_tensor *x)
 {
-    tsr_tensor *x[TSR_MAX_IN], *y[TSR_MAX_OUT], *grad[TSR_MAX_IN];
+    tsr_tensor *ghost = NULL;
+
+    return tsr__tensor_ghost(x, &ghost) == TSR_OK ? ghost : NULL;
+}
+
+static tsr_tensor *replaced(tsr_mesh *mesh, tsr_tensor *x, bool is, bool gone)
+{
+    return !x || !is ? x : gone ? let_go(x) : spoilt(mesh, x);
+}
+
+/* Is the gradient the same, bit by bit, if these operands are spoilt, or gone? */
+static tsr_status run_without(tsr_mesh *mesh, const trial *t, tsr_tensor *const *in,
+                              tsr_tensor *const *out, operands which, bool gone, bool *same)
+{
+    tsr_tensor *x[TSR_MAX_IN] = {NULL}, *y[TSR_MAX_OUT] = {NULL}, *grad[TSR_MAX_IN];
     double got[LAW_ELEMENTS];
     tsr_status st;
 
     tsr_scope_push(mesh);
     for (int k = 0; k < t->schema.n_in; k++)
-        x[k] = in[k] && which.in >> k & 1 ? spoilt(mesh, in[k]) : in[k];
+        x[k] = replaced(mesh, in[k], which.in >> k & 1, gone);
     for (int k = 0; k < TSR_MAX_OUT; k++)
-        y[k] = out[k] && which.out >> k & 1 ? spoilt(mesh, out[k]) : out[k];
+        y[k] = replaced(mesh, out[k], which.out >> k & 1, gone);
     TSR_TRY(run_backward(mesh, t, &t->schema, x, y, -1, 0, grad));
     *same = true;
     for (int k = 0; k < t->schema.n_in; k++) {
@@ -233,6 +250,12 @@ static tsr_status run_spoilt(tsr_mesh *mesh, const trial *t, tsr_tensor *const *
         *same = *same && (grad[k] != NULL) == t->flows[k] && !memcmp(got, t->grad_in[k], bytes);
     }
 done:
+    for (int k = 0; k < t->schema.n_in; k++)
+        if (gone && x[k] != in[k])
+            tsr_unref(x[k]);
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        if (gone && y[k] != out[k])
+            tsr_unref(y[k]);
     tsr_scope_pop(mesh);
     return st;
 }
@@ -245,7 +268,7 @@ static tsr_status check_saved(tsr_mesh *mesh, const trial *t, tsr_tensor *const 
     tsr_status st;
 
     TSR_TRY(tsr__op_saves(t->schema.op, &saved.in, &saved.out, NULL));
-    TSR_TRY(run_spoilt(mesh, t, in, out, (operands){~saved.in, ~saved.out}, &same));
+    TSR_TRY(run_without(mesh, t, in, out, (operands){~saved.in, ~saved.out}, true, &same));
     if (!same)
         return complain(mesh, t, &t->schema, "it reads values that its row does not save");
     for (int k = 0; k < t->schema.n_in + TSR_MAX_OUT; k++) {
@@ -256,7 +279,7 @@ static tsr_status check_saved(tsr_mesh *mesh, const trial *t, tsr_tensor *const 
         each = o < 0 ? (operands){.in = 1U << k} : (operands){.out = 1U << o};
         t->there->in |= each.in;
         t->there->out |= each.out;
-        TSR_TRY(run_spoilt(mesh, t, in, out, each, &same));
+        TSR_TRY(run_without(mesh, t, in, out, each, false, &same));
         if (!same) {
             t->matter->in |= each.in;
             t->matter->out |= each.out;
@@ -287,6 +310,58 @@ static tsr_status test_one_rank(tsr_mesh *mesh, void *arg)
     if (t->schema.op->saves)
         TSR_TRY(check_saved(mesh, t, in, out));
 done:
+    return st;
+}
+
+/* ---- one rank: other floating point types ---- */
+
+static tsr_status check_type(tsr_mesh *mesh, const trial *t, tsr_dtype dtype, trial *other)
+{
+    tsr_tensor *in[TSR_MAX_IN], *out[TSR_MAX_OUT], *grad[TSR_MAX_IN];
+    char got[8 * LAW_ELEMENTS], what[TSR_TEXT_LEN];
+    tsr_status st;
+
+    *other = *t;
+    for (int k = 0; k < other->schema.n_in; k++)
+        if (other->schema.in[k].dtype == TSR_F64)
+            other->schema.in[k].dtype = dtype;
+    set_values(other);
+    TSR_TRY(run_forward(mesh, other, &other->schema, in, out));
+    TSR_TRY(run_backward(mesh, other, &other->schema, in, out, -1, 0, grad));
+    for (int k = 0; k < t->schema.n_in; k++) {
+        const int64_t n = grad[k] ? tsr_shape_count(&t->schema.in[k].shape) : 0;
+        double largest = 1;
+
+        if ((grad[k] != NULL) != t->flows[k])
+            return complain(mesh, other, &other->schema, "one flows here and not of f64");
+        if (grad[k])
+            TSR_TRY(tsr_to_host(grad[k], got, (size_t)n * tsr_dtype_size(dtype)));
+        for (int64_t i = 0; i < n; i++)
+            largest = fmax(largest, fabs(t->grad_in[k][i]));
+        for (int64_t i = 0; i < n && dtype == TSR_F32; i++) {
+            const double a = tsr__get(dtype, got, i), b = t->grad_in[k][i];
+
+            if (fabs(a - b) <= 1e-2 * largest || (isnan(a) && isnan(b)))
+                continue; /* what is steep loses digits; whether it is right f64 says */
+            snprintf(what, sizeof what, "input %d, element %d: %.9g, of f64 %.9g", k, (int)i, a, b);
+            return complain(mesh, other, &other->schema, what);
+        }
+    }
+done:
+    return st;
+}
+
+static tsr_status test_types(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_dtype types[] = {TSR_F32, TSR_F16, TSR_BF16};
+    static trial other;
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < sizeof types / sizeof *types && st == TSR_OK; i++) {
+        tsr_scope_push(mesh);
+        st = check_type(mesh, arg, types[i], &other);
+        tsr_scope_pop(mesh);
+    }
     return st;
 }
 
@@ -376,6 +451,7 @@ static void test_case(const tsr_op *op, const char *text, uint64_t seed, operand
     assert_int_equal(tsr__case_read(op, text, &one, &t.schema, NULL), TSR_OK);
     set_values(&t);
     pass_on("1", test_one_rank, &t);
+    pass_on("1", test_types, &t);
     for (size_t m = 0; m < sizeof meshes / sizeof *meshes; m++)
         pass_on(meshes[m].mesh, test_mesh, &(sampled){&t, meshes[m].samples});
 }

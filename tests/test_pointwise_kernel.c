@@ -171,6 +171,73 @@ static void test_functions(void **state)
     }
 }
 
+/* ---- slopes ---- */
+
+/* They are 0 somewhere, so what counts is how far they are from the truth, whatever they are. */
+static void check_slope(const tsr_op *op, tsr_kernel_call *call)
+{
+    const tsr_dtype dtype = call->out[0].dtype;
+    const double digits = dtype == TSR_F64 ? 1e-15 : dtype == TSR_F32 ? 5e-7 : 0;
+    const int64_t n = tsr_shape_count(&call->out[0].shape);
+    double *want = calloc((size_t)n, sizeof *want);
+
+    assert_non_null(want);
+    expect(op, call, want);
+    for (tsr_kernel_variant v = TSR_VARIANT_PLAIN; v <= TSR_VARIANT_AVX512; v++) {
+        if (tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op->kind, dtype, v) != v)
+            continue;
+        call->variant = v;
+        op->kernel(call);
+        for (int64_t i = 0; i < n; i++) {
+            const double got = tsr__get(dtype, call->out[0].data, i);
+            const double far = digits > 0 ? digits : dtype == TSR_F16 ? 5.1e-4 : 4.1e-3;
+
+            if (isnan(got) != isnan(want[i]) || fabs(got - want[i]) > far * 2)
+                fail_msg("%s %s at %.9g, %s: %.9g, not %.9g", op->name, tsr_dtype_name(dtype),
+                         tsr__get(dtype, call->in[1].data, i), tsr_kernel_variant_name(v), got,
+                         want[i]);
+        }
+    }
+    free(want);
+}
+
+static void test_slopes(void **state)
+{
+    static const struct {
+        const char *op, *attr;
+        double most; /* what an output can be, or an input */
+    } slopes[] = {
+        {"relu_backward", NULL, INFINITY}, {"tanh_backward", NULL, 1},
+        {"sigmoid_backward", NULL, 1},     {"silu_backward", NULL, INFINITY},
+        {"gelu_backward", NULL, INFINITY}, {"gelu_backward", "tanh=true", INFINITY},
+    };
+    enum { N = 65536 };
+    (void)state;
+
+    for (size_t f = 0; f < sizeof slopes / sizeof *slopes; f++)
+        for (int d = 0; d < FLOATS; d++) {
+            const tsr_op *op = tsr_op_find(NULL, slopes[f].op);
+            tsr_kernel_call call = unary_call(dtypes[d], SHAPE(N), SHAPE(N));
+
+            call.n_in = 2;
+            call.in[1] = operand(dtypes[d], SHAPE(N));
+            call.attrs = attrs_of(op, slopes[f].attr);
+            set_bits(&call.in[1], 8171, 65537);
+            for (int64_t i = 0; i < N; i++) {
+                double x = tsr__get(dtypes[d], call.in[1].data, i);
+
+                tsr__put(dtypes[d], call.in[0].data, i, i % 2 ? 1 : -1);
+                if (isfinite(x) && i % 3 == 0) /* where they change */
+                    x = fmod(x, 16);
+                if (!isnan(x) && fabs(x) > slopes[f].most)
+                    x = 1 / x;
+                tsr__put(dtypes[d], call.in[1].data, i, x);
+            }
+            check_slope(op, &call);
+            free_call(&call);
+        }
+}
+
 /* ---- special values ---- */
 
 static const double special[] = {
@@ -499,10 +566,11 @@ static void test_inplace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions), cmocka_unit_test(test_special),
-        cmocka_unit_test(test_power),     cmocka_unit_test(test_sine),
-        cmocka_unit_test(test_exact),     cmocka_unit_test(test_cast),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_inplace),
+        cmocka_unit_test(test_functions), cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_special),   cmocka_unit_test(test_power),
+        cmocka_unit_test(test_sine),      cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_cast),      cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_inplace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,8 +346,10 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
         for (int twice = 0; twice < 2; twice++) {
             tsr_tensor *i = ids(mesh, first(mesh, "S(0)", spec, sizeof spec));
 
+            const tsr_embedding_opts o = {.scale_grad_by_freq = sample == 1};
+
             CHECK(tsr_tape_begin(mesh) == TSR_OK);
-            y = tsr_mul(tsr_embedding(w[3], i, NULL), tsr_embedding(dense, i, NULL));
+            y = tsr_mul(tsr_embedding(w[3], i, &o), tsr_embedding(dense, i, &o));
             CHECK(tsr_backward(mean_of(tsr_sin(y))) == TSR_OK);
         }
         CHECK(!tsr_grad(w[3]) && tsr_grad_rows(w[3], &n) && n == 2);

@@ -20,6 +20,7 @@ typedef struct tsr_ctx {
     bool strict;     /* ops may not redistribute by themselves */
     bool validating; /* ops are validated when they are registered */
     bool statistics; /* clocks are read */
+    bool reports;    /* what ops did is printed at the end */
     int log_level;   /* base/log.h */
 
     tsr_spare spare_tensors, spare_buffers;

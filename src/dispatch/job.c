@@ -108,7 +108,7 @@ static void open_context(tsr_ctx *ctx, const job_setup *setup)
     ctx->log_level = setup->log_level;
     ctx->strict = setup->strict;
     ctx->validating = setup->validating;
-    ctx->statistics = setup->statistics;
+    ctx->statistics = ctx->reports = setup->statistics;
 }
 
 /* The mesh over all ranks of the world. */

@@ -31,13 +31,36 @@ done:
     return st;
 }
 
+/* A mesh without names, 4 or 1x2, where the program's own has some: it takes those, in order. */
+static tsr_status take_names(const char *from, const char **mesh, char *buf, tsr_error *err)
+{
+    tsr_mesh_shape asked, own;
+    tsr_status st;
+
+    if (!from || !*mesh || *mesh == from)
+        return TSR_OK;
+    TSR_TRY(tsr_mesh_parse(*mesh, &asked, err));
+    TSR_TRY(tsr_mesh_parse(from, &own, err));
+    for (int m = 0; m < asked.ndim; m++)
+        if (asked.name[m][0])
+            return TSR_OK;
+    for (int m = 0; m < asked.ndim && m < own.ndim; m++)
+        memcpy(asked.name[m], own.name[m], sizeof asked.name[m]);
+    if (asked.ndim <= own.ndim)
+        *mesh = tsr_mesh_text(&asked, buf, TSR_TEXT_LEN);
+done:
+    return st;
+}
+
 int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg)
 {
     tsr_run_opts opts = {.mesh = mesh};
+    char named[TSR_TEXT_LEN];
     tsr_error err = {0};
     tsr_status st;
 
     TSR_TRY(read_arguments(argc, argv, &opts, &err));
+    TSR_TRY(take_names(mesh, &opts.mesh, named, &err));
     TSR_TRY(tsr_run(&opts, job, arg, &err));
 done:
     /* under MPI every rank is here; those that only heard of the error leave it to the others */

@@ -120,7 +120,7 @@ void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh)
 {
     unsigned used = ctx->ops ? used_columns(ctx) : 0;
 
-    if (!ctx->statistics || !ctx->ops || ctx->world->rank != 0)
+    if (!ctx->reports || !ctx->ops || ctx->world->rank != 0)
         return;
     fprintf(stderr, "what ops did on rank 0 (bytes received along mesh dims)\n");
     print_head(mesh, used);

@@ -184,6 +184,31 @@ tsr_tensor *tsr_erf(tsr_tensor *x)
     return unary("erf", x, NULL);
 }
 
+tsr_tensor *tsr_relu_backward(tsr_tensor *grad, tsr_tensor *y)
+{
+    return binary("relu_backward", grad, y, NULL);
+}
+
+tsr_tensor *tsr_tanh_backward(tsr_tensor *grad, tsr_tensor *y)
+{
+    return binary("tanh_backward", grad, y, NULL);
+}
+
+tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y)
+{
+    return binary("sigmoid_backward", grad, y, NULL);
+}
+
+tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x)
+{
+    return binary("silu_backward", grad, x, NULL);
+}
+
+tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh)
+{
+    return binary("gelu_backward", grad, x, &(tsr_attr){.n = 1, .i = {by_tanh}});
+}
+
 tsr_tensor *tsr_gelu(tsr_tensor *x, bool by_tanh)
 {
     return unary("gelu", x, &(tsr_attr){.n = 1, .i = {by_tanh}});

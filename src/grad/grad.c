@@ -31,6 +31,13 @@ tsr_tensor *tsr__grad_fit(tsr_tensor *g, const tsr_tensor *like)
     return more > 0 ? tsr_sum(g, dims, more, false) : g;
 }
 
+tsr_tensor *tsr__grad_as(tsr_tensor *x, const tsr_tensor *like)
+{
+    const tsr_dtype dtype = tsr_tensor_spec(like)->dtype;
+
+    return tsr_tensor_spec(x)->dtype == dtype ? x : tsr_cast(x, dtype);
+}
+
 /* A gradient is of its input's dtype and shape, and none of it failed. */
 static tsr_status check_gradients(tsr_ctx *ctx, const tsr_grad_call *call)
 {

@@ -9,5 +9,7 @@
 /* g, summed over the dims along which `like` was broadcast to g's shape: the gradient of `like`.
    Collective. */
 tsr_tensor *tsr__grad_fit(tsr_tensor *g, const tsr_tensor *like);
+/* x in the dtype of `like`. Collective. */
+tsr_tensor *tsr__grad_as(tsr_tensor *x, const tsr_tensor *like);
 
 #endif

@@ -61,13 +61,13 @@ static tsr_tensor *weight_grad(const tsr_grad_call *c, const tsr_class_opts *o, 
         tsr_class_opts all = *o;
 
         all.reduction = TSR_LOSS_SUM;
-        sum = tsr__grad_added(
-            sum, tsr_neg(tsr_nll_loss_backward(grad_divisor, p, c->in[1], NULL, NULL, &all)));
+        sum = tsr__grad_added(sum, tsr_neg(tsr_nll_loss_backward(tsr__grad_as(grad_divisor, p), p,
+                                                                 c->in[1], NULL, NULL, &all)));
     }
-    return sum ? sum_rows(sum) : NULL;
+    return sum ? tsr__grad_as(sum_rows(sum), c->in[2]) : NULL;
 }
 
-/* What flows through the log of the sum of exponentials: softmax. */
+/* What flows through the log of the sum of exponentials, which is f64: softmax. */
 static tsr_tensor *through_lse(const tsr_grad_call *c)
 {
     const tsr_shape *x = &tsr_tensor_spec(c->in[0])->shape;
@@ -75,7 +75,8 @@ static tsr_tensor *through_lse(const tsr_grad_call *c)
 
     for (int d = 0; d < x->ndim; d++)
         sizes[d] = d < x->ndim - 1 ? x->size[d] : 1;
-    return tsr_mul(tsr_reshape(c->grad_out[1], sizes, x->ndim), tsr_softmax(c->in[0], -1));
+    return tsr_mul(tsr_reshape(tsr__grad_as(c->grad_out[1], c->in[0]), sizes, x->ndim),
+                   tsr_softmax(c->in[0], -1));
 }
 
 tsr_status tsr__grad_cross_entropy(const tsr_grad_call *c)

@@ -8,13 +8,6 @@
 enum { Y = 0, MEAN = 1, RSTD = 2, VAR = 3 }; /* outputs */
 enum { TRAINING = 0 };                       /* attributes */
 
-static tsr_tensor *as(tsr_tensor *x, const tsr_tensor *like)
-{
-    const tsr_dtype dtype = tsr_tensor_spec(like)->dtype;
-
-    return tsr_tensor_spec(x)->dtype == dtype ? x : tsr_cast(x, dtype);
-}
-
 /* Where to put the gradient of input k, if it is wanted. */
 static tsr_tensor **place_of(const tsr_grad_call *c, int k)
 {
@@ -30,7 +23,7 @@ static void give_dtypes(const tsr_grad_call *c)
 {
     for (int k = TSR_NORM_WEIGHT; k <= TSR_NORM_BIAS; k++)
         if (c->grad_in[k])
-            c->grad_in[k] = as(c->grad_in[k], c->in[k]);
+            c->grad_in[k] = tsr__grad_as(c->grad_in[k], c->in[k]);
 }
 
 /* Statistics, [channels] or [samples, groups], so that they broadcast to x. */
@@ -77,14 +70,14 @@ static void add_statistics(const tsr_grad_call *c)
     if (c->grad_out[VAR])
         slope = tsr__grad_added(slope, tsr_affine(c->grad_out[VAR], 2 / (n - 1), 0));
     if (slope)
-        sum = tsr_mul(tsr_sub(as(x, slope), along(x, c->out[MEAN])), along(x, slope));
+        sum = tsr_mul(tsr_sub(tsr__grad_as(x, slope), along(x, c->out[MEAN])), along(x, slope));
     if (of_mean) {
         const tsr_shape *shape = &tsr_tensor_spec(x)->shape;
         of_mean = along(x, tsr_affine(of_mean, 1 / n, 0));
         sum = sum ? tsr_add(sum, of_mean) : tsr_expand(of_mean, shape->size, shape->ndim);
     }
     if (sum)
-        c->grad_in[TSR_NORM_X] = tsr__grad_added(c->grad_in[TSR_NORM_X], as(sum, x));
+        c->grad_in[TSR_NORM_X] = tsr__grad_added(c->grad_in[TSR_NORM_X], tsr__grad_as(sum, x));
 }
 
 /* ---- by running statistics ---- */
@@ -96,19 +89,19 @@ static void give_running(const tsr_grad_call *c, tsr_tensor *a, tsr_tensor *b)
     tsr_tensor *rstd = c->out[RSTD], *weight = c->in[TSR_NORM_WEIGHT], *var = NULL;
 
     if (a) {
-        a = as(a, rstd);
-        b = as(b, rstd);
-        var = weight ? tsr_mul(as(weight, rstd), a) : a;
-        b = weight ? tsr_mul(as(weight, rstd), b) : b;
+        a = tsr__grad_as(a, rstd);
+        b = tsr__grad_as(b, rstd);
+        var = weight ? tsr_mul(tsr__grad_as(weight, rstd), a) : a;
+        b = weight ? tsr_mul(tsr__grad_as(weight, rstd), b) : b;
         if (c->wanted[TSR_NORM_RUNNING_MEAN])
             c->grad_in[TSR_NORM_RUNNING_MEAN] =
-                as(tsr_neg(tsr_mul(rstd, b)), c->in[TSR_NORM_RUNNING_MEAN]);
+                tsr__grad_as(tsr_neg(tsr_mul(rstd, b)), c->in[TSR_NORM_RUNNING_MEAN]);
     }
     if (c->grad_out[RSTD])
         var = tsr__grad_added(var, tsr_mul(c->grad_out[RSTD], rstd));
     if (c->wanted[TSR_NORM_RUNNING_VAR] && var)
-        c->grad_in[TSR_NORM_RUNNING_VAR] =
-            as(tsr_mul(var, tsr_affine(tsr_mul(rstd, rstd), -0.5, 0)), c->in[TSR_NORM_RUNNING_VAR]);
+        c->grad_in[TSR_NORM_RUNNING_VAR] = tsr__grad_as(
+            tsr_mul(var, tsr_affine(tsr_mul(rstd, rstd), -0.5, 0)), c->in[TSR_NORM_RUNNING_VAR]);
 }
 
 static tsr_status inference_grad(const tsr_grad_call *c)

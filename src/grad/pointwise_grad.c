@@ -108,12 +108,10 @@ tsr_status tsr__grad_abs(const tsr_grad_call *c)
     return c->wanted[0] ? times(c, tsr_sign(c->in[0])) : TSR_OK;
 }
 
-/* 0 where x is not positive, as y says as well. */
 tsr_status tsr__grad_relu(const tsr_grad_call *c)
 {
     if (c->wanted[0])
-        c->grad_in[0] =
-            tsr_masked_fill(c->grad_out[0], tsr_le(c->out[0], zeros_like(c->out[0])), 0);
+        c->grad_in[0] = tsr_relu_backward(c->grad_out[0], c->out[0]);
     return TSR_OK;
 }
 
@@ -158,51 +156,32 @@ tsr_status tsr__grad_reciprocal(const tsr_grad_call *c)
     return c->wanted[0] ? times(c, tsr_neg(tsr_mul(c->out[0], c->out[0]))) : TSR_OK;
 }
 
-/* 1 - y^2 */
 tsr_status tsr__grad_tanh(const tsr_grad_call *c)
 {
-    return c->wanted[0] ? times(c, tsr_affine(tsr_mul(c->out[0], c->out[0]), -1, 1)) : TSR_OK;
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_tanh_backward(c->grad_out[0], c->out[0]);
+    return TSR_OK;
 }
 
-/* y (1 - y) */
 tsr_status tsr__grad_sigmoid(const tsr_grad_call *c)
 {
-    return c->wanted[0] ? times(c, tsr_mul(c->out[0], tsr_affine(c->out[0], -1, 1))) : TSR_OK;
-}
-
-/* s (1 + x (1 - s)) with s the sigmoid of x */
-static tsr_tensor *silu_slope(tsr_tensor *x)
-{
-    tsr_tensor *s = tsr_sigmoid(x);
-
-    return tsr_addcmul(s, s, tsr_mul(x, tsr_affine(s, -1, 1)), 1);
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_sigmoid_backward(c->grad_out[0], c->out[0]);
+    return TSR_OK;
 }
 
 tsr_status tsr__grad_silu(const tsr_grad_call *c)
 {
-    return c->wanted[0] ? times(c, silu_slope(c->in[0])) : TSR_OK;
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_silu_backward(c->grad_out[0], c->in[0]);
+    return TSR_OK;
 }
 
-/* By the error function: (1 + erf(x / sqrt 2)) / 2 + x e^(-x x / 2) / sqrt(2 pi). By tanh: x s with
-   s the sigmoid of u = 2 sqrt(2 / pi) (x + 0.044715 x^3): s + x s (1 - s) u'. */
 tsr_status tsr__grad_gelu(const tsr_grad_call *c)
 {
-    tsr_tensor *x = c->in[0], *square, *s, *slope;
-
-    if (!c->wanted[0])
-        return TSR_OK;
-    square = tsr_mul(x, x);
-    if (c->attrs->value[0].i[0]) {
-        const double root = 1.59576912160573071176; /* 2 sqrt(2 / pi) */
-
-        s = tsr_sigmoid(tsr_mul(x, tsr_affine(square, 0.044715 * root, root)));
-        slope = tsr_affine(square, 3 * 0.044715 * root, root);
-        slope = tsr_mul(tsr_mul(x, slope), tsr_affine(s, -1, 1));
-        return times(c, tsr_addcmul(s, s, slope, 1));
-    }
-    s = tsr_affine(tsr_erf(tsr_affine(x, 0.70710678118654752440, 0)), 0.5, 0.5);
-    slope = tsr_addcmul(s, x, tsr_exp(tsr_affine(square, -0.5, 0)), 0.39894228040143267794);
-    return times(c, slope);
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_gelu_backward(c->grad_out[0], c->in[0], c->attrs->value[0].i[0] != 0);
+    return TSR_OK;
 }
 
 tsr_status tsr__grad_softplus(const tsr_grad_call *c)

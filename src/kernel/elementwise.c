@@ -22,7 +22,8 @@ enum {
     SHORT = 256,  /* a run worth joining with others */
     /* ops with an attribute set, or an input left out */
     OP_GELU_TANH = 1000,
-    OP_LERP_BY = 1001
+    OP_LERP_BY = 1001,
+    OP_GELU_TANH_BACKWARD = 1002
 };
 
 /* n elements along memory. Inputs that an op has not may be anything readable. */
@@ -273,6 +274,8 @@ static void set_numbers(walk *w, const tsr_kernel_call *call)
     tsr__put(dtype, &w->q, 0, x.q);
     if (w->op == TSR_POINTWISE_GELU && call->attrs.value[0].i[0])
         w->op = OP_GELU_TANH;
+    if (w->op == TSR_POINTWISE_GELU_BACKWARD && call->attrs.value[0].i[0])
+        w->op = OP_GELU_TANH_BACKWARD;
     if (w->op == TSR_POINTWISE_LERP && w->n_in == 2)
         w->op = OP_LERP_BY;
 }

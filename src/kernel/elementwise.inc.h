@@ -53,6 +53,12 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_ELU: b = p * MATH(expm1, a < zero ? a : zero); return a < zero ? b : a;
     case TSR_POINTWISE_LERP: return a + c * (b - a);
     case OP_LERP_BY: return a + p * (b - a);
+    case TSR_POINTWISE_RELU_BACKWARD: return b <= zero ? zero : a; /* of NaN, a */
+    case TSR_POINTWISE_TANH_BACKWARD: return a * ((one - b) * (one + b));
+    case TSR_POINTWISE_SIGMOID_BACKWARD: return a * (b * (one - b));
+    case TSR_POINTWISE_SILU_BACKWARD: return a * MATH(silu_slope, b);
+    case TSR_POINTWISE_GELU_BACKWARD: return a * MATH(gelu_slope, b);
+    case OP_GELU_TANH_BACKWARD: return a * MATH(gelu_tanh_slope, b);
     default: return a + p * (b / c); /* addcdiv */
 #endif
     }
@@ -146,6 +152,7 @@ SET static void FN(compute)(int op, const run *r)
 #include "kernel/pointwise_list.inc.h"
 #ifdef FLOATING
     case OP_GELU_TANH: FN(values)(OP_GELU_TANH, r); break;
+    case OP_GELU_TANH_BACKWARD: FN(values)(OP_GELU_TANH_BACKWARD, r); break;
     case OP_LERP_BY: FN(values)(OP_LERP_BY, r); break;
 #endif
     }

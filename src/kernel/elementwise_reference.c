@@ -36,6 +36,24 @@ static double gelu(double x, bool by_tanh)
     return x * sigmoid(2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x));
 }
 
+/* The slopes of silu and gelu; infinities have those of large numbers. */
+static double silu_slope(double x)
+{
+    return isinf(x) ? x > 0 : sigmoid(x) * (1 + x * sigmoid(-x));
+}
+
+static double gelu_slope(double x, bool by_tanh)
+{
+    const double root = 2 * sqrt(2 / acos(-1)), s = sigmoid(root * (x + 0.044715 * x * x * x));
+
+    if (fabs(x) > 1e6)
+        return x > 0;
+    if (!by_tanh)
+        return erfc(-x / sqrt(2)) / 2 + x * exp(-x * x / 2) / sqrt(2 * acos(-1));
+    return s +
+           x * s * sigmoid(-root * (x + 0.044715 * x * x * x)) * root * (1 + 3 * 0.044715 * x * x);
+}
+
 /* x is the operands in order; m the truth value of where and masked_fill. */
 static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_numbers v,
                           bool by_tanh)
@@ -76,6 +94,11 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_ELU: return a > 0 ? a : v.p * expm1(a);
     case TSR_POINTWISE_LERP: return a + (n == 3 ? c : v.p) * (b - a);
     case TSR_POINTWISE_ADDCDIV: return a + v.p * b / c;
+    case TSR_POINTWISE_RELU_BACKWARD: return b <= 0 ? 0 : a;
+    case TSR_POINTWISE_TANH_BACKWARD: return a * (1 - b * b);
+    case TSR_POINTWISE_SIGMOID_BACKWARD: return a * b * (1 - b);
+    case TSR_POINTWISE_SILU_BACKWARD: return a * silu_slope(b);
+    case TSR_POINTWISE_GELU_BACKWARD: return a * gelu_slope(b, by_tanh);
     case TSR_POINTWISE_MAXIMUM: return larger(a, b);
     case TSR_POINTWISE_MINIMUM: return -larger(-a, -b);
     case TSR_POINTWISE_WHERE: return m ? a : b;

@@ -140,17 +140,22 @@ TSR__INLINE float tsr__softplus_f32(bool fused, float x)
 
 /* ---- the error function ---- */
 
-/* e^(-x x / 2^k) erfcx(z), where z = |x| / sqrt(2^k), that is erfc(z). Without fma it is the high
-   half of x that has a square without rounding. u P(u) is erfcx with u = 1 / (1 + z / 2), relative
-   error 4e-8. */
-TSR__INLINE float tsr__erfc_f32(bool fused, float x, float z, float scale)
+/* e^(-x x scale) with a scale of 1 or 1/2. Without fma it is the high half of x that has a square
+   without rounding. */
+TSR__INLINE float tsr__exp_square_f32(bool fused, float x, float scale)
 {
     const float high = fused ? x : tsr__f32_of(tsr__bits_f32(x) & 0xfffff000u), s = high * high;
     const float rest = fused ? __builtin_fmaf(x, x, -s) : (x - high) * (x + high);
-    const float low =
-        rest * -scale; /* -0.02 at most; with fma so little that its square is nothing */
+    const float low = rest * -scale; /* -0.02 at most; with fma its square is nothing */
     const float e = tsr__exp_f32(fused, s * -scale);
-    const float more = fused ? low : low * (0.5f * low + 1.0f);
+
+    return tsr__multiply_add(fused, e, fused ? low : low * (0.5f * low + 1.0f), e);
+}
+
+/* erfcx(z), that is e^(z z) erfc(z), of z >= 0: u P(u) with u = 1 / (1 + z / 2), relative error
+   4e-8. */
+TSR__INLINE float tsr__erfcx_f32(bool fused, float z)
+{
     const float u = 1.0f / tsr__multiply_add(fused, 0.5f, z, 1.0f);
     float p;
 
@@ -162,13 +167,13 @@ TSR__INLINE float tsr__erfc_f32(bool fused, float x, float z, float scale)
     p = tsr__multiply_add(fused, p, u, 0.24307883f);
     p = tsr__multiply_add(fused, p, u, 0.28237876f);
     p = tsr__multiply_add(fused, p, u, 0.28208622f);
-    return p * u * tsr__multiply_add(fused, e, more, e);
+    return p * u;
 }
 
 TSR__INLINE float tsr__erf_f32(bool fused, float x)
 {
     const float z = __builtin_fabsf(x), near = z > 16.0f ? 16.0f : z, s = near * near;
-    const float tail = 1.0f - tsr__erfc_f32(fused, near, near, 1.0f);
+    const float tail = 1.0f - tsr__erfcx_f32(fused, near) * tsr__exp_square_f32(fused, near, 1.0f);
     float p;
 
     p = tsr__multiply_add(fused, -0.0005990491f, s, 0.00499311f);
@@ -180,13 +185,19 @@ TSR__INLINE float tsr__erf_f32(bool fused, float x)
     return __builtin_copysignf(near < 0.92f ? p : tail, x);
 }
 
-/* x times the normal distribution, whose tail is not 1 less something. */
+/* The normal distribution, whose tail is not 1 less something; e is e^(-x x / 2). */
+TSR__INLINE float tsr__normal_f32(bool fused, float x, float near, float e)
+{
+    const float tail = 0.5f * (tsr__erfcx_f32(fused, near * 0.70710678f) * e);
+
+    return x < 0.0f ? tail : 1.0f - tail;
+}
+
 TSR__INLINE float tsr__gelu_f32(bool fused, float x)
 {
     const float z = __builtin_fabsf(x), near = z > 32.0f ? 32.0f : z;
-    const float tail = 0.5f * tsr__erfc_f32(fused, near, near * 0.70710678f, 0.5f);
 
-    return x * (x < 0.0f ? tail : 1.0f - tail);
+    return x * tsr__normal_f32(fused, x, near, tsr__exp_square_f32(fused, near, 0.5f));
 }
 
 TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
@@ -194,6 +205,43 @@ TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
     const float cubic = tsr__multiply_add(fused, 0.044715f * x * x, x, x);
 
     return x * tsr__sigmoid_f32(fused, 1.59576912f * cubic);
+}
+
+/* ---- slopes ---- */
+
+/* s (1 + by (1 - s)), where s is the sigmoid of x and 1 - s keeps its digits. */
+TSR__INLINE float tsr__sigmoid_slope_f32(bool fused, float x, float by)
+{
+    const float z = tsr__exp_f32(fused, -__builtin_fabsf(x)), d = 1.0f / (1.0f + z);
+
+    return (x < 0.0f ? z : 1.0f) * d *
+           tsr__multiply_add(fused, by, (x < 0.0f ? 1.0f : z) * d, 1.0f);
+}
+
+/* Far out, where slopes no longer change, x must not get into a product with 0. */
+TSR__INLINE float tsr__silu_slope_f32(bool fused, float x)
+{
+    const float z = __builtin_fabsf(x), near = __builtin_copysignf(120.0f < z ? 120.0f : z, x);
+
+    return tsr__sigmoid_slope_f32(fused, near, near);
+}
+
+TSR__INLINE float tsr__gelu_slope_f32(bool fused, float x)
+{
+    const float z = __builtin_fabsf(x), near = z > 32.0f ? 32.0f : z;
+    const float e = tsr__exp_square_f32(fused, near, 0.5f);
+
+    return tsr__multiply_add(fused, __builtin_copysignf(near, x) * 0.39894228f, e,
+                             tsr__normal_f32(fused, x, near, e));
+}
+
+TSR__INLINE float tsr__gelu_tanh_slope_f32(bool fused, float x)
+{
+    const float z = __builtin_fabsf(x), near = __builtin_copysignf(32.0f < z ? 32.0f : z, x);
+    const float square = near * near, u = 1.59576912f * near;
+
+    return tsr__sigmoid_slope_f32(fused, u * tsr__multiply_add(fused, 0.044715f, square, 1.0f),
+                                  u * tsr__multiply_add(fused, 0.134145f, square, 1.0f));
 }
 
 /* ---- in f64 ---- */

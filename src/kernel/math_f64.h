@@ -102,15 +102,20 @@ TSR__INLINE double tsr__softplus_f64(bool fused, double x)
 
 /* ---- the error function ---- */
 
-/* As tsr__erfc_f32; u P(t) is erfcx(z) of z <= 28 with u = 1 / (1 + z / 4), where t = (16 u - 9) / 7
-   goes from -1 to 1, relative error 1.2e-16. */
-TSR__INLINE double tsr__erfc_f64(bool fused, double x, double z, double scale)
+/* As in f32, but low is -1e-6 at most. */
+TSR__INLINE double tsr__exp_square_f64(bool fused, double x, double scale)
 {
     const double high = fused ? x : tsr__f64_of(tsr__bits_f64(x) & ~UINT64_C(0x7ffffff));
     const double s = high * high, rest = fused ? __builtin_fma(x, x, -s) : (x - high) * (x + high);
-    const double low = rest * -scale; /* -1e-6 at most */
-    const double e = tsr__exp_f64(fused, s * -scale);
-    const double more = fused ? low : low * (0.5 * low + 1.0);
+    const double low = rest * -scale, e = tsr__exp_f64(fused, s * -scale);
+
+    return tsr__multiply_add_f64(fused, e, fused ? low : low * (0.5 * low + 1.0), e);
+}
+
+/* erfcx(z) of z from 0 to 28: u P(t) with u = 1 / (1 + z / 4), where t = (16 u - 9) / 7 goes from
+   -1 to 1, relative error 1.2e-16. */
+TSR__INLINE double tsr__erfcx_f64(bool fused, double z)
+{
     const double u = 1.0 / tsr__multiply_add_f64(fused, 0.25, z, 1.0);
     const double t = tsr__multiply_add_f64(fused, u, 16.0 / 7, -9.0 / 7);
     double p;
@@ -136,13 +141,13 @@ TSR__INLINE double tsr__erfc_f64(bool fused, double x, double z, double scale)
     p = tsr__multiply_add_f64(fused, p, t, 0.19346236466229141);
     p = tsr__multiply_add_f64(fused, p, t, 0.26206585456959602);
     p = tsr__multiply_add_f64(fused, p, t, 0.30782209556653278);
-    return p * u * tsr__multiply_add_f64(fused, e, more, e);
+    return p * u;
 }
 
 TSR__INLINE double tsr__erf_f64(bool fused, double x)
 {
     const double z = __builtin_fabs(x), near = 28.0 < z ? 28.0 : z, s = near * near;
-    const double tail = 1.0 - tsr__erfc_f64(fused, near, near, 1.0);
+    const double tail = 1.0 - tsr__erfcx_f64(fused, near) * tsr__exp_square_f64(fused, near, 1.0);
     double p;
 
     p = tsr__multiply_add_f64(fused, -7.7985438505499473e-10, s, 1.3721520406351094e-08);
@@ -160,12 +165,18 @@ TSR__INLINE double tsr__erf_f64(bool fused, double x)
     return __builtin_copysign(near < 1.0 ? p : tail, x);
 }
 
+TSR__INLINE double tsr__normal_f64(bool fused, double x, double near, double e)
+{
+    const double tail = 0.5 * (tsr__erfcx_f64(fused, near * 0.70710678118654752440) * e);
+
+    return x < 0.0 ? tail : 1.0 - tail;
+}
+
 TSR__INLINE double tsr__gelu_f64(bool fused, double x)
 {
     const double z = __builtin_fabs(x), near = 39.0 < z ? 39.0 : z;
-    const double tail = 0.5 * tsr__erfc_f64(fused, near, near * 0.70710678118654752440, 0.5);
 
-    return x * (x < 0.0 ? tail : 1.0 - tail);
+    return x * tsr__normal_f64(fused, x, near, tsr__exp_square_f64(fused, near, 0.5));
 }
 
 TSR__INLINE double tsr__gelu_tanh_f64(bool fused, double x)
@@ -173,6 +184,40 @@ TSR__INLINE double tsr__gelu_tanh_f64(bool fused, double x)
     const double cubic = tsr__multiply_add_f64(fused, 0.044715 * x * x, x, x);
 
     return x * tsr__sigmoid_f64(fused, 1.59576912160573071176 * cubic);
+}
+
+/* ---- slopes ---- */
+
+TSR__INLINE double tsr__sigmoid_slope_f64(bool fused, double x, double by)
+{
+    const double z = tsr__exp_f64(fused, -__builtin_fabs(x)), d = 1.0 / (1.0 + z);
+
+    return (x < 0.0 ? z : 1.0) * d * tsr__multiply_add_f64(fused, by, (x < 0.0 ? 1.0 : z) * d, 1.0);
+}
+
+TSR__INLINE double tsr__silu_slope_f64(bool fused, double x)
+{
+    const double z = __builtin_fabs(x), near = __builtin_copysign(800.0 < z ? 800.0 : z, x);
+
+    return tsr__sigmoid_slope_f64(fused, near, near);
+}
+
+TSR__INLINE double tsr__gelu_slope_f64(bool fused, double x)
+{
+    const double z = __builtin_fabs(x), near = 39.0 < z ? 39.0 : z;
+    const double e = tsr__exp_square_f64(fused, near, 0.5);
+
+    return tsr__multiply_add_f64(fused, __builtin_copysign(near, x) * 0.39894228040143267794, e,
+                                 tsr__normal_f64(fused, x, near, e));
+}
+
+TSR__INLINE double tsr__gelu_tanh_slope_f64(bool fused, double x)
+{
+    const double z = __builtin_fabs(x), near = __builtin_copysign(40.0 < z ? 40.0 : z, x);
+    const double square = near * near, u = 1.59576912160573071176 * near;
+
+    return tsr__sigmoid_slope_f64(fused, u * tsr__multiply_add_f64(fused, 0.044715, square, 1.0),
+                                  u * tsr__multiply_add_f64(fused, 0.134145, square, 1.0));
 }
 
 /* ---- sin ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* optimizer_reference.c - steps of optimizers, element by element in f64, rounded once. Called when
    a call asks for the reference. */
-#include "kernel/optimizer.h"
+#include "kernel/optimizer_step.h"
 
 #include "kernel/index.h"
 

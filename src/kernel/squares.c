@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* squares.c - sums of squares, for norms that are put together from parts. Terms are added in f64 in
-   eight sums side by side, so that a compiler may keep them in vectors. */
+/* squares.c - sums of squares, for norms that are put together from parts. Terms are added in f64
+   in eight sums side by side, so that a compiler may keep them in vectors. */
 #include "base/half.h"
-#include "kernel/optimizer.h"
+#include "kernel/optimizer_step.h"
 
 enum { SUMS = 8, BLOCK = 1024 };
 

@@ -22,6 +22,8 @@ int tsr__mesh_last_rank(const tsr_mesh_shape *mesh);
 bool tsr__mesh_equal(const tsr_mesh_shape *a, const tsr_mesh_shape *b); /* names do not count */
 uint64_t tsr__mesh_hash(const tsr_mesh_shape *mesh, uint64_t h);
 
+/* The mesh dim that n letters name, or number; -1 if there is none. */
+int tsr__mesh_dim_find(const tsr_mesh_shape *mesh, const char *text, size_t n);
 /* The mesh dims named in "data,model" or "0,1" as a bit mask. */
 tsr_status tsr__mesh_dims_parse(const tsr_mesh_shape *mesh, const char *text, unsigned *mdims,
                                 tsr_error *err);

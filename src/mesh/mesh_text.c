@@ -103,25 +103,33 @@ const char *tsr_mesh_text(const tsr_mesh_shape *mesh, char *buf, size_t n)
     return buf;
 }
 
+int tsr__mesh_dim_find(const tsr_mesh_shape *mesh, const char *text, size_t n)
+{
+    char number[16];
+
+    for (int i = 0; i < mesh->ndim; i++) {
+        snprintf(number, sizeof number, "%d", i);
+        if ((mesh->name[i][0] && strlen(mesh->name[i]) == n &&
+             strncmp(mesh->name[i], text, n) == 0) ||
+            (strlen(number) == n && strncmp(number, text, n) == 0))
+            return i;
+    }
+    return -1;
+}
+
 tsr_status tsr__mesh_dims_parse(const tsr_mesh_shape *mesh, const char *text, unsigned *mdims,
                                 tsr_error *err)
 {
     unsigned mask = 0;
     const char *p = text;
-    char whole[TSR_TEXT_LEN], number[16];
+    char whole[TSR_TEXT_LEN];
 
     if (!text)
         return tsr__fail(err, TSR_ERR_ARG, "the names of mesh dims are NULL");
     for (bool more = *p; more;) {
         size_t n = strcspn(p, ",");
-        int found = -1;
-        for (int i = 0; i < mesh->ndim; i++) {
-            snprintf(number, sizeof number, "%d", i);
-            if ((mesh->name[i][0] && strlen(mesh->name[i]) == n &&
-                 strncmp(mesh->name[i], p, n) == 0) ||
-                (strlen(number) == n && strncmp(number, p, n) == 0))
-                found = i;
-        }
+        int found = tsr__mesh_dim_find(mesh, p, n);
+
         if (found < 0)
             return tsr__fail(err, TSR_ERR_MESH, "mesh %s has no dim \"%.*s\"",
                              tsr_mesh_text(mesh, whole, sizeof whole), (int)n, p);

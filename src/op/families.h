@@ -54,6 +54,7 @@ unsigned tsr__topk_mdims(const tsr_schema *s, const tsr_spec *in);
 
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_inplace[]; /* of them, in place: found by name, but not listed */
+extern const tsr_op tsr__ops_slopes[];
 extern const tsr_op tsr__ops_compare[];
 extern const tsr_op tsr__ops_linalg[];
 extern const tsr_op tsr__ops_einsum[];

@@ -4,7 +4,7 @@
    linear in them, or grows or shrinks with them. With w whole and its states in parts the search
    finds by itself what is called ZeRO: the gradient is reduced to parts, which are updated, and w
    is gathered. */
-#include "kernel/optimizer.h"
+#include "kernel/optimizer_step.h"
 #include "op/families.h"
 #include "op/infer.h"
 
@@ -126,7 +126,7 @@ typedef struct dependence {
     int sign[TSR_MAX_IN][TSR_MAX_OUT]; /* [input][output], of linear inputs */
 } dependence;
 
-/* w' of w: 1 - lr decay times it is not negative if both are at most 1, as far as planning knows. */
+/* w' grows with w if 1 - lr decay is not negative: if both are at most 1 planning knows that. */
 static int sign_of_w(const tsr_schema *s, bool decays)
 {
     return !decays || (tsr_schema_attr(s, "lr")->f <= 1 && tsr_schema_attr(s, "decay")->f <= 1)

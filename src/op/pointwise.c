@@ -367,6 +367,36 @@ static const char *const cast_cases[] = {
 #define CASES(name) name##_inplace_cases
 #include "op/pointwise_rows.inc.h"
 
+/* So many that some slopes are negative. */
+static const char *const slope_cases[] = {"f64[8,10] f64[8,10]", "f64[9,7] f64[9,7]", NULL};
+static const char *const gelu_slope_cases[] = {
+    "f64[8,10] f64[8,10]",
+    "f64[9,7] f64[9,7]",
+    "f64[64] f64[64] tanh=true",
+    "f64[63] f64[63] tanh=true",
+    NULL,
+};
+
+#define BACKWARD(OP, id)                                                                           \
+    .name = #id "_backward", .kind = TSR_POINTWISE_##OP##_BACKWARD,                                \
+    .kernel = tsr__kernel_##id##_backward, .shape = pointwise_shape, .axes = BINARY,               \
+    .linear = "grad"
+
+/* A gradient times a slope, in one pass; by the output where that says it. */
+const tsr_op tsr__ops_slopes[] = {
+    {BACKWARD(RELU, relu), .inputs = "grad,y", .doc = "grad where relu's output y is positive",
+     .monotone = "+grad", .cases = slope_cases},
+    {BACKWARD(TANH, tanh), .inputs = "grad,y", .doc = "grad (1 - y^2), with the output y of tanh",
+     .cases = slope_cases},
+    {BACKWARD(SIGMOID, sigmoid), .inputs = "grad,y",
+     .doc = "grad y (1 - y), with the output y of sigmoid", .cases = slope_cases},
+    {BACKWARD(SILU, silu), .inputs = "grad,x", .doc = "grad times the slope of silu at x",
+     .cases = slope_cases},
+    {BACKWARD(GELU, gelu), .inputs = "grad,x", .attrs = "tanh:bool=false",
+     .doc = "grad times the slope of gelu at x", .cases = gelu_slope_cases},
+    {0},
+};
+
 static const char *const compare_cases[] = {
     "f64[4,6] f64[4,6]", "f64[5,3] f64[5,3]", "f64[4,1] f64[6]", "f64[5,1] f64[7]", NULL,
 };

@@ -8,6 +8,7 @@ const tsr_family *tsr__op_families(void)
 {
     static const tsr_family families[] = {
         {"pointwise", tsr__ops_pointwise},
+        {"slopes", tsr__ops_slopes},
         {"comparisons and choices", tsr__ops_compare},
         {"linear algebra", tsr__ops_linalg},
         {"sums of products", tsr__ops_einsum},

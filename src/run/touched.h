@@ -18,8 +18,8 @@ tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_erro
 tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad, int64_t first,
                              const tsr_run_call *call, tsr_touched *out);
 
-/* Before some values of a tensor are changed: its part becomes its own, with what it held, and counts
-   as overwritten. Local. */
+/* Before some values of a tensor are changed: its part becomes its own, with what it held, and
+   counts as overwritten. Local. */
 tsr_status tsr__own_values(tsr_tensor *x);
 
 /* Before rows of a table are changed: do they fit, and are they here? Its part is its own then, and

@@ -5,37 +5,25 @@
 #include <math.h>
 
 #include "kernel/kernels.h"
-#include "kernel/optimizer.h"
+#include "kernel/optimizer_step.h"
 #include "redist/program.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
+#include "train/cut_dim.h"
 #include "train/rows_update.h"
 
-static bool is_cut(const tsr_spec *spec, int d)
-{
-    for (int m = 0; m < spec->mesh.ndim; m++)
-        if ((spec->place[m].kind == TSR_SHARD || spec->place[m].kind == TSR_STRIDED) &&
-            spec->place[m].dim == d)
-            return true;
-    return false;
-}
-
-/* Nothing pending: parts of the largest dim that is not yet cut, or whole. */
+/* Nothing pending: parts of a dim that is not yet cut, or whole. */
 static tsr_spec reduced(const tsr_spec *grad)
 {
     tsr_spec to = *grad;
 
     for (int m = 0; m < to.mesh.ndim; m++) {
-        int best = -1;
+        const int d = tsr__cut_dim(&to, m);
 
         if (to.place[m].kind != TSR_PARTIAL)
             continue;
-        for (int d = 0; d < to.shape.ndim; d++)
-            if (!is_cut(&to, d) && to.shape.size[d] > 1 &&
-                (best < 0 || to.shape.size[d] > to.shape.size[best]))
-                best = d;
-        to.place[m] = best < 0 ? (tsr_placement){.kind = TSR_REPLICATE}
-                               : (tsr_placement){.kind = TSR_SHARD, .dim = best};
+        to.place[m] = d < 0 ? (tsr_placement){.kind = TSR_REPLICATE}
+                            : (tsr_placement){.kind = TSR_SHARD, .dim = d};
     }
     return to;
 }

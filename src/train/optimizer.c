@@ -11,6 +11,7 @@
 #include "dispatch/typed_attr.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
+#include "train/cut_dim.h"
 #include "train/rows_update.h"
 
 enum { STATES = 2, ATTRS = 7 };
@@ -25,6 +26,7 @@ typedef struct item {
 struct tsr_optimizer {
     tsr_mesh *mesh;
     tsr_optimizer_opts opts; /* without zeros that stand for defaults */
+    const tsr_op *op;        /* that takes a step */
     int n;
     item *items;
 };
@@ -105,41 +107,40 @@ static int states_of(const tsr_optimizer_opts *o)
     }
 }
 
-/* ---- where states are ---- */
-
-/* The mesh dim of a name or number, -1 if there is none. */
-static int find_mdim(const tsr_mesh_shape *mesh, const char *name)
+/* The op of a step and its attributes, in the order of its row. */
+static const char *step_op(const tsr_optimizer_opts *o, int64_t steps, tsr_attr attrs[ATTRS])
 {
-    char *end;
-    const long number = strtol(name, &end, 10);
+    const tsr_attr lr = tsr__number(
+        o->kind == TSR_ADAGRAD ? o->lr / (1 + (double)(steps - 1) * o->lr_decay) : o->lr);
+    const tsr_attr decay = tsr__number(o->decay), eps = tsr__number(o->eps);
 
-    for (int m = 0; m < mesh->ndim; m++)
-        if (mesh->name[m][0] && strcmp(mesh->name[m], name) == 0)
-            return m;
-    return end != name && !*end && number >= 0 && number < mesh->ndim ? (int)number : -1;
-}
-
-/* The dim that is cut best into parts along mesh dim m: one that no other mesh dim cuts and that
-   divides evenly if there is one, the largest of those; -1 if there is none. */
-static int best_dim(const tsr_spec *spec, int m)
-{
-    int best = -1, best_rank = -1;
-
-    for (int d = 0; d < spec->shape.ndim; d++) {
-        const int64_t size = spec->shape.size[d];
-        bool cut = false;
-        int rank;
-
-        for (int k = 0; k < spec->mesh.ndim; k++)
-            cut = cut || (spec->place[k].kind != TSR_REPLICATE && spec->place[k].dim == d);
-        rank = 2 * !cut + (size % spec->mesh.size[m] == 0);
-        if (rank > best_rank || (rank == best_rank && size > spec->shape.size[best])) {
-            best = d;
-            best_rank = rank;
-        }
+    attrs[0] = lr;
+    if (o->kind == TSR_SGD && o->momentum == 0) {
+        attrs[1] = decay;
+        return "sgd_step";
     }
-    return best;
+    if (o->kind == TSR_SGD) {
+        attrs[1] = tsr__number(o->momentum);
+        attrs[2] = tsr__number(steps == 1 ? 0 : o->dampening); /* the first gradient counts fully */
+        attrs[3] = typed_int(o->nesterov);
+        attrs[4] = decay;
+        return "sgd_momentum_step";
+    }
+    if (o->kind == TSR_ADAGRAD) {
+        attrs[1] = eps;
+        attrs[2] = decay;
+        return "adagrad_step";
+    }
+    attrs[1] = tsr__number(o->beta1);
+    attrs[2] = tsr__number(o->beta2);
+    attrs[3] = eps;
+    attrs[4] = decay;
+    attrs[5] = typed_int(o->kind == TSR_ADAMW);
+    attrs[6] = tsr__number((double)steps);
+    return "adam_step";
 }
+
+/* ---- where states are ---- */
 
 static tsr_status place_states(const tsr_optimizer_opts *o, const tsr_spec *w, tsr_spec *out,
                                tsr_error *err)
@@ -156,13 +157,13 @@ static tsr_status place_states(const tsr_optimizer_opts *o, const tsr_spec *w, t
         tsr_spec like = *out;
         return tsr_placements_parse(o->states, &like, out, err);
     }
-    m = find_mdim(&w->mesh, o->states);
+    m = tsr__mesh_dim_find(&w->mesh, o->states, strlen(o->states));
     if (m < 0)
         return tsr__fail(err, TSR_ERR_MESH,
                          "tsr_optimizer_new: states are to be sharded along \"%s\", but the mesh "
                          "%s has no such dim",
                          o->states, tsr_mesh_text(&w->mesh, text, sizeof text));
-    d = best_dim(w, m);
+    d = tsr__cut_dim(w, m);
     if (w->place[m].kind == TSR_REPLICATE && d >= 0)
         out->place[m] = (tsr_placement){.kind = TSR_SHARD, .dim = d};
     return TSR_OK;
@@ -261,6 +262,7 @@ tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *opts,
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_optimizer *opt = NULL;
+    tsr_attr attrs[ATTRS];
     tsr_status st;
 
     *out = NULL;
@@ -268,6 +270,7 @@ tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *opts,
     opt->mesh = tsr_mesh_ref(mesh);
     opt->opts = fill_in(opts);
     TSR_TRY(check_opts(&opt->opts, &ctx->error));
+    opt->op = tsr__op_find(step_op(&opt->opts, 1, attrs));
     TSR_TRY(tsr__alloc(&ctx->heap, n, sizeof *opt->items, &opt->items, &ctx->error));
     opt->n = n;
     for (int i = 0; i < n; i++)
@@ -300,53 +303,20 @@ void tsr_optimizer_free(tsr_optimizer *opt)
 
 /* ---- a step ---- */
 
-/* The op of a step and its attributes, in the order of its row. */
-static const char *step_op(const tsr_optimizer_opts *o, int64_t steps, tsr_attr attrs[ATTRS])
-{
-    const tsr_attr lr = tsr__number(
-        o->kind == TSR_ADAGRAD ? o->lr / (1 + (double)(steps - 1) * o->lr_decay) : o->lr);
-    const tsr_attr decay = tsr__number(o->decay), eps = tsr__number(o->eps);
-
-    attrs[0] = lr;
-    if (o->kind == TSR_SGD && o->momentum == 0) {
-        attrs[1] = decay;
-        return "sgd_step";
-    }
-    if (o->kind == TSR_SGD) {
-        attrs[1] = tsr__number(o->momentum);
-        attrs[2] = tsr__number(steps == 1 ? 0 : o->dampening); /* the first gradient counts fully */
-        attrs[3] = typed_int(o->nesterov);
-        attrs[4] = decay;
-        return "sgd_momentum_step";
-    }
-    if (o->kind == TSR_ADAGRAD) {
-        attrs[1] = eps;
-        attrs[2] = decay;
-        return "adagrad_step";
-    }
-    attrs[1] = tsr__number(o->beta1);
-    attrs[2] = tsr__number(o->beta2);
-    attrs[3] = eps;
-    attrs[4] = decay;
-    attrs[5] = typed_int(o->kind == TSR_ADAMW);
-    attrs[6] = tsr__number((double)steps);
-    return "adam_step";
-}
-
 static tsr_status step_dense(const tsr_optimizer *opt, const item *it, tsr_tensor *grad)
 {
     tsr_tensor *in[STATES + 2] = {it->w}, *out[TSR_MAX_OUT];
     tsr_op_call call = {.in = in, .n_in = states_of(&opt->opts) + 2};
     tsr_ctx *ctx = opt->mesh->ctx;
     tsr_attr attrs[ATTRS];
-    const tsr_op *op = tsr__op_find(step_op(&opt->opts, it->steps, attrs));
     tsr_status st;
 
     for (int k = 0; k < call.n_in - 2; k++)
         in[1 + k] = it->state[k];
     in[call.n_in - 1] = grad;
+    step_op(&opt->opts, it->steps, attrs);
     call.attrs = attrs;
-    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, &call.entry, &ctx->error));
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, opt->op, &call.entry, &ctx->error));
     TSR_TRY(tsr__dispatch(ctx, &call, out));
 done:
     return st;

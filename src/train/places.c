@@ -39,15 +39,6 @@ static tsr_status read_item(const char *text, const char **at, named_place *out,
     return TSR_OK;
 }
 
-/* The mesh dim of that name, -1 if there is none. */
-static int find_mdim(const tsr_mesh_shape *mesh, const char *name)
-{
-    for (int m = 0; m < mesh->ndim; m++)
-        if (strcmp(mesh->name[m], name) == 0)
-            return m;
-    return -1;
-}
-
 /* The text of a placement per mesh dim, from "" what the list does not name. */
 static tsr_status read_places(const tsr_mesh_shape *mesh, const char *text,
                               char (*place)[TSR_NAME_LEN * 2], tsr_error *err)
@@ -60,7 +51,7 @@ static tsr_status read_places(const tsr_mesh_shape *mesh, const char *text,
         int m;
 
         TSR_TRY(read_item(text, &at, &item, err));
-        m = find_mdim(mesh, item.name);
+        m = tsr__mesh_dim_find(mesh, item.name, strlen(item.name));
         if (m >= 0)
             snprintf(place[m], sizeof place[m], "%.*s", (int)sizeof place[m] - 1, item.place);
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernel/embedding.h"
-#include "kernel/optimizer.h"
+#include "kernel/optimizer_step.h"
 #include "redist/program.h"
 #include "run/owners.h"
 #include "run/touched.h"

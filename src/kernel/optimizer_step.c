@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* optimizer.c - see optimizer.h: one pass over memory; f16 and bf16 go through blocks of f32 in the
-   cache. Called through the rows of optimizers. */
-#include "kernel/optimizer.h"
+/* optimizer_step.c - see optimizer_step.h: one pass over memory; f16 and bf16 go through blocks of
+   f32 in the cache. Called through the rows of optimizers. */
+#include "kernel/optimizer_step.h"
 
 #include "base/cpu.h"
 #include "base/half.h"
@@ -21,26 +21,26 @@ enum { BLOCK = 1024, GRAD = TSR_STEP_INPUTS - 1 };
 #define SQRT(x) __builtin_sqrtf(x)
 #define SET
 #define FN(name) name##_f32_plain
-#include "kernel/optimizer.inc.h"
+#include "kernel/optimizer_step.inc.h"
 
 #define T double
 #define SQRT(x) __builtin_sqrt(x)
 #define SET
 #define FN(name) name##_f64_plain
-#include "kernel/optimizer.inc.h"
+#include "kernel/optimizer_step.inc.h"
 
 #ifdef TSR__X86
 #define T float
 #define SQRT(x) __builtin_sqrtf(x)
 #define SET TSR__AVX2_FMA
 #define FN(name) name##_f32_avx2
-#include "kernel/optimizer.inc.h"
+#include "kernel/optimizer_step.inc.h"
 
 #define T double
 #define SQRT(x) __builtin_sqrt(x)
 #define SET TSR__AVX2_FMA
 #define FN(name) name##_f64_avx2
-#include "kernel/optimizer.inc.h"
+#include "kernel/optimizer_step.inc.h"
 #endif
 
 typedef void (*step_fn)(const tsr_update *s, int64_t n, const void *const *in, void *const *out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* optimizer.h - the steps of optimizers, as PyTorch defines them: what one element of a parameter
-   and of its states becomes. Inputs are w, its states and the gradient; outputs w and the states,
-   which may be the inputs' memory. A half w may have f32 states and gradients. */
-#ifndef TSR_KERNEL_OPTIMIZER_H
-#define TSR_KERNEL_OPTIMIZER_H
+/* optimizer_step.h - the steps of optimizers, as PyTorch defines them: what one element of a
+   parameter and of its states becomes. Inputs are w, its states and the gradient; outputs w and the
+   states, which may be the inputs' memory. A half w may have f32 states and gradients. */
+#ifndef TSR_KERNEL_OPTIMIZER_STEP_H
+#define TSR_KERNEL_OPTIMIZER_STEP_H
 
 #include "kernel/kernel.h"
 
