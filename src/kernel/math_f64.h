@@ -56,7 +56,7 @@ TSR__INLINE double tsr__sigmoid_f64(bool fused, double x)
 
 /* ---- logarithms ---- */
 
-/* x = 2^e m with m from sqrt(1/2) to sqrt(2), f = m - 1; log m = 2 atanh(s) with s = f / (2 + f), in
+/* x = 2^e m with m from sqrt(1/2) to sqrt(2), f = m - 1; log m = 2 atanh(s), s = f / (2 + f), in
    the form that keeps the digits of f. */
 TSR__INLINE double tsr__log_f64(bool fused, double x)
 {
@@ -223,7 +223,7 @@ TSR__INLINE double tsr__gelu_tanh_slope_f64(bool fused, double x)
 /* ---- sin ---- */
 
 /* sin of x + quarter * pi / 2, |x| <= TSR_SIN_MOST: the rest from the nearest multiple of pi / 2,
-   whose first two parts have 33 bits, so that multiples of them are exact; polynomials of fdlibm. */
+   whose first two parts have 33 bits, so that multiples of them are exact; polynomials: fdlibm. */
 TSR__INLINE double tsr__sin_f64(bool fused, double x, unsigned quarter)
 {
     const double shift = 0x1.8p52;
