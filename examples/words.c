@@ -2,9 +2,9 @@
 /* words.c - a transformer learns to continue a text, the King James Bible, piece by piece, and is
    compared with a 3-gram model on lines that neither has seen; then it writes a few lines itself.
 
-     make data && build/examples/words                  2 thread ranks
-     build/examples/words --mesh=1                      one rank, the same losses
-     tools/mpirun -n 4 build/examples/words --mesh=2x2  processes instead of threads
+     make data && build/examples/words                   2 thread ranks share the model
+     build/examples/words --mesh=1                       one rank, the same losses
+     tools/mpirun -n 4 build/examples/words --mesh=2x2   data x model, processes
 
    Batches are shared out along the mesh dim "data". Along "model" everything large is: tables and
    the last layer by the vocabulary, of which no rank ever has all logits, attention by heads, the
@@ -336,7 +336,7 @@ int main(int argc, char **argv)
     if (!text)
         return 1;
     a.text = text;
-    status = tsr_main(argc, argv, "model=2,data=1", job, &a);
+    status = tsr_main(argc, argv, "data=1,model=2", job, &a);
     words_close(text);
     return status;
 }
