@@ -304,7 +304,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 
 int main(int argc, char **argv)
 {
-    app a = {.o = {.steps = 2500, .batch = 32, .seed = 1, .data = "build/data/words.txt"},
+    app a = {.o = {.steps = 3000, .batch = 32, .seed = 1, .data = "build/data/words.txt"},
              .vocabulary = 1024,
              .length = 64,
              .width = 128,
