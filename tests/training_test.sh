@@ -35,6 +35,7 @@ run() { # run NAME PROGRAM OPTIONS...: its losses in NAME
     *words) set -- "$@" $data --length 32 --width 32 --layers 2 \
         --batch 8 --sample 0 ;;
     *clicks) set -- "$@" $data --batch 320 --width 8 ;;
+    *fashion) set -- "$@" --batch 16 ;;
     esac
     # in the background, where the process itself is to be found
     [ "$name" != stopped ] || exec "$program" "$@" >"$scratch/out" 2>"$scratch/err"
@@ -55,6 +56,7 @@ for program in "$@"; do
     case $program in
     *words) data="--data=$scratch/text --pieces=128" ;;
     *clicks) data="--data=$here/examples/data" ;;
+    *) data= ;;
     esac
     for dtype in f64 f32; do
         limit=1e-9
@@ -62,10 +64,10 @@ for program in "$@"; do
         steps=${TESSERA_TEST_STEPS:-100}
         run one "$program" --steps "$steps" --dtype $dtype --mesh=1 ||
             fail "$program: $(cat "$scratch/err")"
-        for mesh in 2 4 2x2; do
+        for mesh in 1x2 2x2 2 1x4 4; do # data x model
             ranks=4
-            [ $mesh != 2 ] || ranks=2
-            [ "$way" = thread ] || [ $mesh != 4 ] || continue
+            case $mesh in *4 | 2x2) ;; *) ranks=2 ;; esac
+            [ "$way" = thread ] || [ $mesh = 1x2 ] || [ $mesh = 2x2 ] || continue
             run many "$program" --steps "$steps" --dtype $dtype --mesh=$mesh ||
                 fail "$program on $mesh: $(cat "$scratch/err")"
             compare many $limit || fail "$program: losses in $dtype on $mesh"
@@ -81,7 +83,7 @@ for program in "$@"; do
         fail "$program: $(cat "$scratch/err")"
 
     : >"$scratch/err"
-    run stopped "$program" --steps 1000000 --mesh=2 &
+    run stopped "$program" --steps 1000000 --mesh=1x2 &
     for _ in $(seq 100); do
         grep -q 'step 1 of' "$scratch/err" && break
         sleep 0.2
