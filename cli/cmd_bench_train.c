@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_bench_train.c - tessera bench train: a step of training, forward, backward and update, of three
-   models on 1, 2 and 4 thread ranks, beside the peer's time in the same shapes; and the share of it
-   that is neither in kernels nor in moving data. */
+/* cmd_bench_train.c - tessera bench train: a step of training, forward, backward and update, of
+   three models on 1, 2 and 4 thread ranks, beside the peer's time in the same shapes; and the share
+   of it that is neither in kernels nor in moving data. */
 #include "bench_models.h"
 #include "cmd_bench.h"
 #include "measure.h"

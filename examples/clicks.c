@@ -4,7 +4,9 @@
    known of a pair, their products, and a small network on top. Then it ranks dependencies that it
    has not seen, and is compared with ranking by popularity.
 
-     build/examples/clicks --mesh=2
+     build/examples/clicks                      2 thread ranks
+     build/examples/clicks --mesh=data=4        batches over 4 ranks, which have all tables
+     tools/mpirun -n 4 build/examples/clicks --mesh=2x2
 
    The batch is shared out along all mesh dims. Large tables are along "model", by rows, and of
    their gradients only the rows that a batch touched exist; small ones are on every rank. All
@@ -180,37 +182,51 @@ static tsr_status make_optimizers(const model *m, tsr_optimizer *out[2])
     return st;
 }
 
-static tsr_status train(tsr_mesh *world, void *arg)
+/* *done: nobody pressed ctrl-C. */
+static tsr_status train(const model *m, clicks_pairs *pairs, int32_t *ids, bool *done)
+{
+    tsr_optimizer *optimizer[2] = {NULL, NULL};
+    training *t;
+    int64_t step;
+    tsr_status st = make_optimizers(m, optimizer);
+
+    if (st == TSR_OK) {
+        t = training_begin(m->mesh, "clicks", &m->a->o);
+        while (training_next(t, &step))
+            take_step(m, optimizer, step, pairs, ids, t);
+        *done = !training_stopped(t);
+        st = training_end(t);
+    }
+    tsr_optimizer_free(optimizer[0]);
+    tsr_optimizer_free(optimizer[1]);
+    return st;
+}
+
+static tsr_status job(tsr_mesh *mesh, void *arg)
 {
     const app *a = arg;
-    tsr_mesh *mesh = training_mesh(world, "data,model");
-    training *t = training_begin(mesh, "clicks", &a->o);
     clicks_pairs pairs = clicks_pairs_new(a->o.batch);
     int32_t *ids = malloc((size_t)(a->o.batch * CLICKS_BAG) * sizeof *ids);
-    tsr_optimizer *optimizer[2] = {NULL, NULL};
     clicks_data *data = NULL;
+    bool done = false;
     model m = {0};
-    int64_t step;
-    tsr_status st = ids && pairs.has ? clicks_open(mesh, a->o.data, &data) : TSR_ERR_MEMORY;
+    tsr_status st = TSR_ERR_MEMORY;
 
+    if (ids && pairs.package && pairs.dependency && pairs.has)
+        st = clicks_open(mesh, a->o.data, &data);
     if (st == TSR_OK)
         st = make_model(mesh, a, data, &m);
     if (st == TSR_OK)
-        st = make_optimizers(&m, optimizer);
-    while (st == TSR_OK && training_next(t, &step))
-        take_step(&m, optimizer, step, &pairs, ids, t);
+        st = clicks_check(data, a->o.batch, m.places);
     if (st == TSR_OK)
-        st = training_end(t);
-    if (st == TSR_OK)
+        st = train(&m, &pairs, ids, &done);
+    if (st == TSR_OK && done)
         st = compare(&m, &pairs, ids);
-    tsr_optimizer_free(optimizer[0]);
-    tsr_optimizer_free(optimizer[1]);
     tsr_params_free(m.tables);
     tsr_params_free(m.params);
     clicks_close(data);
     clicks_pairs_free(&pairs);
     free(ids);
-    tsr_mesh_unref(mesh);
     return st;
 }
 
@@ -235,5 +251,5 @@ int main(int argc, char **argv)
                 1 + NEGATIVES);
         return 2;
     }
-    return tsr_main(argc, argv, NULL, train, &a);
+    return tsr_main(argc, argv, "model=2,data=1", job, &a);
 }

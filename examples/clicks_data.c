@@ -240,6 +240,13 @@ void clicks_pairs_free(clicks_pairs *p)
     free(p->has);
 }
 
+tsr_status clicks_check(const clicks_data *d, int64_t n, const char *placements)
+{
+    const tsr_batches batches = {.samples = tsr_dataset_shape(d->pairs)->size[0], .size = n};
+
+    return tsr_batches_check(d->pairs, &batches, placements);
+}
+
 void clicks_draw(const clicks_data *d, uint64_t seed, int64_t step, int negatives,
                  clicks_pairs *out)
 {

@@ -40,6 +40,8 @@ typedef struct clicks_pairs {
 clicks_pairs clicks_pairs_new(int64_t n);
 void clicks_pairs_free(clicks_pairs *p);
 
+/* Does a batch of n pairs with these placements give every rank one? An error if not. */
+tsr_status clicks_check(const clicks_data *d, int64_t n, const char *placements);
 /* The step's batch: of every 1 + negatives pairs the first is one of the packages', in the order of
    an epoch, the others are the same package with dependencies that it does not have. A function of
    seed and step. n must be a multiple of 1 + negatives. */

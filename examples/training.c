@@ -174,33 +174,6 @@ int train_parse(int argc, char **argv, const char *about, train_options *o,
     return -1;
 }
 
-/* ---- the mesh ---- */
-
-tsr_mesh *training_mesh(tsr_mesh *mesh, const char *names)
-{
-    const tsr_mesh_shape *shape = tsr_mesh_shape_of(mesh);
-    tsr_mesh *named = NULL;
-    char text[TSR_TEXT_LEN] = "";
-    const char *name = names;
-    int n = 1;
-
-    for (const char *p = names; *p; p++)
-        n += *p == ',';
-    if (shape->ndim > n || shape->name[0][0])
-        return tsr_mesh_ref(mesh);
-    for (; n > shape->ndim; n--)
-        name = strchr(name, ',') + 1;
-    for (int m = 0; m < shape->ndim; m++) {
-        const int length = (int)strcspn(name, ",");
-        const size_t at = strlen(text);
-
-        snprintf(text + at, sizeof text - at, "%s%.*s=%d", m ? "," : "", length, name,
-                 shape->size[m]);
-        name += length + (name[length] == ',');
-    }
-    return tsr_mesh_part(mesh, text, 0, &named) == TSR_OK ? named : tsr_mesh_ref(mesh);
-}
-
 /* ---- the loop ---- */
 
 training *training_begin(tsr_mesh *mesh, const char *title, const train_options *o)
@@ -304,6 +277,11 @@ bool training_next(training *t, int64_t *step)
     t->began = now();
     *step = t->step++;
     return true;
+}
+
+bool training_stopped(const training *t)
+{
+    return t && t->interrupted;
 }
 
 void training_loss(training *t, tsr_tensor *loss)

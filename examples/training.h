@@ -33,11 +33,6 @@ typedef struct train_extra {
 int train_parse(int argc, char **argv, const char *about, train_options *o,
                 const train_extra *extra);
 
-/* The mesh with names: those of the list, of which a mesh of fewer dims gets the last ones ("model"
-   if that is all), unless it has names already. For tsr_mesh_unref; `mesh` itself if something
-   failed, which it is told. Local. */
-tsr_mesh *training_mesh(tsr_mesh *mesh, const char *names);
-
 /* The state of one rank. The functions may be called after a failure; they then do nothing. */
 typedef struct training training;
 
@@ -50,6 +45,8 @@ bool training_next(training *t, int64_t *step);
 void training_loss(training *t, tsr_tensor *loss);
 /* A line on the first rank's standard output; the progress bar makes room for it. */
 void training_say(training *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Did ctrl-C end the steps? The same on all ranks; false of NULL. */
+bool training_stopped(const training *t);
 /* Shows curve and table, writes the files that were asked for, frees t. Collective. */
 tsr_status training_end(training *t);
 

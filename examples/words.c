@@ -2,7 +2,9 @@
 /* words.c - a transformer learns to continue a text, the King James Bible, piece by piece, and is
    compared with a 3-gram model on lines that neither has seen; then it writes a few lines itself.
 
-     make data && build/examples/words --mesh=data=1,model=2
+     make data && build/examples/words                  2 thread ranks
+     build/examples/words --mesh=1                      one rank, the same losses
+     tools/mpirun -n 4 build/examples/words --mesh=2x2  processes instead of threads
 
    Batches are shared out along the mesh dim "data". Along "model" everything large is: tables and
    the last layer by the vocabulary, of which no rank ever has all logits, attention by heads, the
@@ -185,33 +187,7 @@ static tsr_status held_out_loss(tsr_mesh *mesh, const model *m, const char *plac
     return st;
 }
 
-/* A number of 0 to 1 for the i-th piece that is drawn. */
-static double chance(uint64_t seed, int64_t i)
-{
-    uint64_t z = seed + (uint64_t)(i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
-/* All ranks have the same logits, so all draw the same piece. */
-static int32_t draw_piece(const double *logits, int64_t n, double by)
-{
-    const double temperature = 0.8;
-    double most = logits[0], sum = 0;
-
-    for (int64_t i = 1; i < n; i++)
-        most = fmax(most, logits[i]);
-    for (int64_t i = 0; i < n; i++)
-        sum += exp((logits[i] - most) / temperature);
-    by *= sum;
-    for (int64_t i = 0; i < n; i++)
-        if ((by -= exp((logits[i] - most) / temperature)) <= 0)
-            return (int32_t)i;
-    return (int32_t)n - 1;
-}
-
+/* All ranks have the same logits, so all draw the same pieces. */
 static tsr_status write_lines(tsr_mesh *mesh, const model *m)
 {
     const app *a = m->a;
@@ -233,7 +209,7 @@ static tsr_status write_lines(tsr_mesh *mesh, const model *m)
         tsr_scope_pop(mesh);
         if (n == a->length) /* the window moves on */
             memmove(ids, ids + 1, (size_t)--n * sizeof *ids);
-        ids[n++] = st == TSR_OK ? draw_piece(logits, a->vocabulary, chance(a->o.seed, i)) : 0;
+        ids[n++] = st == TSR_OK ? words_draw(t, logits, a->o.seed, i) : 0;
         if (tsr_mesh_index(mesh) == 0)
             printf("%.*s", t->piece[ids[n - 1]].length, t->piece[ids[n - 1]].text);
     }
@@ -270,49 +246,59 @@ static void take_step(const model *m, tsr_optimizer *optimizer, const tsr_datase
     tsr_scope_pop(mesh);
 }
 
-static tsr_status train(tsr_mesh *world, void *arg)
+/* Trains the model, and says how far it came. *done: nobody pressed ctrl-C. */
+static tsr_status train(tsr_mesh *mesh, const model *m, const char *places, bool *done)
 {
-    const app *a = arg;
-    tsr_mesh *mesh = training_mesh(world, "data,model");
-    char places[TSR_TEXT_LEN];
+    const app *a = m->a;
     tsr_batches b = {.size = a->o.batch, .seed = a->o.seed};
     tsr_optimizer *optimizer = NULL;
     tsr_dataset *rows = NULL;
-    training *t = training_begin(mesh, "words", &a->o);
-    model m = {0};
-    double loss, base;
+    training *t;
     int64_t step;
-    tsr_status st = make_model(mesh, a, &m);
+    tsr_status st = make_rows(mesh, a->text->train, a->text->n_train, a->length, a->length, &rows);
 
-    tsr_places(mesh, "data=S(0)", places, sizeof places);
-    if (st == TSR_OK)
-        st = make_rows(mesh, a->text->train, a->text->n_train, a->length, a->length, &rows);
     b.samples = st == TSR_OK ? tsr_dataset_shape(rows)->size[0] : 0;
     if (st == TSR_OK)
         st = tsr_batches_check(rows, &b, places);
     if (st == TSR_OK)
         st = tsr_optimizer_new(mesh, &(tsr_optimizer_opts){.kind = TSR_ADAMW, .lr = a->rate},
-                               tsr_params_list(m.params), tsr_params_count(m.params), &optimizer);
-    while (st == TSR_OK && training_next(t, &step))
-        take_step(&m, optimizer, rows, &b, places, step, t);
-    if (st == TSR_OK)
+                               tsr_params_list(m->params), tsr_params_count(m->params), &optimizer);
+    if (st == TSR_OK) {
+        t = training_begin(mesh, "words", &a->o);
+        while (training_next(t, &step))
+            take_step(m, optimizer, rows, &b, places, step, t);
+        *done = !training_stopped(t);
         st = training_end(t);
-    if (st == TSR_OK && a->sample > 0) {
-        const double bits = (double)a->text->n_held / (double)a->text->held_bytes / log(2);
-
-        st = held_out_loss(mesh, &m, places, &loss);
-        base = words_trigram_loss(a->text);
-        if (st == TSR_OK && tsr_mesh_index(mesh) == 0)
-            printf("%-28s %.4f (%.3f bits per letter)\n%-28s %.4f (%.3f bits per letter)\n\n",
-                   "loss on held-out lines", loss, loss * bits, "of a 3-gram model", base,
-                   base * bits);
-        if (st == TSR_OK)
-            st = write_lines(mesh, &m);
     }
     tsr_optimizer_free(optimizer);
     tsr_dataset_free(rows);
+    return st;
+}
+
+static tsr_status job(tsr_mesh *mesh, void *arg)
+{
+    const app *a = arg;
+    const double bits = (double)a->text->n_held / (double)a->text->held_bytes / log(2);
+    char places[TSR_TEXT_LEN];
+    double loss, base;
+    bool done = false;
+    model m;
+    tsr_status st = make_model(mesh, a, &m);
+
+    tsr_places(mesh, "data=S(0)", places, sizeof places);
+    if (st == TSR_OK)
+        st = train(mesh, &m, places, &done);
+    done = done && a->sample > 0;
+    if (st == TSR_OK && done)
+        st = held_out_loss(mesh, &m, places, &loss);
+    if (st == TSR_OK && done && tsr_mesh_index(mesh) == 0) {
+        base = words_trigram_loss(a->text);
+        printf("%-28s %.4f (%.3f bits per letter)\n%-28s %.4f (%.3f bits per letter)\n\n",
+               "loss on held-out lines", loss, loss * bits, "of a 3-gram model", base, base * bits);
+    }
+    if (st == TSR_OK && done)
+        st = write_lines(mesh, &m);
     tsr_params_free(m.params);
-    tsr_mesh_unref(mesh);
     return st;
 }
 
@@ -350,7 +336,7 @@ int main(int argc, char **argv)
     if (!text)
         return 1;
     a.text = text;
-    status = tsr_main(argc, argv, NULL, train, &a);
+    status = tsr_main(argc, argv, "model=2,data=1", job, &a);
     words_close(text);
     return status;
 }

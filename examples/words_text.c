@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,4 +324,33 @@ void words_close(words_text *t)
     free(t->train);
     free(t->held);
     free(t);
+}
+
+/* ---- writing ---- */
+
+/* A number of 0 to 1 for the i-th piece that is drawn (splitmix64). */
+static double chance(uint64_t seed, int64_t i)
+{
+    uint64_t z = seed + (uint64_t)(i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+int32_t words_draw(const words_text *t, const double *logits, uint64_t seed, int64_t i)
+{
+    const double temperature = 0.8;
+    double most = logits[0], left = 0;
+    int32_t k;
+
+    for (k = 0; k < t->vocabulary; k++)
+        most = fmax(most, logits[k]);
+    for (k = 0; k < t->vocabulary; k++)
+        left += exp((logits[k] - most) / temperature);
+    left *= chance(seed, i);
+    for (k = 0; k < t->vocabulary - 1; k++)
+        if ((left -= exp((logits[k] - most) / temperature)) <= 0)
+            break;
+    return k;
 }

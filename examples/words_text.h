@@ -29,4 +29,8 @@ void words_close(words_text *w);
    text to learn from gives to the pieces of the text held out. */
 double words_trigram_loss(const words_text *w);
 
+/* The i-th piece of a text that is written, drawn by the logits of all pieces, likely ones rather
+   than others. A function of these and the seed. */
+int32_t words_draw(const words_text *w, const double *logits, uint64_t seed, int64_t i);
+
 #endif

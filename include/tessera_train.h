@@ -12,17 +12,12 @@ extern "C" {
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 
-/* A watched tensor is one whose gradient is wanted: a weight. While a tape is on, calls whose inputs
-   depend on watched tensors are written down; tsr_backward goes through them from the last to the
-   first, by ops that are propagated and sharded like any other, and adds to the gradients of the
-   watched tensors. A gradient is a tensor of the same shape and dtype as its tensor and of any
+/* A watched tensor is one whose gradient is wanted: a weight. While a tape is on, calls whose
+   inputs depend on watched tensors are written down; tsr_backward goes through them from the last
+   to the first, by ops that are propagated and sharded like any other, and adds to the gradients of
+   the watched tensors. A gradient is a tensor of the same shape and dtype as its tensor and of any
    placements: one that is P(sum) has not been reduced, and nothing needs to be reduced by hand.
-
-       tsr_tape_begin(mesh);
-       loss = model(batch);
-       tsr_backward(loss);
-       ... tsr_grad(weight) ...
-*/
+   A step of training is tsr_tape_begin, the model, tsr_backward(loss), tsr_optimizer_step. */
 
 /* Watch x from now on; no-op if it is. Floating point only. Returns x. Local. */
 TSR_API tsr_tensor *tsr_watch(tsr_tensor *x);
@@ -194,8 +189,8 @@ TSR_API const char *tsr_places(tsr_mesh *mesh, const char *text, char *buf, size
    activation is made to be between layers, "model=S(1)" for a sharded sequence. Collective. */
 TSR_API tsr_tensor *tsr_placed(tsr_tensor *x, const char *text);
 
-/* The weights of a model: watched tensors with names, made from a seed in a way that does not depend
-   on the mesh. */
+/* The weights of a model: watched tensors with names, made from a seed in a way that does not
+   depend on the mesh. */
 typedef struct tsr_params tsr_params;
 TSR_API tsr_status tsr_params_new(tsr_mesh *mesh, tsr_dtype dtype, uint64_t seed,
                                   tsr_params **out);                  /* Local. */

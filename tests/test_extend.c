@@ -485,6 +485,9 @@ static void refused(void **state)
     op.monotone = "+y";
     refuse(op, "new: monotone \"+y\" names y, which is no input");
     op = row_like("new");
+    op.inplace = 2;
+    refuse(op, "new: it cannot overwrite its first 2 inputs, x, in place");
+    op = row_like("new");
     op.saves = "x,out1,y";
     refuse(op, "new: saves \"x,out1,y\" names y, which is neither an input nor out, out1, ...");
     op.saves = "out4";

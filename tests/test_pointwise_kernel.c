@@ -314,6 +314,32 @@ static void test_power(void **state)
     }
 }
 
+/* Numbers of which none is left to libm, and those nearest to multiples of pi / 2. */
+static void test_sine(void **state)
+{
+    static const bound ops[] = {{"sin", NULL, 0.6, 0}, {"cos", NULL, 0.6, 0}};
+    enum { N = 30000 };
+    uint64_t seed = 78;
+    (void)state;
+
+    for (int f = 0; f < 2; f++)
+        for (int d = 0; d < 2; d++) {
+            const tsr_op *op = tsr_op_find(NULL, ops[f].op);
+            tsr_kernel_call call = unary_call(dtypes[d], SHAPE(N), SHAPE(N));
+
+            for (int64_t i = 0; i < N; i++) {
+                const double x = (double)below(&seed, 1 << 30) / (1 << 29) - 1; /* -1 to 1 */
+
+                tsr__put(dtypes[d], call.in[0].data, i,
+                         i % 3 == 0   ? 10 * x
+                         : i % 3 == 1 ? 1e6 * x
+                                      : rint(6e5 * x) * 1.57079632679489661923);
+            }
+            worst(&ops[f], op, &call);
+            free_call(&call);
+        }
+}
+
 /* ---- bit for bit ---- */
 
 static void same_as_reference(const tsr_op *op, tsr_kernel_call *call)
@@ -542,8 +568,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions), cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_special),   cmocka_unit_test(test_power),
-        cmocka_unit_test(test_exact),     cmocka_unit_test(test_cast),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_inplace),
+        cmocka_unit_test(test_sine),      cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_cast),      cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_inplace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

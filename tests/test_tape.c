@@ -346,8 +346,10 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
         for (int twice = 0; twice < 2; twice++) {
             tsr_tensor *i = ids(mesh, first(mesh, "S(0)", spec, sizeof spec));
 
+            const tsr_embedding_opts o = {.scale_grad_by_freq = sample == 1};
+
             CHECK(tsr_tape_begin(mesh) == TSR_OK);
-            y = tsr_mul(tsr_embedding(w[3], i, NULL), tsr_embedding(dense, i, NULL));
+            y = tsr_mul(tsr_embedding(w[3], i, &o), tsr_embedding(dense, i, &o));
             CHECK(tsr_backward(mean_of(tsr_sin(y))) == TSR_OK);
         }
         CHECK(!tsr_grad(w[3]) && tsr_grad_rows(w[3], &n) && n == 2);
@@ -448,6 +450,39 @@ static void test_reduce(void **state)
 {
     (void)state;
     pass_on("2", reduce_job, NULL);
+}
+
+/* A step of a model on more ranks than there are, of which nothing is computed: bytes are counted. */
+static tsr_status sim_job(tsr_mesh *mesh, void *arg)
+{
+    const tsr_style column = {TSR_STYLE_COLUMN, "model"}, row = {TSR_STYLE_ROW, "model"};
+    tsr_optimizer *optimizer = NULL;
+    tsr_params *p = NULL;
+    tsr_layer up, down;
+    tsr_tensor *t, *x;
+
+    (void)arg;
+    CHECK(tsr_params_new(mesh, TSR_F32, 1, &p) == TSR_OK);
+    up = tsr_linear_layer(p, "up", 64, 256, true, column);
+    down = tsr_linear_layer(p, "down", 256, 64, true, row);
+    t = tsr_table_layer(p, "table", 1000, 64, 1, true, row);
+    CHECK(tsr_optimizer_new(mesh, NULL, tsr_params_list(p), tsr_params_count(p), &optimizer) ==
+          TSR_OK);
+    CHECK(tsr_tape_begin(mesh) == TSR_OK);
+    x = tsr_embedding(t, tsr_zeros(mesh, "i64[512]@[S(0),R]"), NULL);
+    x = tsr_linear(tsr_relu(tsr_linear(x, up.weight, up.bias)), down.weight, down.bias);
+    CHECK(tsr_backward(mean_of(tsr_mul(x, x))) == TSR_OK);
+    CHECK(tsr_optimizer_step(optimizer) == TSR_OK);
+    CHECK(tsr_counters_get(mesh).bytes_in > 0 && tsr_mesh_status(mesh) == TSR_OK);
+    tsr_optimizer_free(optimizer);
+    tsr_params_free(p);
+    return TSR_OK;
+}
+
+static void test_sim(void **state)
+{
+    (void)state;
+    pass_with((tsr_run_opts){.mesh = "data=64,model=8", .world = TSR_WORLD_SIM}, sim_job, NULL);
 }
 
 /* ---- memory ---- */
@@ -655,6 +690,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_programs), cmocka_unit_test(test_rows),
         cmocka_unit_test(test_flow),     cmocka_unit_test(test_reduce),
         cmocka_unit_test(test_memory),   cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_sim),
     };
 
     (void)argc;

@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <tessera_ext.h>
+
 #include "../examples/curve.h"
 #include "../examples/training.h"
 #include "ranks.h"
@@ -125,6 +127,39 @@ static void losses_are_written(void **state)
     unlink(svg);
 }
 
+/* Rank 2 fails in the middle of a step. */
+static tsr_status failing_job(tsr_mesh *mesh, void *arg)
+{
+    run *r = arg;
+    training *t = training_begin(mesh, "test", &r->o);
+    int64_t step;
+
+    while (training_next(t, &step)) {
+        tsr_scope_push(mesh);
+        if (step == 7 && tsr_mesh_rank(mesh) == 2)
+            tsr_fault_call(mesh, 1);
+        training_loss(t, tsr_full(mesh, "f64[]@[P(sum),R]", 1));
+        tsr_scope_pop(mesh);
+        r->steps[tsr_mesh_rank(mesh)] = step;
+    }
+    return training_end(t);
+}
+
+static void a_failing_rank_ends_all(void **state)
+{
+    run r = {.o = {.steps = 500, .dtype = TSR_F64}};
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_not_equal(
+        tsr_run(&(tsr_run_opts){.mesh = "2x2", .timeout_ms = 20000}, failing_job, &r, &err),
+        TSR_OK);
+    if (!strstr(err.text, "fault injected"))
+        fail_msg("%s", err.text);
+    for (int i = 0; i < 4; i++)
+        assert_true(r.steps[i] >= 6 && r.steps[i] <= 8);
+}
+
 /* The flag of the process stays, so this is the last one. */
 static void all_ranks_stop_together(void **state)
 {
@@ -191,7 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_read),        cmocka_unit_test(curves_are_drawn_of_anything),
         cmocka_unit_test(a_falling_line_falls),    cmocka_unit_test(losses_are_written),
-        cmocka_unit_test(all_ranks_stop_together),
+        cmocka_unit_test(a_failing_rank_ends_all), cmocka_unit_test(all_ranks_stop_together),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # training_test.sh TOOL WAY PROGRAM... - the programs that train: with the same seed the same losses on
 # every mesh, ctrl-C and bad data. WAY: thread or mpi.
+# shellcheck disable=SC2086 # $data is several words
 set -eu
 way=$2
 shift 2
@@ -31,9 +32,9 @@ run() { # run NAME PROGRAM OPTIONS...: its losses in NAME
     shift 2
     set -- "$@" --losses "$scratch/$name"
     case $program in
-    *words) set -- "$@" --data "$scratch/text" --pieces 128 --length 32 --width 32 --layers 2 \
+    *words) set -- "$@" $data --length 32 --width 32 --layers 2 \
         --batch 8 --sample 0 ;;
-    *clicks) set -- "$@" --data "$here/examples/data" --batch 320 --width 8 ;;
+    *clicks) set -- "$@" $data --batch 320 --width 8 ;;
     esac
     # in the background, where the process itself is to be found
     [ "$name" != stopped ] || exec "$program" "$@" >"$scratch/out" 2>"$scratch/err"
@@ -51,12 +52,16 @@ compare() { # compare NAME LIMIT: with one rank
 }
 
 for program in "$@"; do
+    case $program in
+    *words) data="--data=$scratch/text --pieces=128" ;;
+    *clicks) data="--data=$here/examples/data" ;;
+    esac
     for dtype in f64 f32; do
         limit=1e-9
         [ $dtype = f64 ] || limit=1e-3
         steps=${TESSERA_TEST_STEPS:-100}
-        ranks=1
-        run one "$program" --steps "$steps" --dtype $dtype || fail "$program: $(cat "$scratch/err")"
+        run one "$program" --steps "$steps" --dtype $dtype --mesh=1 ||
+            fail "$program: $(cat "$scratch/err")"
         for mesh in 2 4 2x2; do
             ranks=4
             [ $mesh != 2 ] || ranks=2
@@ -70,6 +75,10 @@ for program in "$@"; do
 
     "$program" --data /nowhere --mesh=2 2>"$scratch/err" && fail "$program: nowhere is no data"
     grep -q 'cannot open /nowhere' "$scratch/err" || fail "$program: $(cat "$scratch/err")"
+
+    "$program" --batch 5 --mesh=data=8 $data >"$scratch/out" 2>"$scratch/err" && fail "$program: 5 for 8"
+    grep -q 'a batch of 5 is smaller than the 8 ranks of mesh dim data' "$scratch/err" ||
+        fail "$program: $(cat "$scratch/err")"
 
     : >"$scratch/err"
     run stopped "$program" --steps 1000000 --mesh=2 &

@@ -24,7 +24,7 @@ enum {
 
 bool tsr__stream_large(size_t total)
 {
-    return total > LEAST && tsr__cpu_avx2();
+    return total >= LEAST && tsr__cpu_avx2();
 }
 
 bool tsr__stream_pays(size_t total, size_t row, uintptr_t places)

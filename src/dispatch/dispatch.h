@@ -36,8 +36,8 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
 /* Write a call that ran on the tape, which is on. */
 tsr_status tsr__dispatch_record(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *const *out,
                                 int n_out);
-/* Running one, for typed functions: `name` is a literal; attrs NULL: the defaults. The first output, on
-   failure the error tensor; the others in rest (may be NULL), by their numbers. */
+/* Running one, for typed functions: `name` is a literal; attrs NULL: the defaults. The first
+   output, on failure the error tensor; the others in rest (may be NULL), by their numbers. */
 tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
                                 const tsr_attr *attrs, tsr_tensor **rest);
 /* A row on these inputs: all its outputs, TSR_MAX_OUT of them, NULL where there is none. */

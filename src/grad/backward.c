@@ -26,8 +26,8 @@ done:
     return st;
 }
 
-/* Where a watched tensor is sharded its gradient need not be held in whole; elsewhere it stays as it
-   came: what is partial is reduced once, when it is used. */
+/* Where a watched tensor is sharded its gradient need not be held in whole; elsewhere it stays as
+   it came: what is partial is reduced once, when it is used. */
 static tsr_status fit_to_leaf(const tsr_tensor *leaf, tsr_tensor **g)
 {
     const tsr_spec *want = &leaf->form->spec;

@@ -9,7 +9,7 @@
 #include "base/stream.h"
 #include "kernel/elementwise_reference.h"
 #include "kernel/index.h"
-#include "kernel/math_f32.h"
+#include "kernel/math_f64.h"
 #include "kernel/sku.h"
 
 #ifdef __clang__ /* loops of libm's functions stay scalar, whatever elementwise.inc.h asks for */
@@ -34,91 +34,6 @@ typedef struct run {
     void *out;
     int64_t n;
 } run;
-
-/* ---- f64: libm, in the forms that keep digits ---- */
-
-TSR__INLINE double math_exp_any_f64(double x)
-{
-    return exp(x);
-}
-
-TSR__INLINE double math_expm1_f64(double x)
-{
-    return expm1(x);
-}
-
-TSR__INLINE double math_log_f64(double x)
-{
-    return log(x);
-}
-
-TSR__INLINE double math_log1p_f64(double x)
-{
-    return log1p(x);
-}
-
-TSR__INLINE double math_tanh_f64(double x)
-{
-    return tanh(x);
-}
-
-TSR__INLINE double math_erf_f64(double x)
-{
-    return erf(x);
-}
-
-TSR__INLINE double math_sigmoid_f64(double x)
-{
-    double z = exp(-fabs(x));
-
-    return (x < 0 ? z : 1) / (1 + z);
-}
-
-TSR__INLINE double math_softplus_f64(double x)
-{
-    return (x < 0 ? 0 : x) + log1p(exp(-fabs(x)));
-}
-
-TSR__INLINE double math_gelu_f64(double x)
-{
-    return x * (0.5 * erfc(-x / 1.41421356237309504880));
-}
-
-TSR__INLINE double math_gelu_tanh_f64(double x)
-{
-    return x * math_sigmoid_f64(1.59576912160573071176 * (x + 0.044715 * x * x * x));
-}
-
-/* s (1 + by (1 - s)), where s is the sigmoid of x and 1 - s keeps its digits. */
-TSR__INLINE double sigmoid_slope_f64(double x, double by)
-{
-    const double z = exp(-fabs(x)), d = 1 / (1 + z);
-
-    return (x < 0 ? z : 1) * d * (1 + by * ((x < 0 ? 1 : z) * d));
-}
-
-/* Slopes; far out, where they no longer change, x must not get into a product with 0. */
-TSR__INLINE double math_silu_slope_f64(double x)
-{
-    const double near = x < -800 ? -800 : x > 800 ? 800 : x;
-
-    return sigmoid_slope_f64(near, near);
-}
-
-TSR__INLINE double math_gelu_slope_f64(double x)
-{
-    const double near = x < -40 ? -40 : x > 40 ? 40 : x;
-
-    return 0.5 * erfc(-near / 1.41421356237309504880) +
-           near * exp(-0.5 * near * near) * 0.39894228040143267794;
-}
-
-TSR__INLINE double math_gelu_tanh_slope_f64(double x)
-{
-    const double near = x < -40 ? -40 : x > 40 ? 40 : x, u = 1.59576912160573071176 * near;
-
-    return sigmoid_slope_f64(u * (1 + 0.044715 * near * near), u * (1 + 0.134145 * near * near));
-}
 
 /* ---- the runs ---- */
 

@@ -28,10 +28,11 @@ static double sigmoid(double x)
     return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
 }
 
+/* What rounding the argument of erfc changes is x x times as much in the result. */
 static double gelu(double x, bool by_tanh)
 {
     if (!by_tanh)
-        return x * (erfc(-x / sqrt(2)) / 2);
+        return (double)(x * (erfcl(-x / sqrtl(2)) / 2));
     return x * sigmoid(2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x));
 }
 

@@ -24,9 +24,9 @@
 #define T double
 #define FN(name) NAME(name, f64)
 #define LIBM(name, x) name(x)
-#define MATH(name, x) math_##name##_f64(x)
+#define MATH(name, x) tsr__##name##_f64(FUSED, x)
 #define POWER(a, b) pow(a, b)
-#define SINE(x, quarter) ((quarter) ? cos(x) : sin(x))
+#define SINE(x, quarter) tsr__sin_f64(FUSED, x, quarter)
 #include "kernel/elementwise.inc.h"
 
 #undef FLOATING

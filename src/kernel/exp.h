@@ -61,29 +61,37 @@ TSR__INLINE float tsr__exp_f32(bool fused, float x)
     return p;
 }
 
-/* The same way; e^r by its series. */
+TSR__INLINE double tsr__exp_rest_f64(bool fused, double x, double n)
+{
+    return tsr__multiply_add_f64(fused, n, -0x1.ef35793c7673p-45, /* exact: 42 bits times n */
+                                 tsr__multiply_add_f64(fused, n, -0x1.62e42fefa38p-1, x));
+}
+
+/* e^r - 1, relative error 2e-17. */
+TSR__INLINE double tsr__exp_poly_f64(bool fused, double r)
+{
+    double p = tsr__multiply_add_f64(fused, 2.5105209030726063e-08, r, 2.7620079240013075e-07);
+
+    p = tsr__multiply_add_f64(fused, p, r, 2.7557255419156705e-06);
+    p = tsr__multiply_add_f64(fused, p, r, 2.4801521314994789e-05);
+    p = tsr__multiply_add_f64(fused, p, r, 0.00019841269874805898);
+    p = tsr__multiply_add_f64(fused, p, r, 0.0013888888917201732);
+    p = tsr__multiply_add_f64(fused, p, r, 0.0083333333333261393);
+    p = tsr__multiply_add_f64(fused, p, r, 0.04166666666662415);
+    p = tsr__multiply_add_f64(fused, p, r, 0.16666666666666671);
+    p = tsr__multiply_add_f64(fused, p, r, 0.50000000000000011);
+    return tsr__multiply_add_f64(fused, p, r * r, r);
+}
+
+/* As tsr__exp_f32. */
 TSR__INLINE double tsr__exp_f64(bool fused, double x)
 {
     const double shift = 0x1.8p52 + 1023 + 256;
     const uint64_t keep = (uint64_t)__builtin_isless(x, -746.0) - 1u;
     const double t = tsr__multiply_add_f64(fused, x, 0x1.71547652b82fep+0, shift), n = t - shift;
-    double r, p, factor;
+    double p = tsr__exp_poly_f64(fused, tsr__exp_rest_f64(fused, x, n)) + 1, factor;
     uint64_t bits;
 
-    r = tsr__multiply_add_f64(fused, n, -0x1.62e42fefa38p-1, x); /* exact: 42 bits times n */
-    r = tsr__multiply_add_f64(fused, n, -0x1.ef35793c7673p-45, r);
-    p = tsr__multiply_add_f64(fused, 1 / 6227020800.0, r, 1 / 479001600.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 39916800.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 3628800.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 362880.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 40320.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 5040.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 720.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 120.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 24.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 6.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1 / 2.0);
-    p = tsr__multiply_add_f64(fused, p, r * r, r) + 1;
     memcpy(&bits, &t, sizeof bits);
     bits <<= 52;
     memcpy(&factor, &bits, sizeof factor);

@@ -166,7 +166,8 @@ void tsr__kernel_take(const tsr_kernel_call *call)
     const tsr_operand *x = &call->in[0], *index = &call->in[1], *y = &call->out[0];
     const int64_t n = tsr__product(x->shape.ndim, call->number);
     tsr_operand flat = *x, list = *index, out = *y;
-    tsr_lines l = {.x = &flat, .index = &list, .values = &out, .ndim = 1, .outer = 1, .inner = 1};
+    tsr_lines l = {
+        .x = &flat, .index = &list, .values = &out, .size = n, .ndim = 1, .outer = 1, .inner = 1};
 
     if (!tsr__indices_good(call, index, n))
         return;

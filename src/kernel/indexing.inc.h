@@ -2,6 +2,13 @@
 /* indexing.inc.h - moving elements of one size by indices of one type, where lines are alike: needs
    T, ID and FN, undefines them. `first` and n are the part of x along the dim that is here. */
 
+/* One line, of which all is here. */
+static void FN(pick)(const T *x, const ID *index, int64_t n, T *y)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[index[i]];
+}
+
 /* values[o,i,k] = x[o,index[o,i,k],k], 0 if that is elsewhere. */
 static void FN(gather)(const tsr_lines *l)
 {
@@ -15,6 +22,12 @@ static void FN(gather)(const tsr_lines *l)
 
         if (l->list)
             index = l->index->data;
+        if (inner == 1 && first == 0 && n == l->size) {
+            FN(pick)(x, index, along, y);
+            index += along;
+            y += along;
+            continue;
+        }
         for (int64_t i = 0; i < along; i++)
             for (int64_t k = 0; k < inner; k++) {
                 const uint64_t at = (uint64_t)((int64_t)(l->list ? index[i] : *index++) - first);

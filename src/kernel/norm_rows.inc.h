@@ -3,16 +3,14 @@
    FN; undefines them. Sums have few terms per accumulator, in an order that depends on sizes
    only. */
 
-TSR__INLINE double FN(fold)(int n, const T *lane)
+TSR__INLINE double FN(fold)(int n, const T *lane) /* n: a multiple of 4 */
 {
-    double wide[32];
+    double wide[4] = {0};
 
-    for (int k = 0; k < n; k++)
-        wide[k] = (double)lane[k];
-    for (int half = n / 2; half; half /= 2)
-        for (int k = 0; k < half; k++)
-            wide[k] += wide[k + half];
-    return wide[0];
+    for (int k = 0; k < n; k += 4)
+        for (int j = 0; j < 4; j++)
+            wide[j] += (double)lane[k + j];
+    return (wide[0] + wide[2]) + (wide[1] + wide[3]);
 }
 
 /* Distances to `shift`, which is near the mean: adds their sum and that of their squares. */
@@ -20,6 +18,7 @@ SET static void FN(moments)(const void *data, int64_t rows, int64_t step, int64_
                             const double *shift, double *sum, double *square)
 {
     enum { LANES = 32, FEW = 32 / sizeof(T) };
+    const uintptr_t ahead = (uintptr_t)step * sizeof(T);
     const T *x = data;
 
     for (int64_t r = 0; r < rows; r++, x += step) {
@@ -30,13 +29,16 @@ SET static void FN(moments)(const void *data, int64_t rows, int64_t step, int64_
         if (n >= LANES) {
             T one[LANES] = {0}, two[LANES] = {0};
 
-            for (; i + LANES <= n; i += LANES)
+            for (; i + LANES <= n; i += LANES) {
                 for (int k = 0; k < LANES; k++) {
                     const T d = x[i + k] - at;
 
                     one[k] += d;
                     two[k] += d * d;
                 }
+                for (size_t k = 0; k < LANES * sizeof(T); k += 64) /* the next row */
+                    __builtin_prefetch((const char *)(uintptr_t)((uintptr_t)(x + i) + ahead + k));
+            }
             sum[r] += FN(fold)(LANES, one);
             square[r] += FN(fold)(LANES, two);
         }

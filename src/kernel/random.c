@@ -9,6 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/half.h"
+#include "base/stream.h"
 #include "kernel/index.h"
 #include "kernel/positions.h"
 
@@ -51,6 +52,10 @@ static void roots_plain(int64_t n, float *x)
 #define SET TSR__AVX2
 #include "kernel/random.inc.h"
 
+#define NAME(name) name##_avx512
+#define SET TSR__AVX512
+#include "kernel/random.inc.h"
+
 /* x has room for a multiple of eight. */
 TSR__AVX2 static void roots_avx2(int64_t n, float *x)
 {
@@ -85,6 +90,10 @@ static const transforms avx2 = {uniform_f32_avx2, uniform_f64_avx2, radius_squar
                                 roots_avx2,       directions_avx2,  drop_f32_avx2,
                                 drop_f64_avx2,    truths_1_avx2,    truths_2_avx2,
                                 truths_4_avx2,    truths_8_avx2};
+static const transforms avx512 = {uniform_f32_avx512, uniform_f64_avx512, radius_squares_avx512,
+                                  roots_avx2,         directions_avx512,  drop_f32_avx512,
+                                  drop_f64_avx512,    truths_1_avx512,    truths_2_avx512,
+                                  truths_4_avx512,    truths_8_avx512};
 #endif
 
 enum { BLOCKS = 256, WORDS = 4 * BLOCKS, TOGETHER = 16 }; /* at a time, in the cache */
@@ -96,6 +105,7 @@ typedef struct job {
     size_t size; /* of an element */
     const char *x;
     char *y;
+    size_t past; /* bytes that may go past the caches: not where they were just read */
 } job;
 
 /* ---- a call ---- */
@@ -333,13 +343,12 @@ static void drop(const job *j, const uint32_t *w, int64_t n, const char *x, char
 
 /* ---- runs ---- */
 
-/* n elements from `at` on; w are words of blocks, of whose elements `head` come before. Floats are
-   made in pairs, so blocks are computed whole. */
+/* n elements to y, of x from `at` on; w are words of blocks, of whose elements `head` come before.
+   Floats are made in pairs, so blocks are computed whole. */
 static void fill_some(const job *j, const uint32_t *w, const uint32_t *more, int64_t head,
-                      int64_t n, int64_t at)
+                      int64_t n, int64_t at, char *y)
 {
     const int64_t all = (head + n + 3) / 4 * 4;
-    char *y = j->y + (size_t)at * j->size;
     double whole[WORDS];
 
     switch (j->random.kind) {
@@ -362,15 +371,21 @@ static void fill_run(void *arg, int64_t at, int64_t global, int64_t n)
 {
     const job *j = arg;
     uint32_t words[WORDS], more[WORDS];
+    const bool stream =
+        tsr__stream_pays(j->past, (size_t)n * j->size, (uintptr_t)(j->y + (size_t)at * j->size));
+    double room[WORDS];
 
     while (n > 0) {
         const int64_t head = global % 4, count = n < WORDS - head ? n : WORDS - head;
         const int64_t blocks = (head + count + 3) / 4;
+        char *y = j->y + (size_t)at * j->size, *to = stream ? (char *)room : y;
 
         tsr__random_words(&j->random.stream, (uint64_t)(global / 4), blocks, j->variant, words);
         if (j->random.wide)
             tsr__random_words(&j->random.more, (uint64_t)(global / 4), blocks, j->variant, more);
-        fill_some(j, words, more, head, count, at);
+        fill_some(j, words, more, head, count, at, to);
+        if (stream)
+            tsr__stream_copy(y, room, (size_t)count * j->size);
         at += count;
         global += count;
         n -= count;
@@ -415,11 +430,17 @@ static void run(const tsr_kernel_call *call, tsr_random_kind kind)
         return;
     }
 #ifdef TSR__X86
-    if (j.variant >= TSR_VARIANT_AVX2)
+    if (j.variant == TSR_VARIANT_AVX2)
         j.by = &avx2;
+    if (j.variant == TSR_VARIANT_AVX512)
+        j.by = &avx512;
 #endif
+    if (j.x != j.y)
+        j.past = (size_t)tsr__operand_count(&call->out[0]) * j.size;
     tsr__positions_walk(&call->out[0], call->number,
                         kind == TSR_RANDOM_PERMUTATION ? permute_run : fill_run, &j);
+    if (tsr__stream_large(j.past))
+        tsr__stream_fence();
 }
 
 void tsr__kernel_uniform(const tsr_kernel_call *call)

@@ -9,6 +9,14 @@
 
 enum { LANES = 4 };
 
+static void keys(const tsr_stream *s, uint32_t *k0, uint32_t *k1)
+{
+    for (uint32_t r = 0; r < TSR__PHILOX_ROUNDS; r++) {
+        k0[r] = (uint32_t)s->seed + r * TSR__PHILOX_W0;
+        k1[r] = (uint32_t)(s->seed >> 32) + r * TSR__PHILOX_W1;
+    }
+}
+
 /* Four blocks, one in each lane of 64 bits, of which only the low half counts: products look at
    nothing else, so what is left in the high halves does not matter. */
 typedef struct four {
@@ -57,10 +65,7 @@ TSR__AVX2 static int64_t words_avx2(const tsr_stream *s, uint64_t block, int64_t
     uint32_t k0[TSR__PHILOX_ROUNDS], k1[TSR__PHILOX_ROUNDS];
     int64_t i = 0;
 
-    for (uint32_t r = 0; r < TSR__PHILOX_ROUNDS; r++) {
-        k0[r] = (uint32_t)s->seed + r * TSR__PHILOX_W0;
-        k1[r] = (uint32_t)(s->seed >> 32) + r * TSR__PHILOX_W1;
-    }
+    keys(s, k0, k1);
     for (; i + 3 * LANES <= n; i += 3 * LANES) {
         four a = four_from(s, block + (uint64_t)i), b = four_from(s, block + (uint64_t)i + LANES),
              c = four_from(s, block + (uint64_t)i + 2 * LANES);
@@ -80,6 +85,73 @@ TSR__AVX2 static int64_t words_avx2(const tsr_stream *s, uint64_t block, int64_t
     }
     return i;
 }
+
+/* The same for eight blocks; three numbers are joined by one step. */
+typedef struct eight {
+    __m512i c0, c1, c2, c3;
+} eight;
+
+TSR__AVX512 TSR__INLINE void rounds_512(eight *x, const uint32_t *k0, const uint32_t *k1)
+{
+    enum { XOR = 0x96 }; /* of three */
+    const __m512i m0 = _mm512_set1_epi64(TSR__PHILOX_M0), m1 = _mm512_set1_epi64(TSR__PHILOX_M1);
+
+    for (int i = 0; i < TSR__PHILOX_ROUNDS; i++) {
+        const __m512i p0 = _mm512_mul_epu32(m0, x->c0), p1 = _mm512_mul_epu32(m1, x->c2);
+
+        x->c0 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p1, 32), x->c1,
+                                          _mm512_set1_epi64(k0[i]), XOR);
+        x->c2 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p0, 32), x->c3,
+                                          _mm512_set1_epi64(k1[i]), XOR);
+        x->c1 = p1;
+        x->c3 = p0;
+    }
+}
+
+TSR__AVX512 TSR__INLINE eight eight_from(const tsr_stream *s, uint64_t block)
+{
+    const __m512i number = _mm512_add_epi64(_mm512_set1_epi64((int64_t)block),
+                                            _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+
+    return (eight){number, _mm512_srli_epi64(number, 32), _mm512_set1_epi64((int64_t)s->offset),
+                   _mm512_set1_epi64((int64_t)(s->offset >> 32))};
+}
+
+TSR__AVX512 TSR__INLINE void store_512(const eight *x, uint32_t *out)
+{
+    const __m512i ab = _mm512_mask_blend_epi32(0xaaaa, x->c0, _mm512_slli_epi64(x->c1, 32));
+    const __m512i cd = _mm512_mask_blend_epi32(0xaaaa, x->c2, _mm512_slli_epi64(x->c3, 32));
+    const __m512i first = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    const __m512i second = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+
+    _mm512_storeu_si512(out, _mm512_permutex2var_epi64(ab, first, cd));
+    _mm512_storeu_si512(out + 16, _mm512_permutex2var_epi64(ab, second, cd));
+}
+
+TSR__AVX512 static int64_t words_avx512(const tsr_stream *s, uint64_t block, int64_t n,
+                                        uint32_t *out)
+{
+    enum { MANY = 2 * LANES };
+    uint32_t k0[TSR__PHILOX_ROUNDS], k1[TSR__PHILOX_ROUNDS];
+    int64_t i = 0;
+
+    keys(s, k0, k1);
+    for (; i + 2 * MANY <= n; i += 2 * MANY) {
+        eight a = eight_from(s, block + (uint64_t)i), b = eight_from(s, block + (uint64_t)i + MANY);
+
+        rounds_512(&a, k0, k1);
+        rounds_512(&b, k0, k1);
+        store_512(&a, out + 4 * i);
+        store_512(&b, out + 4 * (i + MANY));
+    }
+    for (; i + MANY <= n; i += MANY) {
+        eight a = eight_from(s, block + (uint64_t)i);
+
+        rounds_512(&a, k0, k1);
+        store_512(&a, out + 4 * i);
+    }
+    return i;
+}
 #endif
 
 void tsr__random_words(const tsr_stream *s, uint64_t block, int64_t n, tsr_kernel_variant variant,
@@ -88,7 +160,9 @@ void tsr__random_words(const tsr_stream *s, uint64_t block, int64_t n, tsr_kerne
     int64_t i = 0;
 
 #ifdef TSR__X86
-    if (variant >= TSR_VARIANT_AVX2)
+    if (variant == TSR_VARIANT_AVX512)
+        i = words_avx512(s, block, n, out);
+    else if (variant == TSR_VARIANT_AVX2)
         i = words_avx2(s, block, n, out);
 #endif
     (void)variant;

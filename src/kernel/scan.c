@@ -10,8 +10,8 @@
 #include "kernel/sku.h"
 
 enum {
-    WIDTH = 512, /* elements of a row of sums */
-    CHUNK = 1024 /* elements of a row that are widened at a time */
+    WIDTH = 2048, /* elements of a row of sums */
+    CHUNK = 1024  /* elements of a row that are widened at a time */
 };
 enum { ATTR_DIM = 0, ATTR_REVERSE = 1 };
 

@@ -126,12 +126,12 @@ static const op_facts ORDER[] = {
     [TSR_ORDER_TOPK] = {"topk", {P, P, P, P, P, P, P, P, 0}},
 };
 static const op_facts RANDOM[] = {
-    [TSR_RANDOM_UNIFORM] = {"uniform", {V, V, V, V, 0, 0, 0, 0, 0}},
-    [TSR_RANDOM_NORMAL] = {"normal", {V, V, V, V, 0, 0, 0, 0, 0}},
-    [TSR_RANDOM_BERNOULLI] = {"bernoulli", {V, V, V, V, V, V, V, V, 0}},
-    [TSR_RANDOM_RANDINT] = {"randint", {0, 0, 0, 0, V, V, V, 0, 0}},
+    [TSR_RANDOM_UNIFORM] = {"uniform", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_RANDOM_NORMAL] = {"normal", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_RANDOM_BERNOULLI] = {"bernoulli", {W, W, W, W, W, W, W, W, 0}},
+    [TSR_RANDOM_RANDINT] = {"randint", {0, 0, 0, 0, W, W, W, 0, 0}},
     [TSR_RANDOM_PERMUTATION] = {"permutation", {0, 0, 0, 0, P, P, 0, 0, 0}},
-    [TSR_RANDOM_DROPOUT] = {"dropout", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_RANDOM_DROPOUT] = {"dropout", {W, W, W, W, 0, 0, 0, 0, 0}},
 };
 static const op_facts CREATION[] = {
     [TSR_CREATION_ARANGE] = {"arange", {P, P, P, P, P, P, P, P, 0}},

@@ -96,6 +96,7 @@ static const char *const weights_backward_cases[] = {
    only this file knows their order. */
 #define LOOKUP_ATTRS "padding_idx:int,zero_out_of_range:bool=false,keep_padding:bool=false"
 #define BAG_ATTRS "padding_idx:int,zero_out_of_range:bool=false,include_last:bool=false"
+#define FOR_GRAD ",scale_grad_by_freq:bool=false" /* the lookup does not care, its gradient does */
 #define GRAD_ATTRS                                                                                 \
     "rows:int,padding_idx:int,zero_out_of_range:bool=false,scale_grad_by_freq:bool=false"
 
@@ -117,8 +118,9 @@ void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
         memcpy(out, value, sizeof value);
     } else {
         bool third = kind == TSR_EMBEDDING ? o->keep_padding : o->include_last;
+        bool fourth = kind == TSR_EMBEDDING_BAG_MAX ? o->last : o->scale_grad_by_freq;
         const tsr_attr value[] = {padding, number(o->zero_out_of_range), number(third),
-                                  number(o->last)};
+                                  number(fourth)};
         memcpy(out, value, sizeof value);
     }
 }
@@ -128,14 +130,16 @@ tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs)
     return (tsr_embedding_opts){.padding_idx = attrs[0].n > 0 ? attrs[0].i : NULL,
                                 .zero_out_of_range = attrs[1].i[0],
                                 .keep_padding = kind == TSR_EMBEDDING && attrs[2].i[0],
-                                .include_last = kind != TSR_EMBEDDING && attrs[2].i[0]};
+                                .include_last = kind != TSR_EMBEDDING && attrs[2].i[0],
+                                .scale_grad_by_freq =
+                                    kind != TSR_EMBEDDING_BAG_MAX && attrs[3].i[0]};
 }
 
 const tsr_op tsr__ops_embedding[] = {
     {.name = "embedding",
      .kind = TSR_EMBEDDING,
      .inputs = "table,ids",
-     .attrs = LOOKUP_ATTRS,
+     .attrs = LOOKUP_ATTRS FOR_GRAD,
      .doc = "the table's row for every id",
      .rule = tsr__lookup_rule,
      .comm = tsr__lookup_comm,
@@ -164,7 +168,7 @@ const tsr_op tsr__ops_embedding[] = {
     {.name = "bag_sum",
      .kind = TSR_EMBEDDING_BAG_SUM,
      .inputs = "table,ids,offsets?,weights?",
-     .attrs = BAG_ATTRS,
+     .attrs = BAG_ATTRS FOR_GRAD,
      .doc = "the sum of each bag's rows, each times its weight",
      .rule = tsr__bag_rule,
      .comm = tsr__lookup_comm,
@@ -182,7 +186,7 @@ const tsr_op tsr__ops_embedding[] = {
     {.name = "bag_mean",
      .kind = TSR_EMBEDDING_BAG_MEAN,
      .inputs = "table,ids,offsets?",
-     .attrs = BAG_ATTRS,
+     .attrs = BAG_ATTRS FOR_GRAD,
      .doc = "the mean of each bag's rows, padding left out; of an empty bag zeros",
      .rule = tsr__bag_rule,
      .comm = tsr__lookup_comm,

@@ -35,7 +35,8 @@ typedef struct tsr_kept {
 
 /* A watched tensor's gradient: dense, and as the rows of a table that lookups touched. */
 typedef struct tsr_leaf {
-    bool by_rows; /* as rows, where lookups can say so */
+    bool by_rows;            /* as rows, where lookups can say so */
+    const tsr_form *stepped; /* has the placements of an optimizer's states; NULL: none is known */
     tsr_tensor *grad;
     tsr_touched *touched;
     int n_touched, cap_touched;

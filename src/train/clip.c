@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clip.c - the norm of all gradients, and scaling them down to it. Every element is counted by one
-   rank; gradients that are partial are reduced first, to parts if that is possible, which is half
-   the way and all that is needed here. */
+   rank; gradients that are partial are brought to where the step wants them first. */
 #include <math.h>
 
 #include "kernel/kernels.h"
@@ -9,22 +8,19 @@
 #include "redist/program.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
-#include "train/cut_dim.h"
 #include "train/rows_update.h"
 
-/* Nothing pending: parts of a dim that is not yet cut, or whole. */
-static tsr_spec reduced(const tsr_spec *grad)
+/* Where a gradient has nothing pending: where it is, or where the next step wants it. */
+static tsr_spec reduced(const tsr_tensor *x)
 {
-    tsr_spec to = *grad;
+    const tsr_form *wanted = x->leaf->stepped ? x->leaf->stepped : x->form;
+    tsr_spec to = x->leaf->grad->form->spec;
+    bool pending = false;
 
-    for (int m = 0; m < to.mesh.ndim; m++) {
-        const int d = tsr__cut_dim(&to, m);
-
-        if (to.place[m].kind != TSR_PARTIAL)
-            continue;
-        to.place[m] = d < 0 ? (tsr_placement){.kind = TSR_REPLICATE}
-                            : (tsr_placement){.kind = TSR_SHARD, .dim = d};
-    }
+    for (int m = 0; m < to.mesh.ndim; m++)
+        pending = pending || to.place[m].kind == TSR_PARTIAL;
+    for (int m = 0; m < to.mesh.ndim && pending; m++)
+        to.place[m] = wanted->spec.place[m];
     return to;
 }
 
@@ -69,7 +65,7 @@ static tsr_status add_squares(tsr_tensor *x, double *squares)
     if (leaf->by_rows)
         TSR_TRY(tsr__rows_gather(x));
     if (leaf->grad) {
-        const tsr_spec to = reduced(&leaf->grad->form->spec);
+        const tsr_spec to = reduced(x);
         tsr_tensor *g = leaf->grad;
 
         if (!tsr_spec_equal(&g->form->spec, &to)) {

@@ -4,14 +4,12 @@
    (rows_update.h). */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dispatch/dispatch.h"
 #include "dispatch/typed_attr.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
-#include "train/cut_dim.h"
 #include "train/rows_update.h"
 
 enum { STATES = 2, ATTRS = 7 };
@@ -142,6 +140,35 @@ static const char *step_op(const tsr_optimizer_opts *o, int64_t steps, tsr_attr 
 
 /* ---- where states are ---- */
 
+static bool is_cut(const tsr_spec *spec, int d)
+{
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        if ((spec->place[m].kind == TSR_SHARD || spec->place[m].kind == TSR_STRIDED) &&
+            spec->place[m].dim == d)
+            return true;
+    return false;
+}
+
+/* Of dims that no mesh dim cuts yet one that divides evenly if there is one, and the largest of
+   those; -1: none. */
+static int cut_dim(const tsr_spec *spec, int m)
+{
+    int best = -1;
+    bool best_even = false;
+
+    for (int d = 0; d < spec->shape.ndim; d++) {
+        const int64_t size = spec->shape.size[d];
+        const bool even = size % spec->mesh.size[m] == 0;
+
+        if (size <= 1 || is_cut(spec, d) || (best_even && !even))
+            continue;
+        if (best < 0 || even != best_even || size > spec->shape.size[best])
+            best = d;
+        best_even = even;
+    }
+    return best;
+}
+
 static tsr_status place_states(const tsr_optimizer_opts *o, const tsr_spec *w, tsr_spec *out,
                                tsr_error *err)
 {
@@ -163,7 +190,7 @@ static tsr_status place_states(const tsr_optimizer_opts *o, const tsr_spec *w, t
                          "tsr_optimizer_new: states are to be sharded along \"%s\", but the mesh "
                          "%s has no such dim",
                          o->states, tsr_mesh_text(&w->mesh, text, sizeof text));
-    d = tsr__cut_dim(w, m);
+    d = cut_dim(w, m);
     if (w->place[m].kind == TSR_REPLICATE && d >= 0)
         out->place[m] = (tsr_placement){.kind = TSR_SHARD, .dim = d};
     return TSR_OK;
@@ -253,6 +280,7 @@ static tsr_status open_item(tsr_optimizer *opt, int i, tsr_tensor *w, item *it)
     }
     for (int k = 0; k < states_of(o); k++)
         TSR_TRY(make_state(w->mesh, &spec, o->first_sum, &it->state[k]));
+    w->leaf->stepped = it->state[0] && !it->by_rows ? it->state[0]->form : w->form;
 done:
     return st;
 }
@@ -322,12 +350,19 @@ done:
     return st;
 }
 
+/* Counted as the op that does the same to whole tables. */
 static tsr_status step_rows(const tsr_optimizer *opt, const item *it)
 {
     const tsr_optimizer_opts *o = &opt->opts;
+    tsr_ctx *ctx = opt->mesh->ctx;
+    const tsr_booking b = tsr__book_begin(ctx);
+    tsr_op_entry *entry;
     tsr_attr attrs[ATTRS];
     tsr_status st;
 
+    if (ctx->world->kind == TSR_WORLD_SIM) /* nothing moves */
+        return TSR_OK;
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, opt->op, &entry, &ctx->error));
     TSR_TRY(tsr__rows_gather(it->w));
     step_op(o, it->steps, attrs);
     for (int i = 0; i < it->w->leaf->n_touched; i++) { /* one, but outside the mesh */
@@ -338,6 +373,8 @@ static tsr_status step_rows(const tsr_optimizer *opt, const item *it)
         else
             TSR_TRY(tsr__rows_adagrad(it->w, it->state[0], t, it->columns, attrs[0].f, o->eps));
     }
+    entry->counters.calls++;
+    entry->counters.computing += tsr__book_end(ctx, &b, &entry->counters);
 done:
     return st;
 }

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* math_f64.h - the functions of math_f32.h in f64, in the same ways: without branches or tables,
+   within a few units in the last place, special values as in libm. Polynomials are near to the best
+   of their degree. Called by elementwise.inc.h. */
+#ifndef TSR_KERNEL_MATH_F64_H
+#define TSR_KERNEL_MATH_F64_H
+
+#include "kernel/math_f32.h"
+
+/* ---- exponentials ---- */
+
+/* e^x of any x: n goes from -1075 to 1024, and the last bits of t are n + 2046. */
+TSR__INLINE double tsr__exp_any_f64(bool fused, double x)
+{
+    const double shift = 0x1.8p52 + 2046, most = 710.0 < x ? 710.0 : x; /* NaN stays */
+    const uint64_t keep = (uint64_t)__builtin_isless(x, -746.0) - 1u;
+    const double t = tsr__multiply_add_f64(fused, most, 0x1.71547652b82fep+0, shift), n = t - shift;
+    const uint64_t both = tsr__bits_f64(t), half = both >> 1 << 52;
+    double p = tsr__exp_poly_f64(fused, tsr__exp_rest_f64(fused, most, n)) + 1.0;
+
+    p = p * tsr__f64_of(half) * tsr__f64_of((both << 52) - half);
+    return tsr__f64_of(tsr__bits_f64(p) & keep);
+}
+
+/* e^x - 1 of x from -700 to 700. */
+TSR__INLINE double tsr__expm1_near_f64(bool fused, double x)
+{
+    const double shift = 0x1.8p52 + 1023;
+    const double t = tsr__multiply_add_f64(fused, x, 0x1.71547652b82fep+0, shift), n = t - shift;
+    const double p = tsr__exp_poly_f64(fused, tsr__exp_rest_f64(fused, x, n));
+    const double scale = tsr__f64_of(tsr__bits_f64(t) << 52);
+
+    return tsr__multiply_add_f64(fused, p, scale, scale - 1.0);
+}
+
+/* Of x <= 700. */
+TSR__INLINE double tsr__expm1_f64(bool fused, double x)
+{
+    return tsr__expm1_near_f64(fused, x < -60.0 ? -60.0 : x);
+}
+
+TSR__INLINE double tsr__tanh_f64(bool fused, double x)
+{
+    const double z = __builtin_fabs(x);
+    const double t = tsr__expm1_near_f64(fused, 2.0 * (20.0 < z ? 20.0 : z));
+
+    return __builtin_copysign(t / (t + 2.0), x);
+}
+
+TSR__INLINE double tsr__sigmoid_f64(bool fused, double x)
+{
+    const double z = tsr__exp_f64(fused, -__builtin_fabs(x));
+
+    return (x < 0.0 ? z : 1.0) / (1.0 + z);
+}
+
+/* ---- logarithms ---- */
+
+/* x = 2^e m with m from sqrt(1/2) to sqrt(2), f = m - 1; log m = 2 atanh(s) with s = f / (2 + f), in
+   the form that keeps the digits of f. */
+TSR__INLINE double tsr__log_f64(bool fused, double x)
+{
+    const uint64_t tiny = 0u - (uint64_t)__builtin_isless(x, 0x1p-1022);
+    const uint64_t more = tiny & UINT64_C(54) << 52, from = 0x3fe6a09e667f3bcd;
+    const uint64_t u = tsr__bits_f64(x * tsr__f64_of((UINT64_C(1023) << 52) + more));
+    const uint64_t e = (u - from) & UINT64_C(0xfff) << 52;
+    const uint64_t places = (e - more + (UINT64_C(1100) << 52)) >> 52; /* n + 1100 */
+    const double n = tsr__f64_of(places | UINT64_C(0x4330000000000000)) - (0x1p52 + 1100);
+    const double f = tsr__f64_of(u - e) - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+    double p, y;
+
+    p = tsr__multiply_add_f64(fused, 0.1308734866861741, z, 0.13268699694889352);
+    p = tsr__multiply_add_f64(fused, p, z, 0.15386242634932326);
+    p = tsr__multiply_add_f64(fused, p, z, 0.18181795582103566);
+    p = tsr__multiply_add_f64(fused, p, z, 0.22222222392303262);
+    p = tsr__multiply_add_f64(fused, p, z, 0.28571428570800761);
+    p = tsr__multiply_add_f64(fused, p, z, 0.40000000000000885);
+    p = tsr__multiply_add_f64(fused, p, z, 0.66666666666666663);
+    y = tsr__multiply_add_f64(fused, n, 1.90821492927058770002e-10,
+                              s * tsr__multiply_add_f64(fused, p, z, half));
+    y = tsr__multiply_add_f64(fused, n, 6.93147180369123816490e-01, f - (half - y));
+    y = __builtin_isless(x, (double)INFINITY) ? y : x; /* NaN too */
+    y = tsr__f64_of(tsr__bits_f64(y) | (0u - (uint64_t)__builtin_isless(x, 0.0)));
+    return x == 0.0 ? (double)-INFINITY : y;
+}
+
+/* log(1 + x): what 1 + x lost by rounding is added again. */
+TSR__INLINE double tsr__log1p_f64(bool fused, double x)
+{
+    const double u = 1.0 + x, y = tsr__log_f64(fused, u), more = (x - (u - 1.0)) / u;
+    const double z = u == 0.0 || u == (double)INFINITY ? y : y + more;
+
+    return u == 1.0 ? x : z;
+}
+
+/* log(1 + e^-|x|) is 2 atanh(s) with s from 0 to 1/3. */
+TSR__INLINE double tsr__softplus_f64(bool fused, double x)
+{
+    const double z = tsr__exp_f64(fused, -__builtin_fabs(x)), s = z / (2.0 + z), q = s * s;
+    double p;
+
+    p = tsr__multiply_add_f64(fused, 0.14950981738500885, q, 0.052753430842914097);
+    p = tsr__multiply_add_f64(fused, p, q, 0.092342879071023412);
+    p = tsr__multiply_add_f64(fused, p, q, 0.094567722329905374);
+    p = tsr__multiply_add_f64(fused, p, q, 0.10531879167121386);
+    p = tsr__multiply_add_f64(fused, p, q, 0.11764391214058956);
+    p = tsr__multiply_add_f64(fused, p, q, 0.13333345457867737);
+    p = tsr__multiply_add_f64(fused, p, q, 0.15384615072584126);
+    p = tsr__multiply_add_f64(fused, p, q, 0.18181818186960691);
+    p = tsr__multiply_add_f64(fused, p, q, 0.2222222222217187);
+    p = tsr__multiply_add_f64(fused, p, q, 0.28571428571428825);
+    p = tsr__multiply_add_f64(fused, p, q, 0.40000000000000002);
+    p = tsr__multiply_add_f64(fused, p, q, 0.66666666666666663);
+    p = tsr__multiply_add_f64(fused, p, q, 2.0);
+    return tsr__multiply_add_f64(fused, p, s, x < 0.0 ? 0.0 : x);
+}
+
+/* ---- the error function ---- */
+
+/* As tsr__exp_square_f32. */
+TSR__INLINE double tsr__exp_square_f64(bool fused, double x, double scale)
+{
+    const double high = fused ? x : tsr__f64_of(tsr__bits_f64(x) & ~UINT64_C(0x7ffffff));
+    const double s = high * high, rest = fused ? __builtin_fma(x, x, -s) : (x - high) * (x + high);
+    const double low = rest * -scale; /* -1e-6 at most */
+    const double e = tsr__exp_f64(fused, s * -scale);
+
+    return tsr__multiply_add_f64(fused, e, fused ? low : low * (0.5 * low + 1.0), e);
+}
+
+/* u P(t) is erfcx(z), that is e^(z z) erfc(z), of 0 <= z <= 28 with u = 1 / (1 + z / 4), where t =
+   (16 u - 9) / 7 goes from -1 to 1, relative error 1.2e-16. */
+TSR__INLINE double tsr__erfcx_f64(bool fused, double z)
+{
+    const double u = 1.0 / tsr__multiply_add_f64(fused, 0.25, z, 1.0);
+    const double t = tsr__multiply_add_f64(fused, u, 16.0 / 7, -9.0 / 7);
+    double p;
+
+    p = tsr__multiply_add_f64(fused, 4.7506493955005089e-11, t, -1.1137170069640885e-10);
+    p = tsr__multiply_add_f64(fused, p, t, -7.2388851914598316e-10);
+    p = tsr__multiply_add_f64(fused, p, t, 1.5160172951917328e-09);
+    p = tsr__multiply_add_f64(fused, p, t, 8.1792699040549386e-09);
+    p = tsr__multiply_add_f64(fused, p, t, -1.1766897669765155e-08);
+    p = tsr__multiply_add_f64(fused, p, t, -9.3245937080863744e-08);
+    p = tsr__multiply_add_f64(fused, p, t, 2.3981686634273367e-08);
+    p = tsr__multiply_add_f64(fused, p, t, 1.0525316242939277e-06);
+    p = tsr__multiply_add_f64(fused, p, t, 1.6149718482087178e-06);
+    p = tsr__multiply_add_f64(fused, p, t, -9.0075553766560955e-06);
+    p = tsr__multiply_add_f64(fused, p, t, -4.5406329750055581e-05);
+    p = tsr__multiply_add_f64(fused, p, t, -3.2908502612399458e-05);
+    p = tsr__multiply_add_f64(fused, p, t, 0.00051984121324047557);
+    p = tsr__multiply_add_f64(fused, p, t, 0.0031925482777096165);
+    p = tsr__multiply_add_f64(fused, p, t, 0.011461066791681259);
+    p = tsr__multiply_add_f64(fused, p, t, 0.03085443260068348);
+    p = tsr__multiply_add_f64(fused, p, t, 0.067325617361578452);
+    p = tsr__multiply_add_f64(fused, p, t, 0.12338090596456774);
+    p = tsr__multiply_add_f64(fused, p, t, 0.19346236466229141);
+    p = tsr__multiply_add_f64(fused, p, t, 0.26206585456959602);
+    p = tsr__multiply_add_f64(fused, p, t, 0.30782209556653278);
+    return p * u;
+}
+
+TSR__INLINE double tsr__erf_f64(bool fused, double x)
+{
+    const double z = __builtin_fabs(x), near = 28.0 < z ? 28.0 : z, s = near * near;
+    const double tail = 1.0 - tsr__erfcx_f64(fused, near) * tsr__exp_square_f64(fused, near, 1.0);
+    double p;
+
+    p = tsr__multiply_add_f64(fused, -7.7985438505499473e-10, s, 1.3721520406351094e-08);
+    p = tsr__multiply_add_f64(fused, p, s, -1.6208829856810202e-07);
+    p = tsr__multiply_add_f64(fused, p, s, 1.6447471190594618e-06);
+    p = tsr__multiply_add_f64(fused, p, s, -1.4924740785377576e-05);
+    p = tsr__multiply_add_f64(fused, p, s, 0.00012055295112667001);
+    p = tsr__multiply_add_f64(fused, p, s, -0.00085483259825432252);
+    p = tsr__multiply_add_f64(fused, p, s, 0.0052239776072699456);
+    p = tsr__multiply_add_f64(fused, p, s, -0.026866170643256995);
+    p = tsr__multiply_add_f64(fused, p, s, 0.1128379167094513);
+    p = tsr__multiply_add_f64(fused, p, s, -0.37612638903183543);
+    p = tsr__multiply_add_f64(fused, p, s, 0.12837916709551256);
+    p = tsr__multiply_add_f64(fused, p, near, near);
+    return __builtin_copysign(near < 1.0 ? p : tail, x);
+}
+
+/* The normal distribution function of x, where near is |x|, 39 at most, and e is e^(-near near / 2). */
+TSR__INLINE double tsr__normal_f64(bool fused, double x, double near, double e)
+{
+    const double tail = 0.5 * (tsr__erfcx_f64(fused, near * 0.70710678118654752440) * e);
+
+    return x < 0.0 ? tail : 1.0 - tail;
+}
+
+TSR__INLINE double tsr__gelu_f64(bool fused, double x)
+{
+    const double z = __builtin_fabs(x), near = 39.0 < z ? 39.0 : z;
+
+    return x * tsr__normal_f64(fused, x, near, tsr__exp_square_f64(fused, near, 0.5));
+}
+
+TSR__INLINE double tsr__gelu_tanh_f64(bool fused, double x)
+{
+    const double cubic = tsr__multiply_add_f64(fused, 0.044715 * x * x, x, x);
+
+    return x * tsr__sigmoid_f64(fused, 1.59576912160573071176 * cubic);
+}
+
+/* ---- slopes ---- */
+
+/* As those of f32. */
+TSR__INLINE double tsr__sigmoid_slope_f64(bool fused, double x, double by)
+{
+    const double z = tsr__exp_any_f64(fused, -__builtin_fabs(x)), d = 1.0 / (1.0 + z);
+
+    return (x < 0.0 ? z : 1.0) * d * tsr__multiply_add_f64(fused, by, (x < 0.0 ? 1.0 : z) * d, 1.0);
+}
+
+TSR__INLINE double tsr__silu_slope_f64(bool fused, double x)
+{
+    const double z = x < -800.0 ? -800.0 : x, near = z > 800.0 ? 800.0 : z;
+
+    return tsr__sigmoid_slope_f64(fused, near, near);
+}
+
+TSR__INLINE double tsr__gelu_slope_f64(bool fused, double x)
+{
+    const double z = __builtin_fabs(x), near = 39.0 < z ? 39.0 : z;
+    const double e = tsr__exp_square_f64(fused, near, 0.5);
+
+    return tsr__multiply_add_f64(fused, __builtin_copysign(near, x) * 0.39894228040143267794, e,
+                                 tsr__normal_f64(fused, x, near, e));
+}
+
+TSR__INLINE double tsr__gelu_tanh_slope_f64(bool fused, double x)
+{
+    const double z = x < -40.0 ? -40.0 : x, near = z > 40.0 ? 40.0 : z, square = near * near;
+    const double u = 1.59576912160573071176 * near;
+
+    return tsr__sigmoid_slope_f64(fused, u * tsr__multiply_add_f64(fused, 0.044715, square, 1.0),
+                                  u * tsr__multiply_add_f64(fused, 0.134145, square, 1.0));
+}
+
+/* ---- sin ---- */
+
+/* sin of x + quarter * pi / 2, |x| <= TSR_SIN_MOST: the rest from the nearest multiple of pi / 2,
+   whose first two parts have 33 bits, so that multiples of them are exact; polynomials of fdlibm. */
+TSR__INLINE double tsr__sin_f64(bool fused, double x, unsigned quarter)
+{
+    const double shift = 0x1.8p52;
+    const double k = tsr__multiply_add_f64(fused, x, 0.63661977236758134308, shift), n = k - shift;
+    const double a = x - n * 1.57079632673412561417e+00, w = n * 6.07710050630396597660e-11;
+    const double b = a - w, back = b - a, lost = (a - (b - back)) - (w + back);
+    const double r = b + tsr__multiply_add_f64(fused, n, -2.02226624879595063154e-21, lost);
+    const double z = r * r, half = 0.5 * z, most = 1.0 - half;
+    const uint64_t turn = tsr__bits_f64(k) + quarter;
+    double s, c, y;
+
+    s = tsr__multiply_add_f64(fused, 1.58969099521155010221e-10, z, -2.50507602534068634195e-08);
+    s = tsr__multiply_add_f64(fused, s, z, 2.75573137070700676789e-06);
+    s = tsr__multiply_add_f64(fused, s, z, -1.98412698298579493134e-04);
+    s = tsr__multiply_add_f64(fused, s, z, 8.33333333332248946124e-03);
+    s = tsr__multiply_add_f64(fused, s, z, -1.66666666666666324348e-01);
+    s = tsr__multiply_add_f64(fused, s * z, r, r);
+    c = tsr__multiply_add_f64(fused, -1.13596475577881948265e-11, z, 2.08757232129817482790e-09);
+    c = tsr__multiply_add_f64(fused, c, z, -2.75573143513906633035e-07);
+    c = tsr__multiply_add_f64(fused, c, z, 2.48015872894767294178e-05);
+    c = tsr__multiply_add_f64(fused, c, z, -1.38888888888741095749e-03);
+    c = tsr__multiply_add_f64(fused, c, z, 4.16666666666666019037e-02);
+    c = most + tsr__multiply_add_f64(fused, c * z, z, (1.0 - most) - half);
+    y = turn & 1 ? c : s;
+    return tsr__f64_of(tsr__bits_f64(y) ^ (turn & 2) << 62);
+}
+
+#endif
