@@ -143,7 +143,7 @@ void tsr_unref(tsr_tensor *x)
 {
     tsr_ctx *ctx;
 
-    if (!x || --x->refs > 0)
+    if (!x || x->failed || --x->refs > 0) /* what failed is one tensor for all calls */
         return;
     ctx = x->mesh->ctx;
     if (x->kept)
