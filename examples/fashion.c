@@ -9,8 +9,8 @@
      tools/mpirun -n 4 build/examples/fashion                processes instead of threads
 
    The model does not know its mesh; with the same seed the losses are the same on any. */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "training.h"
 
@@ -207,7 +207,8 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     if (tsr_mesh_status(mesh) == TSR_OK && train(mesh, o, &m, &learn, optimizer) == TSR_OK) {
         right = accuracy(mesh, &m, &test, o->dtype);
         if (tsr_mesh_index(mesh) == 0)
-            printf("%-28s %.2f %% of %d images\n", "right on unseen images", 100 * right, 10000);
+            printf("%-28s %.2f %% of %" PRId64 " images\n", "right on unseen images", 100 * right,
+                   tsr_dataset_shape(test.images)->size[0]);
     }
     tsr_optimizer_free(optimizer);
     free_model(&m);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_training.c - steps of training of a small model that has everything: a convolution on
-   sharded images, batch norm, a table by rows, column and row parallel layers, clipping and two
-   optimizers. A rank that fails in one of them ends all ranks, in time, and nothing stays behind; a
-   thousand steps need no more memory than twenty; a killed rank under mpirun: training_test.sh. */
+/* test_training.c - steps of a small model that has everything: a convolution of sharded images,
+   batch norm, a table by rows, column and row parallel layers, clipping and two optimizers. A rank
+   that fails in one of them ends all ranks, in time, and nothing stays behind; a thousand steps
+   need no more memory than twenty. Killed ranks: training_test.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <unistd.h>
 
 #include <tessera_ext.h>
 #include <tessera_train.h>
@@ -308,7 +307,7 @@ static void memory_does_not_grow(void **state)
             print_error("rank %d holds %lld blocks and %lld bytes more\n", i,
                         (long long)h.blocks[i], (long long)h.bytes[i]);
     assert_int_equal(h.grown, 0);
-    if (!(h.last < h.first / 2))
+    if (!sanitized && !(h.last < h.first / 2))
         fail_msg("it learns nothing: the loss goes from %g to %g", h.first, h.last);
     if (!sanitized && !(h.early > 0 && h.late < 1.03 * h.early))
         fail_msg("from %.0f pages after 200 steps to %.0f", h.early, h.late);
