@@ -4,8 +4,8 @@
    known of a pair, their products, and a small network on top. Then it ranks dependencies that it
    has not seen, and is compared with ranking by popularity.
 
-     build/examples/clicks                      2 thread ranks
-     build/examples/clicks --mesh=data=4        batches over 4 ranks, which have all tables
+     build/examples/clicks                               2 thread ranks share batches and tables
+     build/examples/clicks --mesh=4                      4 share batches and have all tables
      tools/mpirun -n 4 build/examples/clicks --mesh=2x2
 
    The batch is shared out along all mesh dims. Large tables are along "model", by rows, and of
@@ -251,5 +251,5 @@ int main(int argc, char **argv)
                 1 + NEGATIVES);
         return 2;
     }
-    return tsr_main(argc, argv, "model=2,data=1", job, &a);
+    return tsr_main(argc, argv, "data=1,model=2", job, &a);
 }

@@ -2,9 +2,9 @@
 /* words.c - a transformer learns to continue a text, the King James Bible, piece by piece, and is
    compared with a 3-gram model on lines that neither has seen; then it writes a few lines itself.
 
-     make data && build/examples/words                  2 thread ranks
-     build/examples/words --mesh=1                      one rank, the same losses
-     tools/mpirun -n 4 build/examples/words --mesh=2x2  processes instead of threads
+     make data && build/examples/words                   2 thread ranks share the model
+     build/examples/words --mesh=1                       one rank, the same losses
+     tools/mpirun -n 4 build/examples/words --mesh=2x2   data x model, processes
 
    Batches are shared out along the mesh dim "data". Along "model" everything large is: tables and
    the last layer by the vocabulary, of which no rank ever has all logits, attention by heads, the
@@ -304,7 +304,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 
 int main(int argc, char **argv)
 {
-    app a = {.o = {.steps = 2500, .batch = 32, .seed = 1, .data = "build/data/words.txt"},
+    app a = {.o = {.steps = 3000, .batch = 32, .seed = 1, .data = "build/data/words.txt"},
              .vocabulary = 1024,
              .length = 64,
              .width = 128,
@@ -336,7 +336,7 @@ int main(int argc, char **argv)
     if (!text)
         return 1;
     a.text = text;
-    status = tsr_main(argc, argv, "model=2,data=1", job, &a);
+    status = tsr_main(argc, argv, "data=1,model=2", job, &a);
     words_close(text);
     return status;
 }

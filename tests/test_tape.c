@@ -452,7 +452,8 @@ static void test_reduce(void **state)
     pass_on("2", reduce_job, NULL);
 }
 
-/* A step of a model on more ranks than there are, of which nothing is computed: bytes are counted. */
+/* A step of a model on more ranks than there are, of which nothing is computed: bytes are counted.
+   */
 static tsr_status sim_job(tsr_mesh *mesh, void *arg)
 {
     const tsr_style column = {TSR_STYLE_COLUMN, "model"}, row = {TSR_STYLE_ROW, "model"};

@@ -110,7 +110,7 @@ static bool is_here(const view *v, int64_t t)
 /* Numbers of the row at x, but for the one that is picked. */
 static void row_numbers(const view *v, const char *x, double number[NUMBERS])
 {
-    double buffer[PIECE];
+    double TSR__LINES buffer[PIECE];
 
     number[MAX] = -INFINITY;
     number[SUM] = number[PICKED] = number[SMOOTH] = 0;
@@ -266,7 +266,7 @@ static void cross_entropy_backward(const tsr_kernel_call *call)
     view v = view_of(call, TSR_LOSS_CROSS_ENTROPY_BACKWARD);
     const tsr_operand *given = &call->in[TSR_CLASS_LSE];
     const int64_t size = v.io.size;
-    double buffer[PIECE];
+    double TSR__LINES buffer[PIECE];
 
     open_smoothing(call, &v);
     for (int64_t r = 0; r < v.rows; r++) {

@@ -103,39 +103,37 @@ TSR__INLINE double tsr__exp_f64(bool fused, double x)
 }
 
 /* 2 atanh(s) with s = x / (2 + x) <= 1/3, by its series. */
-TSR__INLINE float tsr__log1p_unit_f32(float x)
+TSR__INLINE float tsr__log1p_unit_f32(bool fused, float x)
 {
-    const float s = x / (2 + x), q = s * s;
-    float p = q * (1 / 15.0f) + 1 / 13.0f;
+    const float s = x / (2.0f + x), q = s * s;
+    float p = tsr__multiply_add(fused, 2.0f / 15, q, 2.0f / 13);
 
-    p = p * q + 1 / 11.0f;
-    p = p * q + 1 / 9.0f;
-    p = p * q + 1 / 7.0f;
-    p = p * q + 1 / 5.0f;
-    p = p * q + 1 / 3.0f;
-    return 2 * (s + s * q * p);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 11);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 9);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 7);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 5);
+    p = tsr__multiply_add(fused, p, q, 2.0f / 3);
+    return tsr__multiply_add(fused, p * q, s, 2.0f * s);
 }
 
-TSR__INLINE double tsr__log1p_unit_f64(double x)
+/* The same by a polynomial, relative error 2e-18. */
+TSR__INLINE double tsr__log1p_unit_f64(bool fused, double x)
 {
-    const double s = x / (2 + x), q = s * s;
-    double p = q * (1 / 33.0) + 1 / 31.0;
+    const double s = x / (2.0 + x), q = s * s;
+    double p = tsr__multiply_add_f64(fused, 0.14950981738500885, q, 0.052753430842914097);
 
-    p = p * q + 1 / 29.0;
-    p = p * q + 1 / 27.0;
-    p = p * q + 1 / 25.0;
-    p = p * q + 1 / 23.0;
-    p = p * q + 1 / 21.0;
-    p = p * q + 1 / 19.0;
-    p = p * q + 1 / 17.0;
-    p = p * q + 1 / 15.0;
-    p = p * q + 1 / 13.0;
-    p = p * q + 1 / 11.0;
-    p = p * q + 1 / 9.0;
-    p = p * q + 1 / 7.0;
-    p = p * q + 1 / 5.0;
-    p = p * q + 1 / 3.0;
-    return 2 * (s + s * q * p);
+    p = tsr__multiply_add_f64(fused, p, q, 0.092342879071023412);
+    p = tsr__multiply_add_f64(fused, p, q, 0.094567722329905374);
+    p = tsr__multiply_add_f64(fused, p, q, 0.10531879167121386);
+    p = tsr__multiply_add_f64(fused, p, q, 0.11764391214058956);
+    p = tsr__multiply_add_f64(fused, p, q, 0.13333345457867737);
+    p = tsr__multiply_add_f64(fused, p, q, 0.15384615072584126);
+    p = tsr__multiply_add_f64(fused, p, q, 0.18181818186960691);
+    p = tsr__multiply_add_f64(fused, p, q, 0.2222222222217187);
+    p = tsr__multiply_add_f64(fused, p, q, 0.28571428571428825);
+    p = tsr__multiply_add_f64(fused, p, q, 0.40000000000000002);
+    p = tsr__multiply_add_f64(fused, p, q, 0.66666666666666663);
+    return tsr__multiply_add_f64(fused, p * q, s, 2.0 * s);
 }
 
 #endif

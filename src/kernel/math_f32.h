@@ -131,20 +131,11 @@ TSR__INLINE float tsr__log1p_f32(bool fused, float x)
     return u == 1.0f ? x : z;
 }
 
-/* log(1 + e^-|x|) is 2 atanh(s) with s from 0 to 1/3. */
 TSR__INLINE float tsr__softplus_f32(bool fused, float x)
 {
-    const float z = tsr__exp_f32(fused, -__builtin_fabsf(x)), s = z / (2.0f + z), q = s * s;
-    float p;
+    const float e = tsr__exp_f32(fused, -__builtin_fabsf(x));
 
-    p = tsr__multiply_add(fused, 2.0f / 15, q, 2.0f / 13);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 11);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 9);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 7);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 5);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 3);
-    p = tsr__multiply_add(fused, p, q, 2.0f);
-    return tsr__multiply_add(fused, p, s, x < 0.0f ? 0.0f : x);
+    return tsr__log1p_unit_f32(fused, e) + (x < 0.0f ? 0.0f : x);
 }
 
 /* ---- the error function ---- */
@@ -155,8 +146,7 @@ TSR__INLINE float tsr__exp_square_f32(bool fused, float x, float scale)
 {
     const float high = fused ? x : tsr__f32_of(tsr__bits_f32(x) & 0xfffff000u), s = high * high;
     const float rest = fused ? __builtin_fmaf(x, x, -s) : (x - high) * (x + high);
-    const float low =
-        rest * -scale; /* -0.02 at most; with fma so little that its square is nothing */
+    const float low = rest * -scale; /* -0.02 at most; with fma its square is nothing */
     const float e = tsr__exp_f32(fused, s * -scale);
 
     return tsr__multiply_add(fused, e, fused ? low : low * (0.5f * low + 1.0f), e);
@@ -222,7 +212,7 @@ TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
 /* s (1 + by (1 - s)), where s is the sigmoid of x and 1 - s keeps its digits. */
 TSR__INLINE float tsr__sigmoid_slope_f32(bool fused, float x, float by)
 {
-    const float z = tsr__exp_any_f32(fused, -__builtin_fabsf(x)), d = 1.0f / (1.0f + z);
+    const float z = tsr__exp_f32(fused, -__builtin_fabsf(x)), d = 1.0f / (1.0f + z);
 
     return (x < 0.0f ? z : 1.0f) * d *
            tsr__multiply_add(fused, by, (x < 0.0f ? 1.0f : z) * d, 1.0f);
@@ -231,7 +221,7 @@ TSR__INLINE float tsr__sigmoid_slope_f32(bool fused, float x, float by)
 /* Far out, where slopes no longer change, x must not get into a product with 0. */
 TSR__INLINE float tsr__silu_slope_f32(bool fused, float x)
 {
-    const float z = x < -120.0f ? -120.0f : x, near = z > 120.0f ? 120.0f : z;
+    const float z = __builtin_fabsf(x), near = __builtin_copysignf(120.0f < z ? 120.0f : z, x);
 
     return tsr__sigmoid_slope_f32(fused, near, near);
 }
@@ -247,8 +237,8 @@ TSR__INLINE float tsr__gelu_slope_f32(bool fused, float x)
 
 TSR__INLINE float tsr__gelu_tanh_slope_f32(bool fused, float x)
 {
-    const float z = x < -32.0f ? -32.0f : x, near = z > 32.0f ? 32.0f : z, square = near * near;
-    const float u = 1.59576912f * near;
+    const float z = __builtin_fabsf(x), near = __builtin_copysignf(32.0f < z ? 32.0f : z, x);
+    const float square = near * near, u = 1.59576912f * near;
 
     return tsr__sigmoid_slope_f32(fused, u * tsr__multiply_add(fused, 0.044715f, square, 1.0f),
                                   u * tsr__multiply_add(fused, 0.134145f, square, 1.0f));

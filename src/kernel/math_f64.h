@@ -56,7 +56,7 @@ TSR__INLINE double tsr__sigmoid_f64(bool fused, double x)
 
 /* ---- logarithms ---- */
 
-/* x = 2^e m with m from sqrt(1/2) to sqrt(2), f = m - 1; log m = 2 atanh(s) with s = f / (2 + f), in
+/* x = 2^e m with m from sqrt(1/2) to sqrt(2), f = m - 1; log m = 2 atanh(s), s = f / (2 + f), in
    the form that keeps the digits of f. */
 TSR__INLINE double tsr__log_f64(bool fused, double x)
 {
@@ -93,43 +93,27 @@ TSR__INLINE double tsr__log1p_f64(bool fused, double x)
     return u == 1.0 ? x : z;
 }
 
-/* log(1 + e^-|x|) is 2 atanh(s) with s from 0 to 1/3. */
 TSR__INLINE double tsr__softplus_f64(bool fused, double x)
 {
-    const double z = tsr__exp_f64(fused, -__builtin_fabs(x)), s = z / (2.0 + z), q = s * s;
-    double p;
+    const double e = tsr__exp_f64(fused, -__builtin_fabs(x));
 
-    p = tsr__multiply_add_f64(fused, 0.14950981738500885, q, 0.052753430842914097);
-    p = tsr__multiply_add_f64(fused, p, q, 0.092342879071023412);
-    p = tsr__multiply_add_f64(fused, p, q, 0.094567722329905374);
-    p = tsr__multiply_add_f64(fused, p, q, 0.10531879167121386);
-    p = tsr__multiply_add_f64(fused, p, q, 0.11764391214058956);
-    p = tsr__multiply_add_f64(fused, p, q, 0.13333345457867737);
-    p = tsr__multiply_add_f64(fused, p, q, 0.15384615072584126);
-    p = tsr__multiply_add_f64(fused, p, q, 0.18181818186960691);
-    p = tsr__multiply_add_f64(fused, p, q, 0.2222222222217187);
-    p = tsr__multiply_add_f64(fused, p, q, 0.28571428571428825);
-    p = tsr__multiply_add_f64(fused, p, q, 0.40000000000000002);
-    p = tsr__multiply_add_f64(fused, p, q, 0.66666666666666663);
-    p = tsr__multiply_add_f64(fused, p, q, 2.0);
-    return tsr__multiply_add_f64(fused, p, s, x < 0.0 ? 0.0 : x);
+    return tsr__log1p_unit_f64(fused, e) + (x < 0.0 ? 0.0 : x);
 }
 
 /* ---- the error function ---- */
 
-/* As tsr__exp_square_f32. */
+/* As in f32, but low is -1e-6 at most. */
 TSR__INLINE double tsr__exp_square_f64(bool fused, double x, double scale)
 {
     const double high = fused ? x : tsr__f64_of(tsr__bits_f64(x) & ~UINT64_C(0x7ffffff));
     const double s = high * high, rest = fused ? __builtin_fma(x, x, -s) : (x - high) * (x + high);
-    const double low = rest * -scale; /* -1e-6 at most */
-    const double e = tsr__exp_f64(fused, s * -scale);
+    const double low = rest * -scale, e = tsr__exp_f64(fused, s * -scale);
 
     return tsr__multiply_add_f64(fused, e, fused ? low : low * (0.5 * low + 1.0), e);
 }
 
-/* u P(t) is erfcx(z), that is e^(z z) erfc(z), of 0 <= z <= 28 with u = 1 / (1 + z / 4), where t =
-   (16 u - 9) / 7 goes from -1 to 1, relative error 1.2e-16. */
+/* erfcx(z) of z from 0 to 28: u P(t) with u = 1 / (1 + z / 4), where t = (16 u - 9) / 7 goes from
+   -1 to 1, relative error 1.2e-16. */
 TSR__INLINE double tsr__erfcx_f64(bool fused, double z)
 {
     const double u = 1.0 / tsr__multiply_add_f64(fused, 0.25, z, 1.0);
@@ -181,7 +165,6 @@ TSR__INLINE double tsr__erf_f64(bool fused, double x)
     return __builtin_copysign(near < 1.0 ? p : tail, x);
 }
 
-/* The normal distribution function of x, where near is |x|, 39 at most, and e is e^(-near near / 2). */
 TSR__INLINE double tsr__normal_f64(bool fused, double x, double near, double e)
 {
     const double tail = 0.5 * (tsr__erfcx_f64(fused, near * 0.70710678118654752440) * e);
@@ -205,17 +188,16 @@ TSR__INLINE double tsr__gelu_tanh_f64(bool fused, double x)
 
 /* ---- slopes ---- */
 
-/* As those of f32. */
 TSR__INLINE double tsr__sigmoid_slope_f64(bool fused, double x, double by)
 {
-    const double z = tsr__exp_any_f64(fused, -__builtin_fabs(x)), d = 1.0 / (1.0 + z);
+    const double z = tsr__exp_f64(fused, -__builtin_fabs(x)), d = 1.0 / (1.0 + z);
 
     return (x < 0.0 ? z : 1.0) * d * tsr__multiply_add_f64(fused, by, (x < 0.0 ? 1.0 : z) * d, 1.0);
 }
 
 TSR__INLINE double tsr__silu_slope_f64(bool fused, double x)
 {
-    const double z = x < -800.0 ? -800.0 : x, near = z > 800.0 ? 800.0 : z;
+    const double z = __builtin_fabs(x), near = __builtin_copysign(800.0 < z ? 800.0 : z, x);
 
     return tsr__sigmoid_slope_f64(fused, near, near);
 }
@@ -231,8 +213,8 @@ TSR__INLINE double tsr__gelu_slope_f64(bool fused, double x)
 
 TSR__INLINE double tsr__gelu_tanh_slope_f64(bool fused, double x)
 {
-    const double z = x < -40.0 ? -40.0 : x, near = z > 40.0 ? 40.0 : z, square = near * near;
-    const double u = 1.59576912160573071176 * near;
+    const double z = __builtin_fabs(x), near = __builtin_copysign(40.0 < z ? 40.0 : z, x);
+    const double square = near * near, u = 1.59576912160573071176 * near;
 
     return tsr__sigmoid_slope_f64(fused, u * tsr__multiply_add_f64(fused, 0.044715, square, 1.0),
                                   u * tsr__multiply_add_f64(fused, 0.134145, square, 1.0));
@@ -241,7 +223,7 @@ TSR__INLINE double tsr__gelu_tanh_slope_f64(bool fused, double x)
 /* ---- sin ---- */
 
 /* sin of x + quarter * pi / 2, |x| <= TSR_SIN_MOST: the rest from the nearest multiple of pi / 2,
-   whose first two parts have 33 bits, so that multiples of them are exact; polynomials of fdlibm. */
+   whose first two parts have 33 bits, so that multiples of them are exact; polynomials: fdlibm. */
 TSR__INLINE double tsr__sin_f64(bool fused, double x, unsigned quarter)
 {
     const double shift = 0x1.8p52;

@@ -33,14 +33,14 @@ typedef struct parts {
 
 #define T float
 #define EXP(x) tsr__exp_f32(false, x)
-#define LOG1P(x) tsr__log1p_unit_f32(x)
+#define LOG1P(x) tsr__log1p_unit_f32(false, x)
 #define SET
 #define FN(name) name##_f32_plain
 #include "kernel/pair_loss.inc.h"
 
 #define T double
 #define EXP(x) tsr__exp_f64(false, x)
-#define LOG1P(x) tsr__log1p_unit_f64(x)
+#define LOG1P(x) tsr__log1p_unit_f64(false, x)
 #define SET
 #define FN(name) name##_f64_plain
 #include "kernel/pair_loss.inc.h"
@@ -48,28 +48,28 @@ typedef struct parts {
 #ifdef TSR__X86
 #define T float
 #define EXP(x) tsr__exp_f32(true, x)
-#define LOG1P(x) tsr__log1p_unit_f32(x)
+#define LOG1P(x) tsr__log1p_unit_f32(true, x)
 #define SET TSR__AVX2_FMA
 #define FN(name) name##_f32_avx2
 #include "kernel/pair_loss.inc.h"
 
 #define T double
 #define EXP(x) tsr__exp_f64(true, x)
-#define LOG1P(x) tsr__log1p_unit_f64(x)
+#define LOG1P(x) tsr__log1p_unit_f64(true, x)
 #define SET TSR__AVX2_FMA
 #define FN(name) name##_f64_avx2
 #include "kernel/pair_loss.inc.h"
 
 #define T float
 #define EXP(x) tsr__exp_f32(true, x)
-#define LOG1P(x) tsr__log1p_unit_f32(x)
+#define LOG1P(x) tsr__log1p_unit_f32(true, x)
 #define SET TSR__AVX512
 #define FN(name) name##_f32_avx512
 #include "kernel/pair_loss.inc.h"
 
 #define T double
 #define EXP(x) tsr__exp_f64(true, x)
-#define LOG1P(x) tsr__log1p_unit_f64(x)
+#define LOG1P(x) tsr__log1p_unit_f64(true, x)
 #define SET TSR__AVX512
 #define FN(name) name##_f64_avx512
 #include "kernel/pair_loss.inc.h"

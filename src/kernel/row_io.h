@@ -12,6 +12,8 @@
 
 enum { TSR_ROW_PIECE = 8192 }; /* elements, at most */
 
+#define TSR__LINES __attribute__((aligned(64))) /* buffers: vectors that cross a line are slow */
+
 typedef struct tsr_row_io {
     tsr_dtype dtype;
     int64_t size;

@@ -52,7 +52,7 @@ static walk walk_of(const tsr_kernel_call *call, tsr_softmax_kind kind)
 static void row_numbers(const walk *w, const char *x, double *max, double *sum)
 {
     const int64_t size = w->io.size;
-    double buffer[ROW]; /* of f32 or f64 */
+    double TSR__LINES buffer[ROW]; /* of f32 or f64 */
     double top;
 
     *max = -INFINITY;
@@ -70,7 +70,7 @@ static void row_numbers(const walk *w, const char *x, double *max, double *sum)
 static void row_finish(const walk *w, const char *x, double max, double sum, char *y)
 {
     const int64_t size = w->io.size;
-    double buffer[ROW];
+    double TSR__LINES buffer[ROW];
 
     for (int64_t i = 0; i < w->n; i += ROW) {
         const int64_t m = least(ROW, w->n - i);
@@ -88,7 +88,7 @@ static void row_finish(const walk *w, const char *x, double max, double sum, cha
 /* A row that fits the buffer, in one go. */
 static void row(const walk *w, const char *x, char *y)
 {
-    double buffer[ROW];
+    double TSR__LINES buffer[ROW];
     const void *from = tsr__row_load(&w->io, x, w->n, buffer);
     const void *ahead = w->io.half ? NULL : x + w->n * w->io.size;
     const double max = w->parts->row_max(from, w->n);
@@ -111,7 +111,7 @@ static void row(const walk *w, const char *x, char *y)
 static void tile_numbers(const walk *w, const char *x, int64_t width, void *max, double *sum)
 {
     const int64_t skip = w->step * w->io.size;
-    float wide[HEIGHT * WIDTH];
+    float TSR__LINES wide[HEIGHT * WIDTH];
 
     w->parts->columns_start(width, max, sum);
     for (int64_t i = 0; i < w->n; i += HEIGHT) {
@@ -128,7 +128,7 @@ static void tile_finish(const walk *w, const char *x, int64_t width, const void 
                         const double *sum, char *y)
 {
     const int64_t skip = w->step * w->io.size;
-    double buffer[WIDTH], number[WIDTH];
+    double TSR__LINES buffer[WIDTH], number[WIDTH];
 
     for (int64_t k = 0; k < width; k++)
         number[k] = w->log ? log(sum[k]) : 1 / sum[k];
@@ -168,7 +168,7 @@ static void merge_soft(int64_t count, double *numbers, const double *more)
 static void local_soft(const walk *w, const char *x, double *max, double *sum)
 {
     const int64_t slab = w->n * w->step * w->io.size;
-    double top[WIDTH]; /* of f32 or f64 */
+    double TSR__LINES top[WIDTH]; /* of f32 or f64 */
 
     for (int64_t i = 0; i < w->outer; i++, x += slab)
         for (int64_t k = 0; k < w->step; k += WIDTH) {
@@ -186,7 +186,7 @@ static void local_soft(const walk *w, const char *x, double *max, double *sum)
 static void finish_soft(const walk *w, const char *x, const double *max, const double *sum, char *y)
 {
     const int64_t slab = w->n * w->step * w->io.size;
-    double top[WIDTH];
+    double TSR__LINES top[WIDTH];
 
     for (int64_t i = 0; i < w->outer && w->n > 0; i++, x += slab, y += slab)
         for (int64_t k = 0; k < w->step; k += WIDTH) {
@@ -236,7 +236,7 @@ static void log_softmax_finish(const tsr_kernel_call *call, const double *number
 static double row_sum(const walk *w, const char *grad, const char *y)
 {
     const int64_t size = w->io.size;
-    float wide_grad[ROW], wide_y[ROW];
+    float TSR__LINES wide_grad[ROW], wide_y[ROW];
     double sum = 0;
 
     for (int64_t i = 0; i < w->n; i += ROW) {
@@ -251,8 +251,8 @@ static double row_sum(const walk *w, const char *grad, const char *y)
 static void row_grad(const walk *w, const char *grad, const char *y, double sum, char *out)
 {
     const int64_t size = w->io.size;
-    float wide_grad[ROW];
-    double buffer[ROW];
+    float TSR__LINES wide_grad[ROW];
+    double TSR__LINES buffer[ROW];
 
     for (int64_t i = 0; i < w->n; i += ROW) {
         const int64_t m = least(ROW, w->n - i);
@@ -267,7 +267,7 @@ static void row_grad(const walk *w, const char *grad, const char *y, double sum,
 static void tile_sums(const walk *w, const char *grad, const char *y, int64_t width, double *sum)
 {
     const int64_t skip = w->step * w->io.size;
-    float wide_grad[WIDTH], wide_y[WIDTH];
+    float TSR__LINES wide_grad[WIDTH], wide_y[WIDTH];
 
     memset(sum, 0, (size_t)width * sizeof *sum);
     for (int64_t i = 0; i < w->n; i++)
@@ -280,8 +280,8 @@ static void tile_grad(const walk *w, const char *grad, const char *y, int64_t wi
                       const double *sum, char *out)
 {
     const int64_t skip = w->step * w->io.size;
-    float wide_grad[WIDTH];
-    double buffer[WIDTH];
+    float TSR__LINES wide_grad[WIDTH];
+    double TSR__LINES buffer[WIDTH];
 
     for (int64_t i = 0; i < w->n; i++) {
         void *to = tsr__row_room(&w->io, out + i * skip, buffer);
@@ -300,7 +300,7 @@ static void backward(const tsr_kernel_call *call, const walk *w, int steps, doub
     const int64_t slab = w->n * w->step * w->io.size;
     const char *grad = call->in[0].data, *y = call->in[1].data;
     char *out = call->out[0].data;
-    double own[WIDTH];
+    double TSR__LINES own[WIDTH];
 
     for (int64_t i = 0; i < w->outer; i++)
         for (int64_t k = 0; k < w->step; k += WIDTH) {
@@ -385,7 +385,7 @@ static void forward(const tsr_kernel_call *call, tsr_softmax_kind kind)
     const int64_t slab = w.n * w.step * w.io.size;
     const char *x = call->in[0].data;
     char *y = call->out[0].data;
-    double top[WIDTH], sum[WIDTH];
+    double TSR__LINES top[WIDTH], sum[WIDTH];
 
     for (int64_t i = 0; i < w.outer && w.n > 0; i++)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
