@@ -11,9 +11,10 @@ failed=0
 
 # Builds that are slow take a few steps on one mesh, which is what their sanitizers want to see.
 steps=100
-meshes='2 4 2x2'
+meshes='2 4 1x2 2x2' # batches x what the model shares out
 patience=20 # seconds to end after ctrl-C
-[ "$model$way" != fashionthread ] || meshes="$meshes 1x2 space=2 data=3"
+[ "$way" = mpi ] || meshes="$meshes 1x4 data=3"
+[ "$model$way" != fashionthread ] || meshes="$meshes space=2"
 [ -z "${TESSERA_TEST_SAMPLE-}" ] || steps=6 meshes=2x2 patience=60
 
 fail() {
@@ -86,6 +87,7 @@ run() { # run RANKS OPTION...
 ranks_of() {
     case $1 in
     1 | 2) echo "$1" ;;
+    1x2) echo 2 ;;
     *) echo 4 ;; # of threads it does not matter
     esac
 }
