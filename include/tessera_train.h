@@ -100,7 +100,7 @@ TSR_API tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *o
                                      tsr_tensor *const *params, int n, tsr_optimizer **out);
 TSR_API void tsr_optimizer_free(tsr_optimizer *optimizer); /* Local. NULL is fine. */
 /* Change all parameters that have a gradient by it, and clear that. Nothing of it is recorded on a
-   tape. Collective. */
+   tape. After an error that was not cleared it does nothing and gives that. Collective. */
 TSR_API tsr_status tsr_optimizer_step(tsr_optimizer *optimizer);
 TSR_API tsr_status tsr_optimizer_lr_set(tsr_optimizer *optimizer, double lr); /* Local. */
 TSR_API double tsr_optimizer_lr(const tsr_optimizer *optimizer);              /* Local. */

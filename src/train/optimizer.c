@@ -384,6 +384,8 @@ tsr_status tsr_optimizer_step(tsr_optimizer *opt)
     tsr_ctx *ctx = opt->mesh->ctx;
     tsr_status st;
 
+    if (ctx->error.code != TSR_OK) /* gradients may be missing or half there */
+        return ctx->error.code;
     ctx->unrecorded++;
     TSR_TRY(tsr__scope_push(ctx));
     for (int i = 0; i < opt->n && st == TSR_OK; i++) {
