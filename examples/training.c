@@ -372,10 +372,8 @@ static void print_table(const training *t, const int64_t *along, effort work, co
     if (several)
         printf("%-28s %s per step\n", "received along several dims",
                bytes_text((double)several / steps, a, sizeof a));
-    printf("%-28s %.2f ms per step", "moving data for ops", 1e3 * work.moving / (steps + 1));
-    if (work.hidden > 0)
-        printf(", while %.2f ms were computed", 1e3 * work.hidden / (steps + 1));
-    putchar('\n');
+    printf("%-28s %.2f ms per step, while %.2f ms were computed\n", "moving data for ops",
+           1e3 * work.moving / (steps + 1), 1e3 * work.hidden / (steps + 1));
     for (int i = 0; i < tsr_mesh_size(t->mesh); i++) {
         least = fmin(least, memory[i]);
         most = fmax(most, memory[i]);
