@@ -251,6 +251,9 @@ TSR_API void tsr_unref(tsr_tensor *x);                        /* Local. */
 TSR_API tsr_status tsr_scope_push(tsr_mesh *mesh); /* Local. */
 TSR_API tsr_status tsr_scope_pop(tsr_mesh *mesh);  /* Local. */
 TSR_API tsr_tensor *tsr_keep(tsr_tensor *x);       /* Local. */
+/* Pop the scope and hand x on to the one outside: how a function ends that gives one tensor and
+   leaves nothing else behind. Returns x. Local. */
+TSR_API tsr_tensor *tsr_scope_return(tsr_tensor *x);
 
 /* npy files, version 1 to 3, C order: one file, each rank reads and writes its part. */
 TSR_API tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path,

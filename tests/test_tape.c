@@ -488,6 +488,30 @@ static void test_sim(void **state)
 
 /* ---- memory ---- */
 
+/* What a layer in a scope of its own leaves behind is its result, and what the tape needs. */
+static tsr_tensor *layer(tsr_mesh *mesh, tsr_tensor *x)
+{
+    tsr_scope_push(mesh);
+    return tsr_scope_return(tsr_neg(tsr_affine(tsr_neg(x), 2, 1)));
+}
+
+static tsr_status layers_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *w = tsr_watch(tsr_full(mesh, "f32[65536]", 0.5)), *x = w;
+    float g[1];
+
+    (void)arg;
+    tsr_counters_reset(mesh);
+    CHECK(tsr_tape_begin(mesh) == TSR_OK);
+    for (int i = 0; i < 8; i++)
+        x = layer(mesh, x);
+    CHECK(tsr_counters_get(mesh).memory < 12 * (size_t)65536 * sizeof(float)); /* not 24 */
+    CHECK(tsr_backward(mean_of(x)) == TSR_OK);
+    CHECK(tsr_to_host(tsr_slice(tsr_grad(w), 0, 0, 1, 1), g, sizeof g) == TSR_OK);
+    CHECK(g[0] == 256 / 65536.0f);
+    return TSR_OK;
+}
+
 static tsr_tensor *wide(tsr_tensor *const *in, int n, void *arg)
 {
     tsr_tensor *x = in[0];
@@ -542,6 +566,7 @@ static void test_memory(void **state)
 {
     (void)state;
     pass_on("1", memory_job, NULL);
+    pass_on("1", layers_job, NULL);
 }
 
 /* ---- what is refused ---- */
@@ -633,6 +658,19 @@ static tsr_status not_watched(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
     return tsr_grad_set(x, w);
 }
 
+static tsr_status popped(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
+{
+    (void)w;
+    (void)x;
+    return tsr_scope_pop(mesh);
+}
+
+static tsr_status returned(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
+{
+    tsr_scope_return(tsr_mul(w, x));
+    return tsr_mesh_status(mesh);
+}
+
 static tsr_status result_watched(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
 {
     tsr_watch(tsr_mul(w, x));
@@ -656,6 +694,8 @@ static const struct {
     {no_float, TSR_ERR_DTYPE, "i32[3]@[R] is no floating point tensor"},
     {not_watched, TSR_ERR_STATE, "is not watched"},
     {result_watched, TSR_ERR_STATE, "depends on watched tensors already"},
+    {popped, TSR_ERR_STATE, "tsr_scope_pop: this scope is the tape's"},
+    {returned, TSR_ERR_STATE, "tsr_scope_return: this scope is the tape's"},
 };
 
 static tsr_status wrong_job(tsr_mesh *mesh, void *arg)

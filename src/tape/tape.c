@@ -19,6 +19,7 @@ tsr_status tsr__tape_push(tsr_ctx *ctx)
     TSR_TRY(tsr__scope_push(ctx));
     tape->outer = ctx->tape;
     tape->scope = ctx->scope;
+    tape->scope->taped = true;
     tape->first = ctx->tape_next + 1;
     ctx->tape = tape;
     tape = NULL;

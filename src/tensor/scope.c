@@ -98,13 +98,40 @@ tsr_status tsr_scope_push(tsr_mesh *mesh)
     return tsr__settle(mesh->ctx, tsr__scope_push(mesh->ctx));
 }
 
+/* May the program pop the innermost scope? */
+static tsr_status check_pop(tsr_ctx *ctx, const char *function)
+{
+    if (!ctx->scope->outer)
+        return tsr__fail(&ctx->error, TSR_ERR_STATE,
+                         "%s: every scope that was pushed has been popped already", function);
+    if (ctx->scope->taped)
+        return tsr__fail(&ctx->error, TSR_ERR_STATE,
+                         "%s: this scope is the tape's, which tsr_backward or tsr_tape_drop ends",
+                         function);
+    return TSR_OK;
+}
+
 tsr_status tsr_scope_pop(tsr_mesh *mesh)
 {
-    if (!mesh->ctx->scope->outer)
-        return tsr__fail(&mesh->ctx->error, TSR_ERR_STATE,
-                         "tsr_scope_pop: every scope that was pushed has been popped already");
-    tsr__scope_pop(mesh->ctx);
-    return TSR_OK;
+    tsr_status st = check_pop(mesh->ctx, "tsr_scope_pop");
+
+    if (st == TSR_OK)
+        tsr__scope_pop(mesh->ctx);
+    return st;
+}
+
+tsr_tensor *tsr_scope_return(tsr_tensor *x)
+{
+    tsr_ctx *ctx;
+    tsr_status st;
+
+    if (!x)
+        return NULL;
+    ctx = x->mesh->ctx;
+    st = check_pop(ctx, "tsr_scope_return");
+    if (st == TSR_OK)
+        tsr__scope_pop_but(ctx, &x, !x->failed);
+    return tsr__tensor_or_error(ctx, st, x);
 }
 
 tsr_tensor *tsr_keep(tsr_tensor *x)

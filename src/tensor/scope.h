@@ -8,6 +8,7 @@
 struct tsr_scope {
     struct tsr_scope *outer;
     tsr_tensor *first;
+    bool taped; /* it is a tape's, and goes with that */
     bool limited;
     int64_t budget; /* bytes that redistributions may still bring a rank, if it is limited */
 };
