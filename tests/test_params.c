@@ -105,7 +105,8 @@ static tsr_status weights_job(tsr_mesh *mesh, void *arg)
         for (int64_t k = 0; k < n && i == 0; k++) /* -1 / sqrt(3) to 1 / sqrt(3) */
             CHECK(fabs(host[k]) <= 1 / sqrt(3) && (k == 0 || host[k] != host[0]));
     }
-    v->known = true;
+    if (tsr_mesh_size(mesh) == 1) /* alone: ranks share it */
+        v->known = true;
     CHECK(!tsr_params_find(p, "none") && strcmp(tsr_params_name(p, 99), "") == 0);
     tsr_params_free(p);
     return TSR_OK;
