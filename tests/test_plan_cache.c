@@ -274,9 +274,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(memory_stays),
     };
 
-    if (argc > 1 && strcmp(argv[1], "mpi") == 0) {
-        char *args[] = {argv[0], (char[]){"--world=mpi"}, (char[]){"--mesh=2x2"}};
-        return tsr_main(3, args, NULL, forgetting, NULL);
-    }
+    if (argc > 1 && strcmp(argv[1], "mpi") == 0)
+        return run_under_mpi("2x2", forgetting, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
