@@ -140,64 +140,75 @@ TSR__INLINE float tsr__softplus_f32(bool fused, float x)
 
 /* ---- the error function ---- */
 
-/* e^(-x x scale) with a scale of 1 or 1/2. Without fma it is the high half of x that has a square
-   without rounding. */
-TSR__INLINE float tsr__exp_square_f32(bool fused, float x, float scale)
-{
-    const float high = fused ? x : tsr__f32_of(tsr__bits_f32(x) & 0xfffff000u), s = high * high;
-    const float rest = fused ? __builtin_fmaf(x, x, -s) : (x - high) * (x + high);
-    const float low = rest * -scale; /* -0.02 at most; with fma its square is nothing */
-    const float e = tsr__exp_f32(fused, s * -scale);
-
-    return tsr__multiply_add(fused, e, fused ? low : low * (0.5f * low + 1.0f), e);
-}
-
-/* erfcx(z), that is e^(z z) erfc(z), of z >= 0: u P(u) with u = 1 / (1 + z / 2), relative error
-   4e-8. */
-TSR__INLINE float tsr__erfcx_f32(bool fused, float z)
-{
-    const float u = 1.0f / tsr__multiply_add(fused, 0.5f, z, 1.0f);
-    float p;
-
-    p = tsr__multiply_add(fused, -0.059097674f, u, 0.2847154f);
-    p = tsr__multiply_add(fused, p, u, -0.48749152f);
-    p = tsr__multiply_add(fused, p, u, 0.27840182f);
-    p = tsr__multiply_add(fused, p, u, -0.026856992f);
-    p = tsr__multiply_add(fused, p, u, 0.20278512f);
-    p = tsr__multiply_add(fused, p, u, 0.24307883f);
-    p = tsr__multiply_add(fused, p, u, 0.28237876f);
-    p = tsr__multiply_add(fused, p, u, 0.28208622f);
-    return p * u;
-}
-
+/* Near 0 by a polynomial, then 1 - (P / Q)^2, to where that is 1; absolute error 1e-8. */
 TSR__INLINE float tsr__erf_f32(bool fused, float x)
 {
-    const float z = __builtin_fabsf(x), near = z > 16.0f ? 16.0f : z, s = near * near;
-    const float tail = 1.0f - tsr__erfcx_f32(fused, near) * tsr__exp_square_f32(fused, near, 1.0f);
-    float p;
+    const float a = __builtin_fabsf(x), z = 4.0f < a ? 4.0f : a;
+    const float s = z * z, t = z - 0.92f;
+    float near, p, q;
 
-    p = tsr__multiply_add(fused, -0.0005990491f, s, 0.00499311f);
-    p = tsr__multiply_add(fused, p, s, -0.026766568f);
-    p = tsr__multiply_add(fused, p, s, 0.11281815f);
-    p = tsr__multiply_add(fused, p, s, -0.37612495f);
-    p = tsr__multiply_add(fused, p, s, 0.12837917f);
-    p = tsr__multiply_add(fused, p, near, near);
-    return __builtin_copysignf(near < 0.92f ? p : tail, x);
+    near = tsr__multiply_add(fused, -0.0005990491f, s, 0.00499311f);
+    near = tsr__multiply_add(fused, near, s, -0.026766568f);
+    near = tsr__multiply_add(fused, near, s, 0.11281815f);
+    near = tsr__multiply_add(fused, near, s, -0.37612495f);
+    near = tsr__multiply_add(fused, near, s, 0.12837917f);
+    near = tsr__multiply_add(fused, near, z, z);
+    p = tsr__multiply_add(fused, 0.0045719569f, t, -0.054798244f);
+    p = tsr__multiply_add(fused, p, t, 0.25344461f);
+    p = tsr__multiply_add(fused, p, t, -0.53679386f);
+    p = tsr__multiply_add(fused, p, t, 0.43958193f);
+    q = tsr__multiply_add(fused, 0.021050565f, t, 0.0025111033f);
+    q = tsr__multiply_add(fused, q, t, 0.24784259f);
+    q = tsr__multiply_add(fused, q, t, 0.031296255f);
+    q = tsr__multiply_add(fused, q, t, 1.0f);
+    p /= q;
+    return __builtin_copysignf(z < 0.92f ? near : 1.0f - p * p, x);
 }
 
-/* The normal distribution, whose tail is not 1 less something; e is e^(-x x / 2). */
-TSR__INLINE float tsr__normal_f32(bool fused, float x, float near, float e)
+/* -z z - c, rounded once; without fma it is the high half of z that has an exact square. */
+TSR__INLINE float tsr__minus_square_f32(bool fused, float z, float c)
 {
-    const float tail = 0.5f * (tsr__erfcx_f32(fused, near * 0.70710678f) * e);
+    const float high = tsr__f32_of(tsr__bits_f32(z) & 0xfffff000u);
 
-    return x < 0.0f ? tail : 1.0f - tail;
+    return fused ? __builtin_fmaf(-z, z, -c) : (-high * high - c) - (z - high) * (z + high);
 }
 
+/* The tail of the normal distribution from z on, 0 <= z <= 15, less z times its density if it is
+   for the slope. It is e^(-z z / 2) P(z) / Q(z), relative error 6e-9, and e^(-z z / 2) is
+   2^n (d + r) / (d - r) with r = -z z - 2 n ln 2 and d = r coth(r / 4), a series of r r. All of it
+   takes one division. 2^64 is there since n may be below -126. */
+TSR__INLINE float tsr__normal_tail_f32(bool fused, bool slope, float z)
+{
+    const float shift = 0x1.8p23f + 64;
+    const float t = tsr__multiply_add(fused, z * -0.72134752f, z, shift), n = t - shift;
+    const float r = tsr__multiply_add(fused, n, 4.24388880e-4f,
+                                      tsr__minus_square_f32(fused, z, n * 1.38671875f));
+    const float s = r * r;
+    float d, p, q;
+
+    d = tsr__multiply_add(fused, -3.4549204e-4f, s, 8.3332919e-2f);
+    d = tsr__multiply_add(fused, d, s, 4.0f);
+    p = tsr__multiply_add(fused, 4.1087142e-3f, z, 4.0582130e-2f);
+    p = tsr__multiply_add(fused, p, z, 1.8308367e-1f);
+    p = tsr__multiply_add(fused, p, z, 4.3809066e-1f);
+    p = tsr__multiply_add(fused, p, z, 0.5f);
+    q = tsr__multiply_add(fused, 1.0298898e-2f * 0x1p64f, z, 1.0173083e-1f * 0x1p64f);
+    q = tsr__multiply_add(fused, q, z, 4.6907074e-1f * 0x1p64f);
+    q = tsr__multiply_add(fused, q, z, 1.2018743f * 0x1p64f);
+    q = tsr__multiply_add(fused, q, z, 1.6740663f * 0x1p64f);
+    q = tsr__multiply_add(fused, q, z, 0x1p64f);
+    if (slope)
+        p = tsr__multiply_add(fused, z * (-0.39894228f * 0x1p-64f), q, p);
+    return tsr__f32_of(tsr__bits_f32(d + r) + (tsr__bits_f32(t) << 23)) * p / ((d - r) * q);
+}
+
+/* Clamped as an integer, which takes one step; NaN comes back by x. */
 TSR__INLINE float tsr__gelu_f32(bool fused, float x)
 {
-    const float z = __builtin_fabsf(x), near = z > 32.0f ? 32.0f : z;
+    const uint32_t a = tsr__bits_f32(x) & 0x7fffffffu, most = 0x41700000u; /* 15 */
+    const float tail = tsr__normal_tail_f32(fused, false, tsr__f32_of(a < most ? a : most));
 
-    return x * tsr__normal_f32(fused, x, near, tsr__exp_square_f32(fused, near, 0.5f));
+    return x * (x < 0.0f ? tail : 1.0f - tail);
 }
 
 TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
@@ -226,13 +237,13 @@ TSR__INLINE float tsr__silu_slope_f32(bool fused, float x)
     return tsr__sigmoid_slope_f32(fused, near, near);
 }
 
+/* That of -x is 1 less that of x. */
 TSR__INLINE float tsr__gelu_slope_f32(bool fused, float x)
 {
-    const float z = __builtin_fabsf(x), near = z > 32.0f ? 32.0f : z;
-    const float e = tsr__exp_square_f32(fused, near, 0.5f);
+    const float z = __builtin_fabsf(x);
+    const float slope = tsr__normal_tail_f32(fused, true, 15.0f < z ? 15.0f : z);
 
-    return tsr__multiply_add(fused, __builtin_copysignf(near, x) * 0.39894228f, e,
-                             tsr__normal_f32(fused, x, near, e));
+    return x < 0.0f ? slope : 1.0f - slope;
 }
 
 TSR__INLINE float tsr__gelu_tanh_slope_f32(bool fused, float x)
