@@ -38,11 +38,11 @@ static const bound functions[] = {
     {"log1p", NULL, 2, 0},        {"sqrt", NULL, 0.5, 0},      {"rsqrt", NULL, 1.5, 0},
     {"reciprocal", NULL, 0.5, 0}, {"tanh", NULL, 3, 0},        {"sigmoid", NULL, 2, 0},
     {"gelu", NULL, 8, 0},         {"gelu", "tanh=true", 3, 2}, {"silu", NULL, 3, 0},
-    {"softplus", NULL, 3.5, 0},   {"sin", NULL, 0.6, 0},       {"cos", NULL, 0.6, 0},
-    {"floor", NULL, 0, 0},        {"ceil", NULL, 0, 0},        {"round", NULL, 0, 0},
-    {"erf", NULL, 2.5, 0},        {"leaky_relu", NULL, 1, 0},  {"elu", "alpha=2", 3, 0},
-    {"clamp", "min=-1", 0, 0},    {"clamp", "max=2", 0, 0},    {"affine", "mul=-2", 0, 0},
-    {"fill", "value=3", 0, 0},
+    {"mish", NULL, 4.5, 0},       {"softplus", NULL, 3.5, 0},  {"sin", NULL, 0.6, 0},
+    {"cos", NULL, 0.6, 0},        {"floor", NULL, 0, 0},       {"ceil", NULL, 0, 0},
+    {"round", NULL, 0, 0},        {"erf", NULL, 2.5, 0},       {"leaky_relu", NULL, 1, 0},
+    {"elu", "alpha=2", 3, 0},     {"clamp", "min=-1", 0, 0},   {"clamp", "max=2", 0, 0},
+    {"affine", "mul=-2", 0, 0},   {"fill", "value=3", 0, 0},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -207,9 +207,13 @@ static void test_slopes(void **state)
         const char *op, *attr;
         double most; /* what an output can be, or an input */
     } slopes[] = {
-        {"relu_backward", NULL, INFINITY}, {"tanh_backward", NULL, 1},
-        {"sigmoid_backward", NULL, 1},     {"silu_backward", NULL, INFINITY},
-        {"gelu_backward", NULL, INFINITY}, {"gelu_backward", "tanh=true", INFINITY},
+        {"relu_backward", NULL, INFINITY},
+        {"tanh_backward", NULL, 1},
+        {"sigmoid_backward", NULL, 1},
+        {"silu_backward", NULL, INFINITY},
+        {"mish_backward", NULL, INFINITY},
+        {"gelu_backward", NULL, INFINITY},
+        {"gelu_backward", "tanh=true", INFINITY},
     };
     enum { N = 65536 };
     (void)state;

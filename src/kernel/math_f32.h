@@ -92,6 +92,14 @@ TSR__INLINE float tsr__sigmoid_f32(bool fused, float x)
     return (x < 0.0f ? z : 1.0f) / (1.0f + z);
 }
 
+/* tanh(log(1 + w)) is n / (n + 2) with w = e^x and n = w (w + 2). */
+TSR__INLINE float tsr__mish_f32(bool fused, float x)
+{
+    const float w = tsr__exp_f32(fused, 20.0f < x ? 20.0f : x), n = w * (w + 2.0f);
+
+    return x * (n / (n + 2.0f));
+}
+
 /* ---- logarithms ---- */
 
 /* x = 2^e m with m from sqrt(1/2) to sqrt(2); log m by the polynomial of Cephes. Subnormal x is
@@ -235,6 +243,15 @@ TSR__INLINE float tsr__silu_slope_f32(bool fused, float x)
     const float z = __builtin_fabsf(x), near = __builtin_copysignf(120.0f < z ? 120.0f : z, x);
 
     return tsr__sigmoid_slope_f32(fused, near, near);
+}
+
+/* Of n / (n + 2) it is 4 w (w + 1) / (n + 2)^2. */
+TSR__INLINE float tsr__mish_slope_f32(bool fused, float x)
+{
+    const float above = x < -120.0f ? -120.0f : x, near = 20.0f < above ? 20.0f : above;
+    const float w = tsr__exp_f32(fused, near), n = w * (w + 2.0f), d = 1.0f / (n + 2.0f);
+
+    return d * tsr__multiply_add(fused, 4.0f * near * w, (w + 1.0f) * d, n);
 }
 
 /* That of -x is 1 less that of x. */

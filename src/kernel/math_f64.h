@@ -54,6 +54,13 @@ TSR__INLINE double tsr__sigmoid_f64(bool fused, double x)
     return (x < 0.0 ? z : 1.0) / (1.0 + z);
 }
 
+TSR__INLINE double tsr__mish_f64(bool fused, double x)
+{
+    const double w = tsr__exp_f64(fused, 40.0 < x ? 40.0 : x), n = w * (w + 2.0);
+
+    return x * (n / (n + 2.0));
+}
+
 /* ---- logarithms ---- */
 
 /* x = 2^e m with m from sqrt(1/2) to sqrt(2), f = m - 1; log m = 2 atanh(s), s = f / (2 + f), in
@@ -218,6 +225,14 @@ TSR__INLINE double tsr__silu_slope_f64(bool fused, double x)
     const double z = __builtin_fabs(x), near = __builtin_copysign(800.0 < z ? 800.0 : z, x);
 
     return tsr__sigmoid_slope_f64(fused, near, near);
+}
+
+TSR__INLINE double tsr__mish_slope_f64(bool fused, double x)
+{
+    const double above = x < -800.0 ? -800.0 : x, near = 40.0 < above ? 40.0 : above;
+    const double w = tsr__exp_f64(fused, near), n = w * (w + 2.0), d = 1.0 / (n + 2.0);
+
+    return d * tsr__multiply_add_f64(fused, 4.0 * near * w, (w + 1.0) * d, n);
 }
 
 TSR__INLINE double tsr__gelu_slope_f64(bool fused, double x)
