@@ -293,27 +293,37 @@ static void test_special(void **state)
         }
 }
 
+/* Of f64 too, where the exponent of e gets as large as it can; odd whole numbers beyond 2^52. */
 static void test_power(void **state)
 {
-    static const bound pow32 = {"pow", NULL, 0.51, 0};
+    static const bound power = {"pow", NULL, 0.51, 0};
+    static const double whole[] = {0x1p52 + 1, -0x1p52 - 1, 0x1p53 - 1, 0x1p53, 3, -4};
     const tsr_op *op = tsr_op_find(NULL, "pow");
     enum { N = 4000 };
     uint64_t seed = 77;
     (void)state;
 
-    for (int t = 0; t < 20; t++) {
-        tsr_kernel_call call = unary_call(TSR_F32, SHAPE(N), SHAPE(N));
+    for (int t = 0; t < 40; t++) {
+        const tsr_dtype dtype = dtypes[t % 2];
+        tsr_kernel_call call = unary_call(dtype, SHAPE(N), SHAPE(N));
 
         call.n_in = 2;
-        call.in[1] = operand(TSR_F32, SHAPE(N));
+        call.in[1] = operand(dtype, SHAPE(N));
         for (int64_t i = 0; i < N; i++) {
             double x = (double)below(&seed, 1 << 24) / (1 << 22);
-            ((float *)call.in[0].data)[i] =
-                (float)(t < 10 ? x : ldexp(x, (int)below(&seed, 250) - 125));
-            ((float *)call.in[1].data)[i] =
-                (float)((double)below(&seed, 1 << 24) / (1 << 24) * (t < 10 ? 60 : 3) - 1.5);
+            double y = (double)below(&seed, 1 << 24) / (1 << 24) * (t < 20 ? 60 : 3) - 1.5;
+
+            x = t < 20 ? x : ldexp(x, (int)below(&seed, 250) - 125);
+            if (dtype == TSR_F64 && i % 3 == 1 && x > 0)
+                y = 740 / log(x) * (i % 2 ? 1 : -1);
+            if (dtype == TSR_F64 && i % 100 == 0) {
+                x = i % 200 ? -1 : -1 - 0x1p-52;
+                y = whole[i / 100 % 6];
+            }
+            tsr__put(dtype, call.in[0].data, i, x);
+            tsr__put(dtype, call.in[1].data, i, y);
         }
-        worst(&pow32, op, &call);
+        worst(&power, op, &call);
         free_call(&call);
     }
 }

@@ -9,17 +9,23 @@
 
 /* ---- exponentials ---- */
 
-/* e^x of any x: n goes from -1075 to 1024, and the last bits of t are n + 2046. */
-TSR__INLINE double tsr__exp_any_f64(bool fused, double x)
+/* e^(x + low) of any x and a small low: n goes from -1075 to 1024, and the last bits of t are
+   n + 2046. */
+TSR__INLINE double tsr__exp_sum_f64(bool fused, double x, double low)
 {
     const double shift = 0x1.8p52 + 2046, most = 710.0 < x ? 710.0 : x; /* NaN stays */
     const uint64_t keep = (uint64_t)__builtin_isless(x, -746.0) - 1u;
     const double t = tsr__multiply_add_f64(fused, most, 0x1.71547652b82fep+0, shift), n = t - shift;
     const uint64_t both = tsr__bits_f64(t), half = both >> 1 << 52;
-    double p = tsr__exp_poly_f64(fused, tsr__exp_rest_f64(fused, most, n)) + 1.0;
+    double p = tsr__exp_poly_f64(fused, tsr__exp_rest_f64(fused, most, n) + low) + 1.0;
 
     p = p * tsr__f64_of(half) * tsr__f64_of((both << 52) - half);
     return tsr__f64_of(tsr__bits_f64(p) & keep);
+}
+
+TSR__INLINE double tsr__exp_any_f64(bool fused, double x)
+{
+    return tsr__exp_sum_f64(fused, x, -0.0); /* which changes nothing, so nothing is added */
 }
 
 /* e^x - 1 of x from -700 to 700. */
@@ -63,17 +69,24 @@ TSR__INLINE double tsr__mish_f64(bool fused, double x)
 
 /* ---- logarithms ---- */
 
-/* x = 2^e m with m from sqrt(1/2) to sqrt(2), f = m - 1; log m = 2 atanh(s), s = f / (2 + f), in
-   the form that keeps the digits of f. */
-TSR__INLINE double tsr__log_f64(bool fused, double x)
+/* x = 2^n m with m from sqrt(1/2) to sqrt(2), x not negative: gives n, and m - 1. */
+TSR__INLINE double tsr__split_f64(double x, double *n)
 {
     const uint64_t tiny = 0u - (uint64_t)__builtin_isless(x, 0x1p-1022);
     const uint64_t more = tiny & UINT64_C(54) << 52, from = 0x3fe6a09e667f3bcd;
     const uint64_t u = tsr__bits_f64(x * tsr__f64_of((UINT64_C(1023) << 52) + more));
     const uint64_t e = (u - from) & UINT64_C(0xfff) << 52;
     const uint64_t places = (e - more + (UINT64_C(1100) << 52)) >> 52; /* n + 1100 */
-    const double n = tsr__f64_of(places | UINT64_C(0x4330000000000000)) - (0x1p52 + 1100);
-    const double f = tsr__f64_of(u - e) - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+
+    *n = tsr__f64_of(places | UINT64_C(0x4330000000000000)) - (0x1p52 + 1100);
+    return tsr__f64_of(u - e) - 1.0;
+}
+
+/* With f = m - 1, log m = 2 atanh(s), s = f / (2 + f), in the form that keeps the digits of f. */
+TSR__INLINE double tsr__log_f64(bool fused, double x)
+{
+    double n;
+    const double f = tsr__split_f64(x, &n), s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
     double p, y;
 
     p = tsr__multiply_add_f64(fused, 0.1308734866861741, z, 0.13268699694889352);
@@ -250,6 +263,85 @@ TSR__INLINE double tsr__gelu_tanh_slope_f64(bool fused, double x)
 
     return tsr__sigmoid_slope_f64(fused, u * tsr__multiply_add_f64(fused, 0.044715, square, 1.0),
                                   u * tsr__multiply_add_f64(fused, 0.134145, square, 1.0));
+}
+
+/* ---- powers ---- */
+
+TSR__INLINE bool tsr__is_whole_f64(double x)
+{
+    const double z = __builtin_fabs(x);
+
+    return (z + 0x1p52) - 0x1p52 == z || z >= 0x1p52;
+}
+
+TSR__INLINE double tsr__signed_power_f64(double x, double y, double z)
+{
+    const double base = __builtin_fabs(x), sign = tsr__is_whole_f64(0.5 * y) ? 1.0 : -1.0;
+    const double none = base == 0.0 ? 1.0 : (double)NAN;
+    const double root = base == (double)INFINITY ? 1.0 : none;
+    const double minus = tsr__is_whole_f64(y) ? sign : root;
+    double one;
+
+    z *= __builtin_copysign(1.0, x) < 0.0 ? minus : 1.0;
+    one = __builtin_fabs(y) == (double)INFINITY ? 1.0 : z;
+    z = base == 1.0 ? (x == 1.0 ? 1.0 : one) : z;
+    return y == 0.0 ? 1.0 : z;
+}
+
+/* a b + c in two parts: the first is a b, rounded. */
+TSR__INLINE double tsr__product_f64(double a, double b, double c, double *low)
+{
+    const double high = a * b;
+
+    *low = __builtin_fma(a, b, -high) + c;
+    return high;
+}
+
+/* The same of a + b, |a| >= |b|. */
+TSR__INLINE double tsr__sum_f64(double a, double b, double c, double *low)
+{
+    const double high = a + b;
+
+    *low = (a - high) + b + c;
+    return high;
+}
+
+/* log x of x >= 0 in two parts, relative error 2^-65; only with fma. s has a second part too, and
+   2 atanh(s) = 2 s + s^3 (2 / 3 + ...). */
+TSR__INLINE double tsr__log_parts_f64(double x, double *low)
+{
+    double n, s_low, q_low, c_low, w_low, v_low, a_low;
+    const double f = tsr__split_f64(x, &n), g = 2.0 + f, r = 1.0 / g, s = f * r;
+    double q, p, c, w, v, a;
+
+    s_low = r * (__builtin_fma(-s, g, f) - s * (f - (g - 2.0)));
+    q = tsr__product_f64(s, s, 2.0 * s * s_low, &q_low);
+    p = __builtin_fma(0.11723407891610548, q, 0.11706212672721462);
+    p = __builtin_fma(p, q, 0.13334805653450281);
+    p = __builtin_fma(p, q, 0.15384594943229627);
+    p = __builtin_fma(p, q, 0.18181818335591766);
+    p = __builtin_fma(p, q, 0.22222222221654909);
+    p = __builtin_fma(p, q, 0.28571428571429368);
+    p = __builtin_fma(p, q, 0.4);
+    c = tsr__sum_f64(0x1.5555555555555p-1, p * q, 0x1.5555555555555p-55, &c_low);
+    w = tsr__product_f64(q, s, __builtin_fma(q, s_low, q_low * s), &w_low);
+    v = tsr__product_f64(w, c, __builtin_fma(w, c_low, w_low * c), &v_low);
+    a = tsr__sum_f64(n * 0x1.62e42fefa38p-1, 2.0 * s,
+                     __builtin_fma(n, 0x1.ef35793c7673p-45, 2.0 * s_low), &a_low);
+    a = tsr__sum_f64(a, v, a_low + v_low, low);
+    a = x == 0.0 ? (double)-INFINITY : a;
+    return x < (double)INFINITY ? a : x; /* NaN too */
+}
+
+/* Only with fma. */
+TSR__INLINE double tsr__pow_f64(double x, double y)
+{
+    double low, lower;
+    const double base = __builtin_fabs(x), high = tsr__log_parts_f64(base, &low);
+    const double p = tsr__product_f64(y, high, y * low, &lower);
+
+    return tsr__signed_power_f64(
+        x, y, tsr__exp_sum_f64(true, p, __builtin_fabs(p) < 1000.0 ? lower : 0.0));
 }
 
 /* ---- sin ---- */
