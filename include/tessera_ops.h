@@ -35,6 +35,7 @@ TSR_API tsr_tensor *tsr_reciprocal(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_tanh(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sigmoid(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_silu(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_mish(tsr_tensor *x); /* x times tanh(log(1 + e^x)) */
 TSR_API tsr_tensor *tsr_softplus(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
@@ -49,6 +50,7 @@ TSR_API tsr_tensor *tsr_relu_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_tanh_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x);
+TSR_API tsr_tensor *tsr_mish_backward(tsr_tensor *grad, tsr_tensor *x);
 TSR_API tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh);
 TSR_API tsr_tensor *tsr_leaky_relu(tsr_tensor *x, double negative_slope);
 TSR_API tsr_tensor *tsr_elu(tsr_tensor *x, double alpha);
@@ -663,7 +665,6 @@ TSR_API tsr_tensor *tsr_relu6(tsr_tensor *x);
 /* alpha x + beta, but not below 0 and not above 1 */
 TSR_API tsr_tensor *tsr_hardsigmoid(tsr_tensor *x, double alpha, double beta);
 TSR_API tsr_tensor *tsr_hardswish(tsr_tensor *x); /* x times hardsigmoid(x) */
-TSR_API tsr_tensor *tsr_mish(tsr_tensor *x);      /* x times tanh(log(1 + e^x)) */
 /* scale times elu(x) */
 TSR_API tsr_tensor *tsr_selu(tsr_tensor *x, double alpha, double scale);
 /* x where it is positive, else alpha (e^(x / alpha) - 1) */

@@ -85,6 +85,8 @@ static const struct {
     {1, 50, "pointwise.sigmoid_backward.f32.reference"},
     {1, 51, "pointwise.silu_backward.f32.reference"},
     {1, 52, "pointwise.gelu_backward.f32.reference"},
+    {1, 53, "pointwise.mish.f32.reference"},
+    {1, 54, "pointwise.mish_backward.f32.reference"},
     {2, 0, "linalg.matmul.f32.reference"},
     {2, 1, "linalg.linear.f32.reference"},
     {2, 2, "linalg.einsum.f32.reference"},
@@ -248,7 +250,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_EMBEDDING], 9 * 4 * 2 * 4 + 4 * 2 * 2);
     /* by the groups of kernel/pointwise_list.inc.h, and cast */
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE],
-                     4 * (7 * 3 + 1) + 6 * 7 * 3 + 28 * 4 * 4 + 14 * 8 * 3 + 8 * 2);
+                     4 * (7 * 3 + 1) + 6 * 7 * 3 + 30 * 4 * 4 + 14 * 8 * 3 + 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2 + 2 * (3 * 4 + 2));
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 * 8 + 2 * 7 + 5 * 4) * 3 + 4);
     assert_int_equal(by_category[TSR_CATEGORY_SOFTMAX], 4 * 4 * 4);
