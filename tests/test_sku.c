@@ -259,7 +259,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_LOSS], 8 * 4 * 4 + 2 * 4 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_LAYER_NORM], 4 * 4 * 4);
     assert_int_equal(by_category[TSR_CATEGORY_POOLING], 2 * (7 * 3 + 1) + 2 * (4 * 3 + 4));
-    assert_int_equal(by_category[TSR_CATEGORY_INDEX], 2 * (5 * 8 * 2 + 2 * 7 * 2 + 8));
+    assert_int_equal(by_category[TSR_CATEGORY_INDEX], 2 * (6 * 8 * 2 + 2 * 7 * 2));
     assert_int_equal(by_category[TSR_CATEGORY_ORDER], 2 * 8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_RANDOM], 3 * 4 * 4 + 8 * 4 + 3 * 4 + 2 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_CREATION], 2 * 8 * 2 + 4 * 2);
