@@ -89,6 +89,8 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
 
     tsr__run_specs(run, in, out);
     tsr__merge_call(run, in, out, &call);
+    TSR_TRY(tsr__positions_make(&ctx->heap, run->schema, in, out, &(tsr_windows){0},
+                                run->mesh->coord, &call, &ctx->error));
     count = steps->count(&call);
     TSR_TRY(tsr__mesh_group(run->mesh, mdims, &group));
     if (op->scratch)
@@ -98,6 +100,7 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
     TSR_TRY(tsr__numbers_gather(ctx, group, op->name, count, numbers));
     steps->finish(&call, merge_numbers(steps, &call, group, count, numbers));
 done:
+    tsr__positions_free(&ctx->heap, &call);
     tsr__held_release(&held);
     return st;
 }
