@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_norm_faults.c - normalisations whose statistics are merged, attention with sharded keys, and
-   their gradients, in which each allocation and each collective call fails once on some rank: an
-   error on all ranks, in time, and nothing that stays behind. First calls plan and fill caches;
-   later ones must leave the memory as it was. */
+/* test_norm_faults.c - normalisations whose statistics are merged, attention with sharded keys,
+   their gradients, and slices by indices, in which each allocation and each collective call fails
+   once on some rank: an error on all ranks, in time, and nothing that stays behind. First calls
+   plan and fill caches; later ones must leave the memory as it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -73,14 +73,18 @@ static tsr_tensor *attention(tsr_mesh *mesh, const char *where)
     return g[0];
 }
 
+static tsr_tensor *slices(tsr_mesh *mesh, const char *where)
+{
+    (void)where;
+    return tsr_index_select(make(mesh, "f32[4000,16]", "[S(0)]", 1), 0,
+                            make(mesh, "i64[12]", "[S(0)]", 300));
+}
+
 static const struct {
     const char *name;
     program run;
-} PROGRAMS[] = {{"batch", batch},
-                {"running", running},
-                {"group", group},
-                {"instance", instance},
-                {"attention", attention}};
+} PROGRAMS[] = {{"batch", batch},       {"running", running},     {"group", group},
+                {"instance", instance}, {"attention", attention}, {"slices", slices}};
 
 typedef struct fault {
     program run;

@@ -45,6 +45,11 @@ unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in);
 tsr_status tsr__run_attention(const tsr_run_call *call, tsr_error *err);
 unsigned tsr__attention_mdims(const tsr_schema *s, const tsr_spec *in);
 
+/* That of index_select, src/run/slices.c; op/indexing_ops.c: the mesh dims along which slices
+   travel, and the dim that they are of. */
+tsr_status tsr__run_select(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__select_mdims(const tsr_schema *s, const tsr_spec *in, int *dim);
+
 /* That of cross_entropy and nll_loss, src/run/class_merge.c; op/class_losses.c: the mesh dims that
    cut the classes, where that makes numbers travel, and those that cut the rows of a mean. */
 tsr_status tsr__run_class_loss(const tsr_run_call *call, tsr_error *err);
