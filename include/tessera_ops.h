@@ -238,7 +238,8 @@ typedef struct tsr_attention_opts {
    to [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A
    row that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum,
    [batch, heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never
-   stored as a whole. */
+   stored as a whole. All dims shard but `dim`; of sharded keys that stay where they are the output
+   is a pending sum. */
 TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
                                   const tsr_attention_opts *opts, tsr_tensor **lse);
 /* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_indexing.c - reading, writing and ordering by indices on sizes that the rows' cases do not
    have: lines long enough for every way to sort and to choose, NaN, zeros of both signs and equal
-   values, ranks without elements; what travels for a topk; indices out of range, which every rank
-   hears of; and what is refused. */
+   values, ranks without elements; what travels for a topk and for slices; indices out of range,
+   which every rank hears of; and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -283,6 +283,34 @@ static void moves(void **state)
     pass_on("2", check_long, NULL);
 }
 
+/* Of two slices that each of four ranks asks another for, the indices, and how many they are. */
+static tsr_status check_slices(tsr_mesh *mesh, void *arg)
+{
+    const char *const dtype = arg;
+    const int64_t index[8] = {3999, 3499, 2999, 2499, 1999, 1499, 999, 499};
+    tsr_tensor *list = tsr_from_host(mesh, "i64[8]@[S(0)]", index), *x, *y;
+    int64_t bytes;
+    char text[64];
+
+    snprintf(text, sizeof text, "%s[4000,16]@[S(0)]", dtype);
+    x = tsr_zeros(mesh, text);
+    tsr_counters_reset(mesh);
+    y = tsr_index_select(x, 0, list);
+    CHECK(tsr_tensor_ok(y) && tsr_tensor_spec(y)->place[0].kind == TSR_SHARD);
+    bytes = 2 * 16 * (int64_t)tsr_dtype_size(tsr_tensor_spec(x)->dtype);
+    CHECK(tsr_counters_get(mesh).bytes_in == bytes + 2 * 8 + 3 * 8);
+    return TSR_OK;
+}
+
+static void slices_travel(void **state)
+{
+    char f32[] = "f32", truth[] = "bool"; /* which has no sums over ranks */
+
+    (void)state;
+    pass_on("4", check_slices, f32);
+    pass_on("4", check_slices, truth);
+}
+
 /* ---- out of range, and refused ---- */
 
 static const struct bad {
@@ -304,6 +332,12 @@ static const struct bad {
      -1},
     {"index_select",
      {"f32[4,6]@[S(0)]", "i32[5]@[R]"},
+     "dim=1",
+     "index_select: index 6 at [4] is not in 0 to 5",
+     TSR_ERR_ARG,
+     6},
+    {"index_select",
+     {"f32[4,6]@[S(1)]", "i32[5]@[S(0)]"},
      "dim=1",
      "index_select: index 6 at [4] is not in 0 to 5",
      TSR_ERR_ARG,
@@ -444,9 +478,8 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_of_lines),
-        cmocka_unit_test(candidates_travel),
-        cmocka_unit_test(moves),
+        cmocka_unit_test(order_of_lines), cmocka_unit_test(candidates_travel),
+        cmocka_unit_test(moves),          cmocka_unit_test(slices_travel),
         cmocka_unit_test(bad_input),
     };
 
