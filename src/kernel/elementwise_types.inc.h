@@ -45,8 +45,8 @@
 #define MUL(a, b) ((T)((U)(a) * (U)(b)))
 #define NEG(a) ((T)(0 - (U)(a)))
 #define NAN_OF(a) false
-/* Vectors divide floats only. That is exact: a quotient is as far from a whole number that it is not
-   as 1 / b, and so much f64 tells apart below 2^32. */
+/* Vectors divide floats only. That is exact: a quotient that is not whole is at least 1 / b from
+   whole numbers, and so much f64 tells apart below 2^32. */
 #define BY_FLOATS(a, b) ((T)((double)(a) / (double)(b)))
 #define BY_WHOLES(a, b) ((T)((a) / (b)))
 
