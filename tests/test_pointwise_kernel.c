@@ -414,6 +414,9 @@ static void test_exact(void **state)
         {"add", NULL, 2, false, true},
         {"sub", NULL, 2, false, false},
         {"mul", NULL, 2, false, true},
+        {"pow", NULL, 2, false, false},
+        {"floor_divide", NULL, 2, true, false},
+        {"trunc_divide", NULL, 2, true, false},
         {"neg", NULL, 1, true, true},
         {"relu", NULL, 1, true, true},
         {"abs", NULL, 1, true, false},
@@ -463,6 +466,32 @@ static void test_exact(void **state)
             call.out[0] =
                 operand(tells ? TSR_BOOL : dtypes[d], ops[f].inputs == 1 ? SHAPE(N) : SHAPE(60, N));
             same_as_reference(op, &call);
+            free_call(&call);
+        }
+}
+
+/* Quotients next to whole numbers, which must not be rounded to them. */
+static void test_quotients(void **state)
+{
+    enum { N = 50000 };
+    uint64_t seed = 79;
+    (void)state;
+
+    for (int d = FLOATS; d < DTYPES - 1; d++)
+        for (int down = 0; down < 2 && dtypes[d] != TSR_BOOL; down++) {
+            tsr_kernel_call call = {.n_in = 2, .n_out = 1};
+
+            call.in[0] = operand(dtypes[d], SHAPE(N));
+            call.in[1] = operand(dtypes[d], SHAPE(N));
+            call.out[0] = operand(dtypes[d], SHAPE(N));
+            for (int64_t i = 0; i < N; i++) {
+                const int64_t b = 1 + below(&seed, 1 << below(&seed, 31));
+                const int64_t a = INT32_MAX / b * b - 1 + below(&seed, 3);
+
+                tsr__put(dtypes[d], call.in[0].data, i, (double)(i % 2 ? a : -a));
+                tsr__put(dtypes[d], call.in[1].data, i, (double)(i % 4 < 2 ? b : -b));
+            }
+            same_as_reference(tsr_op_find(NULL, down ? "floor_divide" : "trunc_divide"), &call);
             free_call(&call);
         }
 }
@@ -583,8 +612,8 @@ int main(void)
         cmocka_unit_test(test_functions), cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_special),   cmocka_unit_test(test_power),
         cmocka_unit_test(test_sine),      cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_cast),      cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_inplace),
+        cmocka_unit_test(test_quotients), cmocka_unit_test(test_cast),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_inplace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,7 @@ static const op_facts POINTWISE[] = {
 #define BASIC(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, R, R}},
 #define NUMBER(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, 0, R}},
 #define FLOAT(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, W, W, W, 0, 0, 0, 0, 0}},
+#define WHOLE(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, W, W, W, V, V, V, 0, 0}},
 #define VALUE(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, V, 0}},
 #define TRUTH(OP, name) VALUE(OP, name)
 #include "kernel/pointwise_list.inc.h"
