@@ -102,15 +102,17 @@ TSR__INLINE float tsr__mish_f32(bool fused, float x)
 
 /* ---- logarithms ---- */
 
-/* x = 2^e m with m from sqrt(1/2) to sqrt(2); log m by the polynomial of Cephes. Subnormal x is
-   scaled; by masks, as in exp. */
-TSR__INLINE float tsr__log_f32(bool fused, float x)
+/* log(x + rest), where rest, if it is given, is what x lost by rounding. x = 2^n m with m from
+   sqrt(1/2) to sqrt(2), and log m by the polynomial of Cephes. Subnormal x is scaled; by masks, as in
+   exp. */
+TSR__INLINE float tsr__log_sum_f32(bool fused, float x, const float *rest)
 {
     const uint32_t tiny = 0u - (uint32_t)__builtin_isless(x, 0x1p-126f);
     const uint32_t more = tiny & 23u << 23, from = 0x3f3504f3;
     const uint32_t u = tsr__bits_f32(x * tsr__f32_of(0x3f800000u + more));
     const uint32_t e = (u - from) & 0xff800000u;
-    const float f = tsr__f32_of(u - e) - 1.0f, s = f * f;
+    const float m = tsr__f32_of(u - e) - 1.0f, scale = tsr__f32_of(0x40000000u - e); /* 2^(1 - n) */
+    const float f = rest ? tsr__multiply_add(fused, 0.5f * *rest, scale, m) : m, s = f * f;
     const float n = (float)((int32_t)(e - more) >> 23);
     float p, y;
 
@@ -130,13 +132,17 @@ TSR__INLINE float tsr__log_f32(bool fused, float x)
     return x == 0.0f ? -INFINITY : y;
 }
 
-/* log(1 + x): what 1 + x lost by rounding is added again. */
+TSR__INLINE float tsr__log_f32(bool fused, float x)
+{
+    return tsr__log_sum_f32(fused, x, NULL);
+}
+
+/* log(1 + x): of the sign of x, even where that is 0. */
 TSR__INLINE float tsr__log1p_f32(bool fused, float x)
 {
-    const float u = 1.0f + x, y = tsr__log_f32(fused, u), more = (x - (u - 1.0f)) / u;
-    const float z = u == 0.0f || u == INFINITY ? y : y + more;
+    const float u = 1.0f + x, rest = x - (u - 1.0f);
 
-    return u == 1.0f ? x : z;
+    return __builtin_copysignf(tsr__log_sum_f32(fused, u, &rest), x);
 }
 
 TSR__INLINE float tsr__softplus_f32(bool fused, float x)

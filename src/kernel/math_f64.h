@@ -69,24 +69,28 @@ TSR__INLINE double tsr__mish_f64(bool fused, double x)
 
 /* ---- logarithms ---- */
 
-/* x = 2^n m with m from sqrt(1/2) to sqrt(2), x not negative: gives n, and m - 1. */
-TSR__INLINE double tsr__split_f64(double x, double *n)
+/* x + rest = 2^n m with m from sqrt(1/2) to sqrt(2), where rest, if it is given, is what x lost by
+   rounding: gives n, and m - 1. */
+TSR__INLINE double tsr__split_f64(bool fused, double x, const double *rest, double *n)
 {
     const uint64_t tiny = 0u - (uint64_t)__builtin_isless(x, 0x1p-1022);
     const uint64_t more = tiny & UINT64_C(54) << 52, from = 0x3fe6a09e667f3bcd;
     const uint64_t u = tsr__bits_f64(x * tsr__f64_of((UINT64_C(1023) << 52) + more));
     const uint64_t e = (u - from) & UINT64_C(0xfff) << 52;
     const uint64_t places = (e - more + (UINT64_C(1100) << 52)) >> 52; /* n + 1100 */
+    const double f = tsr__f64_of(u - e) - 1.0,
+                 scale = tsr__f64_of((UINT64_C(1024) << 52) - e); /* 2^(1 - n) */
 
     *n = tsr__f64_of(places | UINT64_C(0x4330000000000000)) - (0x1p52 + 1100);
-    return tsr__f64_of(u - e) - 1.0;
+    return rest ? tsr__multiply_add_f64(fused, 0.5 * *rest, scale, f) : f;
 }
 
 /* With f = m - 1, log m = 2 atanh(s), s = f / (2 + f), in the form that keeps the digits of f. */
-TSR__INLINE double tsr__log_f64(bool fused, double x)
+TSR__INLINE double tsr__log_sum_f64(bool fused, double x, const double *rest)
 {
     double n;
-    const double f = tsr__split_f64(x, &n), s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+    const double f = tsr__split_f64(fused, x, rest, &n), s = f / (2.0 + f), z = s * s;
+    const double half = 0.5 * f * f;
     double p, y;
 
     p = tsr__multiply_add_f64(fused, 0.1308734866861741, z, 0.13268699694889352);
@@ -104,13 +108,16 @@ TSR__INLINE double tsr__log_f64(bool fused, double x)
     return x == 0.0 ? (double)-INFINITY : y;
 }
 
-/* log(1 + x): what 1 + x lost by rounding is added again. */
+TSR__INLINE double tsr__log_f64(bool fused, double x)
+{
+    return tsr__log_sum_f64(fused, x, NULL);
+}
+
 TSR__INLINE double tsr__log1p_f64(bool fused, double x)
 {
-    const double u = 1.0 + x, y = tsr__log_f64(fused, u), more = (x - (u - 1.0)) / u;
-    const double z = u == 0.0 || u == (double)INFINITY ? y : y + more;
+    const double u = 1.0 + x, rest = x - (u - 1.0);
 
-    return u == 1.0 ? x : z;
+    return __builtin_copysign(tsr__log_sum_f64(fused, u, &rest), x);
 }
 
 TSR__INLINE double tsr__softplus_f64(bool fused, double x)
@@ -311,7 +318,7 @@ TSR__INLINE double tsr__sum_f64(double a, double b, double c, double *low)
 TSR__INLINE double tsr__log_parts_f64(double x, double *low)
 {
     double n, s_low, q_low, c_low, w_low, v_low, a_low;
-    const double f = tsr__split_f64(x, &n), g = 2.0 + f, r = 1.0 / g, s = f * r;
+    const double f = tsr__split_f64(true, x, NULL, &n), g = 2.0 + f, r = 1.0 / g, s = f * r;
     double q, p, c, w, v, a;
 
     s_low = r * (__builtin_fma(-s, g, f) - s * (f - (g - 2.0)));
