@@ -14,7 +14,8 @@
 
 enum { X = 0, INDEX = 1 };
 
-/* A slice is `outer` pieces of memory, of as many bytes each. */
+/* A slice is `outer` pieces of as many bytes each. Those that go to one rank are [outer][slices], as
+   in a tensor: memory is gone through from one end to the other. */
 typedef struct slices {
     int64_t outer;
     size_t bytes;
@@ -32,35 +33,44 @@ static slices slices_of(const tsr_operand *x, int dim)
     return s;
 }
 
-/* Slice i of a tensor that has n of them. */
-static char *piece_of(const slices *s, const tsr_operand *x, int64_t n, int64_t i, int64_t outer)
+/* Elements are copied by an instruction, not by a call. */
+static void copy_piece(char *to, const char *from, size_t bytes)
 {
-    return (char *)x->data + (size_t)(outer * n + i) * s->bytes;
+    if (bytes == 4)
+        memcpy(to, from, 4);
+    else if (bytes == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, bytes);
 }
 
-/* From x, of which a part begins at `first`, to what goes back. */
-static void pick(const slices *s, const tsr_operand *x, int dim, const int64_t *index, int64_t n,
-                 char *to)
+/* From x to what goes back to each rank: got[rank] slices, by their indices. */
+static void pick(const slices *s, const tsr_operand *x, int dim, int ranks, const int64_t *got,
+                 const int64_t *index, char *to)
 {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t o = 0; o < s->outer; o++, to += s->bytes)
-            memcpy(to, piece_of(s, x, x->shape.size[dim], index[i] - x->first[dim], o), s->bytes);
+    for (int r = 0; r < ranks; index += got[r++])
+        for (int64_t o = 0; o < s->outer; o++) {
+            const char *row = (const char *)x->data + (size_t)(o * x->shape.size[dim]) * s->bytes;
+
+            for (int64_t i = 0; i < got[r]; i++, to += s->bytes)
+                copy_piece(to, row + (size_t)(index[i] - x->first[dim]) * s->bytes, s->bytes);
+        }
 }
 
-/* From what came, ordered by owner, to y; zeros where no owner was asked: theirs is the other term
-   of a partial sum. `at`: where the next slice of each owner is. */
-static void lay(const slices *s, const char *from, const int *owner, int64_t *at,
-                const tsr_operand *y, int64_t n)
+/* From what came from each rank, sent[rank] slices from its item first[rank] on, to n of y; zeros
+   where no owner was asked: another group's are the other term of a partial sum. next: as many
+   numbers as ranks. */
+static void lay(const slices *s, const char *from, const tsr_trade *t, const int64_t *first,
+                const int *owner, int64_t n, int64_t *next, char *y)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const char *slice =
-            owner[i] < 0 ? NULL : from + (size_t)(at[owner[i]]++ * s->outer) * s->bytes;
-
-        for (int64_t o = 0; o < s->outer; o++)
-            if (slice)
-                memcpy(piece_of(s, y, n, i, o), slice + (size_t)o * s->bytes, s->bytes);
+    for (int64_t o = 0; o < s->outer; o++) {
+        for (int r = 0; r < t->group->n; r++)
+            next[r] = first[r] * s->outer + o * t->sent[r];
+        for (int64_t i = 0; i < n; i++, y += s->bytes)
+            if (owner[i] < 0)
+                memset(y, 0, s->bytes);
             else
-                memset(piece_of(s, y, n, i, o), 0, s->bytes);
+                copy_piece(y, from + (size_t)next[owner[i]]++ * s->bytes, s->bytes);
     }
 }
 
@@ -76,9 +86,10 @@ static tsr_spec line_of(const tsr_spec *x, int dim)
     return line;
 }
 
-/* There and back. owner[i] has the slice of index i; at[] is for as many numbers as ranks. */
+/* There and back. owner[i] has the slice of index i; first and next are for as many numbers as
+   ranks. */
 static tsr_status fetch(tsr_trade *t, const tsr_kernel_call *call, int dim, const int *owner,
-                        int64_t *at)
+                        int64_t *first, int64_t *next)
 {
     const tsr_operand *index = &call->in[INDEX], *y = &call->out[0];
     const int64_t n = tsr_shape_count(&index->shape);
@@ -89,16 +100,16 @@ static tsr_status fetch(tsr_trade *t, const tsr_kernel_call *call, int dim, cons
 
     TSR_TRY(tsr__trade_agree(t));
     TSR_TRY(tsr__trade_room(t, &lot[0], 1));
-    tsr__trade_first_items(t, t->sent, at);
+    tsr__trade_first_items(t, t->sent, first);
+    memcpy(next, first, (size_t)t->group->n * sizeof *next);
     for (int64_t i = 0; i < n; i++)
         if (owner[i] >= 0)
-            ((int64_t *)ask.out)[at[owner[i]]++] = tsr__index_at(index, i);
+            ((int64_t *)ask.out)[next[owner[i]]++] = tsr__index_at(index, i);
     TSR_TRY(tsr__trade_exchange(t, &lot[0], 1));
     TSR_TRY(tsr__trade_room(t, &lot[1], 1));
-    pick(&s, &call->in[X], dim, ask.in, tsr__trade_count(t, t->got), answer.out);
+    pick(&s, &call->in[X], dim, t->group->n, t->got, ask.in, answer.out);
     TSR_TRY(tsr__trade_exchange(t, &lot[1], 1));
-    tsr__trade_first_items(t, t->sent, at);
-    lay(&s, answer.in, owner, at, y, n);
+    lay(&s, answer.in, t, first, owner, n, next, y->data);
 done:
     return st;
 }
@@ -113,7 +124,7 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
     tsr_error trouble = {0};
     tsr_kernel_call call;
     const tsr_operand *index = &call.in[INDEX];
-    int64_t n, *at;
+    int64_t n, *first, *next;
     unsigned mdims;
     int dim, *owner;
     tsr_status st;
@@ -128,14 +139,15 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
         TSR_TRY(tsr__fail(err, trouble.code, "%s: %s", run->schema->op->name, trouble.text));
     TSR_TRY(tsr__owners_open(run->mesh, &line, mdims, mdims, &owners));
     TSR_TRY(tsr__trade_open(&trade, run->mesh, mdims, 1, run->schema->op->name));
-    TSR_TRY(tsr__hold(&held, (size_t)trade.group->n * sizeof *at, &at));
+    TSR_TRY(tsr__hold(&held, (size_t)trade.group->n * sizeof *first, &first));
+    TSR_TRY(tsr__hold(&held, (size_t)trade.group->n * sizeof *next, &next));
     TSR_TRY(tsr__hold(&held, (size_t)n * sizeof *owner, &owner));
     for (int64_t i = 0; i < n; i++) {
         owner[i] = tsr__owner_of(&owners, tsr__index_at(index, i));
         if (owner[i] >= 0)
             trade.sent[owner[i]]++;
     }
-    TSR_TRY(fetch(&trade, &call, dim, owner, at));
+    TSR_TRY(fetch(&trade, &call, dim, owner, first, next));
 done:
     tsr__positions_free(&ctx->heap, &call);
     tsr__owners_close(ctx, &owners);
