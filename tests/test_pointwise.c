@@ -275,7 +275,8 @@ static void refused(void **state)
         {"clamp u8[4] max=1.5", TSR_ERR_ARG, "clamp: its numbers must be whole for u8"},
         {"clamp f32[4] max=x", TSR_ERR_PARSE, "clamp: max=x is not of type number"},
         {"cast f32[4]", TSR_ERR_ARG, "cast: to which dtype? dtype=f32, say, is missing"},
-        {"cast f32[4] dtype=f33", TSR_ERR_PARSE, "cast: dtype=f33 is not of type dtype"},
+        {"cast f32[4] dtype=f33", TSR_ERR_PARSE,
+         "cast: dtype: unknown dtype \"f33\", known are f32, f64, f16, bf16, i32, i64, u8, bool"},
         {"addcmul f32[4] f32[4]", TSR_ERR_ARG, "addcmul: input b is missing"},
         {"exp f32[4] f32[4]", TSR_ERR_ARG, "exp: takes inputs x, but 2 were given"},
     };
