@@ -64,8 +64,8 @@ int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg)
     TSR_TRY(take_names(mesh, &opts.mesh, named, &err));
     TSR_TRY(tsr__run(&opts, job, arg, &known, &err));
 done:
-    /* Under MPI every rank is here; those that only heard of the error leave it to the others, and of
-       those that found the same the first says it: none exits before that, in MPI_Finalize they
+    /* Under MPI every rank is here; those that only heard of the error leave it to the others, and
+       of those that found the same the first says it: none exits before that, in MPI_Finalize they
        wait for each other. Before they joined, the first may be ended by the others' exit. */
     if (st != TSR_OK && st != TSR_ERR_PEER && !known)
         fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : "tessera", err.text);
