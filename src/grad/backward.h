@@ -26,7 +26,7 @@ typedef struct tsr_again {
    go; source may be NULL: none is. */
 tsr_status tsr__again_inputs(tsr_tensor *const *x, const tsr_source *source, int n,
                              tsr_tensor **in);
-/* Forward and back on an inner tape; gradients stay with the inputs that are watched. Collective. */
+/* Forward and back on an inner tape; gradients stay with the watched inputs. Collective. */
 tsr_status tsr__again(tsr_ctx *ctx, const tsr_again *what, tsr_tensor *const *in);
 
 /* group_grad.c: lookups in several tables; recompute.c: a function that is run again. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* means_grad.c - the gradient of one call of an op that is a text of others: it runs again on a tape
-   of its own. Called by grad.c; on a program's tape its parts are written down instead. */
+/* means_grad.c - the gradient of one call of an op that is a text of others: it runs again on a
+   tape of its own. Called by grad.c; on a program's tape its parts are written down instead. */
 #include "grad/backward.h"
 #include "grad/grad_row.h"
 
