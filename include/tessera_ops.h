@@ -39,6 +39,7 @@ TSR_API tsr_tensor *tsr_reciprocal(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_tanh(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sigmoid(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_silu(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_mish(tsr_tensor *x); /* x times tanh(log(1 + e^x)) */
 TSR_API tsr_tensor *tsr_softplus(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
@@ -53,6 +54,7 @@ TSR_API tsr_tensor *tsr_relu_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_tanh_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x);
+TSR_API tsr_tensor *tsr_mish_backward(tsr_tensor *grad, tsr_tensor *x);
 TSR_API tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh);
 TSR_API tsr_tensor *tsr_leaky_relu(tsr_tensor *x, double negative_slope);
 TSR_API tsr_tensor *tsr_elu(tsr_tensor *x, double alpha);
@@ -240,7 +242,8 @@ typedef struct tsr_attention_opts {
    to [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A
    row that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum,
    [batch, heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never
-   stored as a whole. */
+   stored as a whole. All dims shard but `dim`; of sharded keys that stay where they are the output
+   is a pending sum. */
 TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
                                   const tsr_attention_opts *opts, tsr_tensor **lse);
 /* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of
@@ -667,7 +670,6 @@ TSR_API tsr_tensor *tsr_relu6(tsr_tensor *x);
 /* alpha x + beta, but not below 0 and not above 1 */
 TSR_API tsr_tensor *tsr_hardsigmoid(tsr_tensor *x, double alpha, double beta);
 TSR_API tsr_tensor *tsr_hardswish(tsr_tensor *x); /* x times hardsigmoid(x) */
-TSR_API tsr_tensor *tsr_mish(tsr_tensor *x);      /* x times tanh(log(1 + e^x)) */
 /* scale times elu(x) */
 TSR_API tsr_tensor *tsr_selu(tsr_tensor *x, double alpha, double scale);
 /* x where it is positive, else alpha (e^(x / alpha) - 1) */

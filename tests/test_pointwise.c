@@ -59,6 +59,11 @@ static double log_sum(double x)
     return log1p(exp(x));
 }
 
+static double times_tanh(double x)
+{
+    return x * tanh(log_sum(x));
+}
+
 static double root(double x)
 {
     return 1 / sqrt(x);
@@ -93,6 +98,7 @@ static tsr_status values_job(tsr_mesh *mesh, void *arg)
     EACH(tsr_tanh(a), tanh);
     EACH(tsr_sigmoid(a), logistic);
     EACH(tsr_silu(a), times_logistic);
+    EACH(tsr_mish(a), times_tanh);
     EACH(tsr_softplus(a), log_sum);
     EACH(tsr_sin(a), sin);
     EACH(tsr_cos(a), cos);

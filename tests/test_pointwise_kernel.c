@@ -38,11 +38,11 @@ static const bound functions[] = {
     {"log1p", NULL, 2, 0},        {"sqrt", NULL, 0.5, 0},      {"rsqrt", NULL, 1.5, 0},
     {"reciprocal", NULL, 0.5, 0}, {"tanh", NULL, 3, 0},        {"sigmoid", NULL, 2, 0},
     {"gelu", NULL, 8, 0},         {"gelu", "tanh=true", 3, 2}, {"silu", NULL, 3, 0},
-    {"softplus", NULL, 3.5, 0},   {"sin", NULL, 0.6, 0},       {"cos", NULL, 0.6, 0},
-    {"floor", NULL, 0, 0},        {"ceil", NULL, 0, 0},        {"round", NULL, 0, 0},
-    {"erf", NULL, 2.5, 0},        {"leaky_relu", NULL, 1, 0},  {"elu", "alpha=2", 3, 0},
-    {"clamp", "min=-1", 0, 0},    {"clamp", "max=2", 0, 0},    {"affine", "mul=-2", 0, 0},
-    {"fill", "value=3", 0, 0},
+    {"mish", NULL, 4.5, 0},       {"softplus", NULL, 3.5, 0},  {"sin", NULL, 0.6, 0},
+    {"cos", NULL, 0.6, 0},        {"floor", NULL, 0, 0},       {"ceil", NULL, 0, 0},
+    {"round", NULL, 0, 0},        {"erf", NULL, 2.5, 0},       {"leaky_relu", NULL, 1, 0},
+    {"elu", "alpha=2", 3, 0},     {"clamp", "min=-1", 0, 0},   {"clamp", "max=2", 0, 0},
+    {"affine", "mul=-2", 0, 0},   {"fill", "value=3", 0, 0},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -211,9 +211,13 @@ static void test_slopes(void **state)
         const char *op, *attr;
         double most; /* what an output can be, or an input */
     } slopes[] = {
-        {"relu_backward", NULL, INFINITY}, {"tanh_backward", NULL, 1},
-        {"sigmoid_backward", NULL, 1},     {"silu_backward", NULL, INFINITY},
-        {"gelu_backward", NULL, INFINITY}, {"gelu_backward", "tanh=true", INFINITY},
+        {"relu_backward", NULL, INFINITY},
+        {"tanh_backward", NULL, 1},
+        {"sigmoid_backward", NULL, 1},
+        {"silu_backward", NULL, INFINITY},
+        {"mish_backward", NULL, INFINITY},
+        {"gelu_backward", NULL, INFINITY},
+        {"gelu_backward", "tanh=true", INFINITY},
     };
     enum { N = 65536 };
     (void)state;
@@ -293,27 +297,37 @@ static void test_special(void **state)
         }
 }
 
+/* Of f64 too, where the exponent of e gets as large as it can; odd whole numbers beyond 2^52. */
 static void test_power(void **state)
 {
-    static const bound pow32 = {"pow", NULL, 0.51, 0};
+    static const bound power = {"pow", NULL, 0.51, 0};
+    static const double whole[] = {0x1p52 + 1, -0x1p52 - 1, 0x1p53 - 1, 0x1p53, 3, -4};
     const tsr_op *op = tsr_op_find(NULL, "pow");
     enum { N = 4000 };
     uint64_t seed = 77;
     (void)state;
 
-    for (int t = 0; t < 20; t++) {
-        tsr_kernel_call call = unary_call(TSR_F32, SHAPE(N), SHAPE(N));
+    for (int t = 0; t < 40; t++) {
+        const tsr_dtype dtype = dtypes[t % 2];
+        tsr_kernel_call call = unary_call(dtype, SHAPE(N), SHAPE(N));
 
         call.n_in = 2;
-        call.in[1] = operand(TSR_F32, SHAPE(N));
+        call.in[1] = operand(dtype, SHAPE(N));
         for (int64_t i = 0; i < N; i++) {
             double x = (double)below(&seed, 1 << 24) / (1 << 22);
-            ((float *)call.in[0].data)[i] =
-                (float)(t < 10 ? x : ldexp(x, (int)below(&seed, 250) - 125));
-            ((float *)call.in[1].data)[i] =
-                (float)((double)below(&seed, 1 << 24) / (1 << 24) * (t < 10 ? 60 : 3) - 1.5);
+            double y = (double)below(&seed, 1 << 24) / (1 << 24) * (t < 20 ? 60 : 3) - 1.5;
+
+            x = t < 20 ? x : ldexp(x, (int)below(&seed, 250) - 125);
+            if (dtype == TSR_F64 && i % 3 == 1 && x > 0)
+                y = 740 / log(x) * (i % 2 ? 1 : -1);
+            if (dtype == TSR_F64 && i % 100 == 0) {
+                x = i % 200 ? -1 : -1 - 0x1p-52;
+                y = whole[i / 100 % 6];
+            }
+            tsr__put(dtype, call.in[0].data, i, x);
+            tsr__put(dtype, call.in[1].data, i, y);
         }
-        worst(&pow32, op, &call);
+        worst(&power, op, &call);
         free_call(&call);
     }
 }

@@ -159,6 +159,11 @@ tsr_tensor *tsr_silu(tsr_tensor *x)
     return unary("silu", x, NULL);
 }
 
+tsr_tensor *tsr_mish(tsr_tensor *x)
+{
+    return unary("mish", x, NULL);
+}
+
 tsr_tensor *tsr_softplus(tsr_tensor *x)
 {
     return unary("softplus", x, NULL);
@@ -212,6 +217,11 @@ tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y)
 tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x)
 {
     return binary("silu_backward", grad, x, NULL);
+}
+
+tsr_tensor *tsr_mish_backward(tsr_tensor *grad, tsr_tensor *x)
+{
+    return binary("mish_backward", grad, x, NULL);
 }
 
 tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh)

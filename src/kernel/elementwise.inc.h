@@ -78,6 +78,7 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_GELU: return MATH(gelu, a);
     case OP_GELU_TANH: return MATH(gelu_tanh, a);
     case TSR_POINTWISE_SILU: return a * MATH(sigmoid, a);
+    case TSR_POINTWISE_MISH: return MATH(mish, a);
     case TSR_POINTWISE_SOFTPLUS: return MATH(softplus, a);
     case TSR_POINTWISE_SIN: return SINE(a, 0);
     case TSR_POINTWISE_COS: return SINE(a, 1);
@@ -93,6 +94,7 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_TANH_BACKWARD: return a * ((one - b) * (one + b));
     case TSR_POINTWISE_SIGMOID_BACKWARD: return a * (b * (one - b));
     case TSR_POINTWISE_SILU_BACKWARD: return a * MATH(silu_slope, b);
+    case TSR_POINTWISE_MISH_BACKWARD: return a * MATH(mish_slope, b);
     case TSR_POINTWISE_GELU_BACKWARD: return a * MATH(gelu_slope, b);
     case OP_GELU_TANH_BACKWARD: return a * MATH(gelu_tanh_slope, b);
     default: return a + p * (b / c); /* addcdiv */

@@ -28,6 +28,11 @@ static double sigmoid(double x)
     return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
 }
 
+static double softplus(double x)
+{
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
 /* What rounding the argument of erfc changes is x x times as much in the result. */
 static double gelu(double x, bool by_tanh)
 {
@@ -36,10 +41,17 @@ static double gelu(double x, bool by_tanh)
     return x * sigmoid(2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x));
 }
 
-/* The slopes of silu and gelu; infinities have those of large numbers. */
+/* The slopes of silu, mish and gelu; infinities have those of large numbers. */
 static double silu_slope(double x)
 {
     return isinf(x) ? x > 0 : sigmoid(x) * (1 + x * sigmoid(-x));
+}
+
+static double mish_slope(double x)
+{
+    const double t = tanh(softplus(x));
+
+    return isinf(x) ? x > 0 : t + x * sigmoid(x) * (1 - t * t);
 }
 
 static double gelu_slope(double x, bool by_tanh)
@@ -91,7 +103,8 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_SIGMOID: return sigmoid(a);
     case TSR_POINTWISE_GELU: return gelu(a, by_tanh);
     case TSR_POINTWISE_SILU: return a * sigmoid(a);
-    case TSR_POINTWISE_SOFTPLUS: return a > 0 ? a + log1p(exp(-a)) : log1p(exp(a));
+    case TSR_POINTWISE_MISH: return a * tanh(softplus(a));
+    case TSR_POINTWISE_SOFTPLUS: return softplus(a);
     case TSR_POINTWISE_SIN: return sin(a);
     case TSR_POINTWISE_COS: return cos(a);
     case TSR_POINTWISE_FLOOR: return floor(a);
@@ -106,6 +119,7 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_TANH_BACKWARD: return a * (1 - b * b);
     case TSR_POINTWISE_SIGMOID_BACKWARD: return a * b * (1 - b);
     case TSR_POINTWISE_SILU_BACKWARD: return a * silu_slope(b);
+    case TSR_POINTWISE_MISH_BACKWARD: return a * mish_slope(b);
     case TSR_POINTWISE_GELU_BACKWARD: return a * gelu_slope(b, by_tanh);
     case TSR_POINTWISE_MAXIMUM: return larger(a, b);
     case TSR_POINTWISE_MINIMUM: return -larger(-a, -b);

@@ -25,7 +25,7 @@
 #define FN(name) NAME(name, f64)
 #define LIBM(name, x) name(x)
 #define MATH(name, x) tsr__##name##_f64(FUSED, x)
-#define POWER(a, b) pow(a, b)
+#define POWER(a, b) (FUSED ? tsr__pow_f64(a, b) : pow(a, b))
 #define SINE(x, quarter) tsr__sin_f64(FUSED, x, quarter)
 #include "kernel/elementwise.inc.h"
 

@@ -119,7 +119,7 @@ static const op_facts INDEX[] = {
     [TSR_INDEX_SCATTER] = {"scatter", {P, P, P, P, P, P, P, P, P}},
     [TSR_INDEX_SCATTER_ADD] = {"scatter_add", {P, P, P, P, P, P, P, 0, P}},
     [TSR_INDEX_ADD] = {"index_add", {P, P, P, P, P, P, P, 0, P}},
-    [TSR_INDEX_SCATTER_BACKWARD] = {"scatter_backward", {R, R, R, R, R, R, R, R, R}},
+    [TSR_INDEX_SCATTER_BACKWARD] = {"scatter_backward", {P, P, P, P, P, P, P, P, P}},
     [TSR_INDEX_ONE_HOT] = {"one_hot", {P, P, P, P, P, P, P, P, 0}},
 };
 static const op_facts ORDER[] = {

@@ -397,6 +397,8 @@ const tsr_op tsr__ops_slopes[] = {
      .doc = "grad y (1 - y), with the output y of sigmoid", .cases = slope_cases},
     {BACKWARD(SILU, silu), .inputs = "grad,x", .doc = "grad times the slope of silu at x",
      .cases = slope_cases},
+    {BACKWARD(MISH, mish), .inputs = "grad,x", .doc = "grad times the slope of mish at x",
+     .cases = slope_cases},
     {BACKWARD(GELU, gelu), .inputs = "grad,x", .attrs = "tanh:bool=false",
      .doc = "grad times the slope of gelu at x", .cases = gelu_slope_cases},
     {0},

@@ -64,6 +64,8 @@ const tsr_op TABLE[] = {
      .axes = UNARY, .cases = gelu_cases},
     {ROW(SILU, silu, tsr__grad_silu, "x"), .inputs = "x", .doc = "x / (1 + e^-x)", .axes = UNARY,
      .cases = wave_cases},
+    {ROW(MISH, mish, tsr__grad_mish, "x"), .inputs = "x", .doc = "x times tanh(log(1 + e^x))",
+     .axes = UNARY, .cases = wave_cases},
     {ROW(SOFTPLUS, softplus, tsr__grad_softplus, "x"), .inputs = "x", .doc = "logarithm of 1 + e^x",
      .axes = UNARY, .monotone = "+x", .cases = unary_cases},
     {ROW(SIN, sin, tsr__grad_sin, "x"), .inputs = "x", .doc = "sine", .axes = UNARY,
