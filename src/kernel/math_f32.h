@@ -103,8 +103,8 @@ TSR__INLINE float tsr__mish_f32(bool fused, float x)
 /* ---- logarithms ---- */
 
 /* log(x + rest), where rest, if it is given, is what x lost by rounding. x = 2^n m with m from
-   sqrt(1/2) to sqrt(2), and log m by the polynomial of Cephes. Subnormal x is scaled; by masks, as in
-   exp. */
+   sqrt(1/2) to sqrt(2), and log m by the polynomial of Cephes. Subnormal x is scaled; by masks, as
+   in exp. */
 TSR__INLINE float tsr__log_sum_f32(bool fused, float x, const float *rest)
 {
     const uint32_t tiny = 0u - (uint32_t)__builtin_isless(x, 0x1p-126f);
