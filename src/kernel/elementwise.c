@@ -309,7 +309,7 @@ static void pointwise(const tsr_kernel_call *call, int op)
     const tsr_kernel_variant v =
         tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op, dtype, tsr__variant_asked(call));
     const char *in[INPUTS];
-    size_t row;
+    size_t row, touched;
     walk w;
 
     if (v <= TSR_VARIANT_REFERENCE) { /* or there is none, as for the field */
@@ -321,8 +321,11 @@ static void pointwise(const tsr_kernel_call *call, int op)
     open_walk(&w, call, op, v);
     find_loops(&w, call);
     row = (size_t)w.loop[w.n - 1].count * w.out_size;
-    w.stream = tsr__stream_pays((size_t)tsr__operand_count(&call->out[0]) * w.out_size, row,
-                                (uintptr_t)w.out);
+    touched = (size_t)tsr__operand_count(&call->out[0]) * w.out_size;
+    for (int k = 0; k < w.n_in; k++)
+        touched += (size_t)tsr__operand_count(&call->in[k]) * w.size[k];
+    /* a copy would touch twice its bytes; what two ranks touch, 16 MiB each, is just in the cache */
+    w.stream = tsr__stream_pays(touched / 16 * 7, row, (uintptr_t)w.out);
     for (int k = 0; k < w.n_in; k++) {
         in[k] = call->in[k].data;
         w.stream = w.stream && in[k] != w.out; /* in place: it is in the cache already */
