@@ -8,8 +8,9 @@
 #include <limits.h>
 
 /* Thin products, in which OpenBLAS is bound by copying its panels: 0.35 to 0.9 of its time from
-   this size on. Square ones are 0.9 of it at multiples of 16 and 1.3 at others; vectors equal. */
-enum { THIN = 64, THIN_TERMS = 1 << 19 };
+   this size on. Others are 0.88 to 0.97 of it from LARGE_TERMS on, but up to 1.1 where b is turned
+   and its rows are no multiple of a vector. Vectors equal. */
+enum { THIN = 64, THIN_TERMS = 1 << 19, LARGE_TERMS = 1 << 21, VECTOR = 16 };
 
 /* Below, making the primitive costs more than it gains; at twice the terms it takes 0.7 of the time
    of tiles widened to f32, then half. Fewer columns cost as much as 48. */
@@ -23,11 +24,12 @@ static bool small_enough(int64_t m, int64_t n, int64_t k)
 bool tsr__onednn_matmul_f32(int64_t m, int64_t n, int64_t k, const float *a, const float *b,
                             bool turned, float *c)
 {
+    const bool thin = m <= THIN || k <= THIN;
     dnnl_status_t st;
     int threads;
 
-    if (m == 1 || n == 1 || (m > THIN && k > THIN) || m * n < THIN_TERMS / k ||
-        !small_enough(m, n, k))
+    if (m == 1 || n == 1 || m * n < (thin ? THIN_TERMS : LARGE_TERMS) / k ||
+        (!thin && turned && k % VECTOR != 0) || !small_enough(m, n, k))
         return false;
     threads = onednn_begin();
     st = dnnl_sgemm('N', turned ? 'T' : 'N', m, n, k, 1, a, k, b, turned ? k : n, 0, c, n);

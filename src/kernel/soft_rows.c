@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* soft_rows.c - the loops of soft_rows.h for all types and instruction sets. Called by softmax.c
-   and cross_entropy.c of this folder. */
+/* soft_rows.c - the loops of soft_rows.h for all types and instruction sets. Called by
+   softmax_rows.c, class_loss.c and log_sum.c of this folder. */
 #include "kernel/soft_rows.h"
 
 #include "kernel/exp.h"
