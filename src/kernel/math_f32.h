@@ -92,7 +92,7 @@ TSR__INLINE float tsr__sigmoid_f32(bool fused, float x)
     return (x < 0.0f ? z : 1.0f) / (1.0f + z);
 }
 
-/* tanh(log(1 + w)) is n / (n + 2) with w = e^x and n = w (w + 2). */
+/* tanh(log(1 + w)) is n / (n + 2) with w = e^x and n = w (w + 2); from 20 on that is 1. */
 TSR__INLINE float tsr__mish_f32(bool fused, float x)
 {
     const float w = tsr__exp_f32(fused, 20.0f < x ? 20.0f : x), n = w * (w + 2.0f);
@@ -103,8 +103,8 @@ TSR__INLINE float tsr__mish_f32(bool fused, float x)
 /* ---- logarithms ---- */
 
 /* log(x + rest), where rest, if it is given, is what x lost by rounding. x = 2^n m with m from
-   sqrt(1/2) to sqrt(2), and log m by the polynomial of Cephes. Subnormal x is scaled; by masks, as in
-   exp. */
+   sqrt(1/2) to sqrt(2), and log m by the polynomial of Cephes. Subnormal x is scaled; by masks,
+   as in exp. */
 TSR__INLINE float tsr__log_sum_f32(bool fused, float x, const float *rest)
 {
     const uint32_t tiny = 0u - (uint32_t)__builtin_isless(x, 0x1p-126f);

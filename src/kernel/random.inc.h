@@ -28,9 +28,9 @@ SET static void NAME(uniform_f64)(const tsr_random *r, const uint32_t *w, const 
     }
 }
 
-/* Box and Muller: of two words a radius and an angle. The radius is the root of -2 ln u, u up to 1 by
-   31 bits of the word: its exponent and a mantissa of sqrt(1/2) to sqrt(2), then the polynomial of
-   Cephes. The angle is word / 2^32 of a turn, which is cut exactly into quarters and at most an
+/* Box and Muller: of two words a radius and an angle. The radius is the root of -2 ln u, u up to 1
+   by 31 bits of the word: its exponent and a mantissa of sqrt(1/2) to sqrt(2), then the polynomial
+   of Cephes. The angle is word / 2^32 of a turn, which is cut exactly into quarters and at most an
    eighth. */
 SET static void NAME(normals_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y)
 {
