@@ -239,7 +239,7 @@ TSR_API tsr_status tsr_local_view(tsr_tensor *x, tsr_local *out);
 /* Global index of the i-th local index along dim, -1 if there is none. Local. */
 TSR_API int64_t tsr_local_index(const tsr_tensor *x, int dim, int64_t i);
 
-TSR_API const tsr_spec *tsr_tensor_spec(const tsr_tensor *x); /* Local. */
+TSR_API const tsr_spec *tsr_tensor_spec(const tsr_tensor *x); /* as long as x lives. Local. */
 TSR_API tsr_mesh *tsr_tensor_mesh(const tsr_tensor *x);       /* Local. Borrowed. */
 TSR_API bool tsr_tensor_ok(const tsr_tensor *x);              /* Local. False: the error tensor. */
 TSR_API tsr_tensor *tsr_ref(tsr_tensor *x);                   /* Local. */
@@ -340,6 +340,9 @@ TSR_API void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost);
 TSR_API void tsr_reproducible_set(tsr_mesh *mesh, bool on);
 /* Limit of memory in bytes that one redistribution may use on a rank; 0: none. Collective. */
 TSR_API void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes);
+/* How many plans of ops, and of redistributions, a rank keeps for calls to come; 0: 4096. When
+   there are more, those that were not used for long are forgotten. Local: ranks may differ. */
+TSR_API void tsr_plan_limit_set(tsr_mesh *mesh, int plans);
 
 typedef enum tsr_step_kind {
     TSR_STEP_SLICE = 0,          /* R -> S: each rank keeps its part; sends nothing */

@@ -19,7 +19,11 @@ TSR_API tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_sub(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_div(tsr_tensor *a, tsr_tensor *b);
+/* Integers wrap; with a negative exponent they give what is before the point, 0 for 1 / 0. */
 TSR_API tsr_tensor *tsr_pow(tsr_tensor *a, tsr_tensor *b);
+/* a / b rounded down, or towards 0, for integers, too: divided by 0 they are 0. */
+TSR_API tsr_tensor *tsr_floor_divide(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_trunc_divide(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_minimum(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_neg(tsr_tensor *x);
@@ -238,7 +242,8 @@ typedef struct tsr_attention_opts {
    to [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A
    row that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum,
    [batch, heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never
-   stored as a whole. */
+   stored as a whole. All dims shard but `dim`; of sharded keys that stay where they are the output
+   is a pending sum. */
 TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
                                   const tsr_attention_opts *opts, tsr_tensor **lse);
 /* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of
@@ -679,7 +684,8 @@ TSR_API tsr_tensor *tsr_hardshrink(tsr_tensor *x, double lambd);
 TSR_API tsr_tensor *tsr_softshrink(tsr_tensor *x, double lambd);
 /* x without what is behind the point */
 TSR_API tsr_tensor *tsr_trunc(tsr_tensor *x);
-/* a - b floor(a / b): what is left of a, with the sign of b */
+/* a - b floor(a / b): what is left of a, with the sign of b; an integer a stays if b is 0, here and
+   below */
 TSR_API tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b);
 /* a - b trunc(a / b): what is left of a, with the sign of a */
 TSR_API tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b);

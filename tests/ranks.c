@@ -39,10 +39,11 @@ bool op_is_asked(const char *name)
     return !asked;
 }
 
-int run_under_mpi(tsr_job job, void *arg)
+int run_under_mpi(const char *mesh, tsr_job job, void *arg)
 {
-    char name[] = "test", world[] = "--world=mpi";
-    char *argv[] = {name, world};
+    /* ranks outside a part of the world wait until those inside have done their tests */
+    char name[] = "test", world[] = "--world=mpi", timeout[] = "--timeout=600";
+    char *argv[] = {name, world, timeout};
 
-    return tsr_main(2, argv, NULL, job, arg);
+    return tsr_main(3, argv, mesh, job, arg);
 }

@@ -25,7 +25,8 @@ void pass_on(const char *mesh, tsr_job job, void *arg);
 void pass_with(tsr_run_opts opts, tsr_job job, void *arg);
 /* Is the op to be tested? Those named in TESSERA_TEST_OPS="add,mul", all if that is not set. */
 bool op_is_asked(const char *name);
-/* For main: the job on the ranks that mpirun started; returns the exit status. */
-int run_under_mpi(tsr_job job, void *arg);
+/* For main: the job on the ranks that mpirun started, as this mesh (NULL: in one dim); returns the
+   exit status. */
+int run_under_mpi(const char *mesh, tsr_job job, void *arg);
 
 #endif

@@ -521,6 +521,6 @@ int main(int argc, char **argv)
     };
 
     if (argc > 1 && strcmp(argv[1], "mpi") == 0)
-        return run_under_mpi(equal_job, NULL);
+        return run_under_mpi(NULL, equal_job, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

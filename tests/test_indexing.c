@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_indexing.c - reading, writing and ordering by indices on sizes that the rows' cases do not
    have: lines long enough for every way to sort and to choose, NaN, zeros of both signs and equal
-   values, ranks without elements; what travels for a topk; indices out of range, which every rank
-   hears of; and what is refused. */
+   values, ranks without elements; what travels for a topk and for slices; indices out of range,
+   which every rank hears of; and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -224,6 +224,53 @@ static tsr_status check_moves(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* Along the last dim, with results that are too large for the cache. */
+static tsr_status check_long(tsr_mesh *mesh, void *arg)
+{
+    enum { ROWS = 3, SIZE = 1300, TAKEN = 800000 };
+    float *x = malloc(ROWS * SIZE * sizeof *x), *y = malloc(ROWS * TAKEN * sizeof *y);
+    float *want = malloc(ROWS * SIZE * sizeof *want);
+    int32_t *index = malloc(ROWS * TAKEN * sizeof *index);
+    tsr_tensor *tx, *ti, *tl, *ts;
+
+    (void)arg;
+    CHECK(x && y && want && index);
+    fill_index(TSR_I32, ROWS * TAKEN, SIZE, index);
+    for (int i = 0; i < ROWS * SIZE; i++)
+        x[i] = (float)(i % 64);
+    tx = tsr_from_host(mesh, "f32[3,1300]@[S(0)]", x);
+    ti = tsr_from_host(mesh, "i32[3,800000]@[S(0)]", index);
+    tl = tsr_from_host(mesh, "i32[800000]@[R]", index);
+    CHECK(tsr_to_host(tsr_gather(tx, 1, ti), y, ROWS * TAKEN * sizeof *y) == TSR_OK);
+    for (int i = 0; i < ROWS * TAKEN; i++)
+        CHECK(y[i] == x[i / TAKEN * SIZE + index[i]]);
+    CHECK(tsr_to_host(tsr_take(tx, ti), y, ROWS * TAKEN * sizeof *y) == TSR_OK);
+    for (int i = 0; i < ROWS * TAKEN; i++)
+        CHECK(y[i] == x[index[i]]);
+    CHECK(tsr_to_host(tsr_index_select(tx, 1, tl), y, ROWS * TAKEN * sizeof *y) == TSR_OK);
+    for (int i = 0; i < ROWS * TAKEN; i++)
+        CHECK(y[i] == x[i / TAKEN * SIZE + index[i % TAKEN]]);
+    for (int what = 0; what < 3; what++) {
+        ts = tsr_full(mesh, "f32[3,800000]@[S(0)]", 2);
+        memcpy(want, x, ROWS * SIZE * sizeof *want);
+        for (int i = 0; i < ROWS * TAKEN; i++) {
+            float *to = &want[i / TAKEN * SIZE + index[what == 2 ? i % TAKEN : i]];
+
+            *to = what ? *to + 2 : 2;
+        }
+        CHECK(tsr_to_host(what == 0   ? tsr_scatter(tx, 1, ti, ts)
+                          : what == 1 ? tsr_scatter_add(tx, 1, ti, ts)
+                                      : tsr_index_add(tx, 1, tl, ts),
+                          y, ROWS * SIZE * sizeof *y) == TSR_OK);
+        CHECK(memcmp(y, want, ROWS * SIZE * sizeof *y) == 0);
+    }
+    free(x);
+    free(y);
+    free(want);
+    free(index);
+    return TSR_OK;
+}
+
 static void moves(void **state)
 {
     char i32[] = "i32", i64[] = "i64";
@@ -232,6 +279,36 @@ static void moves(void **state)
     pass_on("1", check_moves, i32);
     pass_on("3", check_moves, i64);
     pass_on("4", check_moves, i32);
+    pass_on("1", check_long, NULL);
+    pass_on("2", check_long, NULL);
+}
+
+/* Of two slices that each of four ranks asks another for, the indices, and how many they are. */
+static tsr_status check_slices(tsr_mesh *mesh, void *arg)
+{
+    const char *const dtype = arg;
+    const int64_t index[8] = {3999, 3499, 2999, 2499, 1999, 1499, 999, 499};
+    tsr_tensor *list = tsr_from_host(mesh, "i64[8]@[S(0)]", index), *x, *y;
+    int64_t bytes;
+    char text[64];
+
+    snprintf(text, sizeof text, "%s[4000,16]@[S(0)]", dtype);
+    x = tsr_zeros(mesh, text);
+    tsr_counters_reset(mesh);
+    y = tsr_index_select(x, 0, list);
+    CHECK(tsr_tensor_ok(y) && tsr_tensor_spec(y)->place[0].kind == TSR_SHARD);
+    bytes = 2 * 16 * (int64_t)tsr_dtype_size(tsr_tensor_spec(x)->dtype);
+    CHECK(tsr_counters_get(mesh).bytes_in == bytes + 2 * 8 + 3 * 8);
+    return TSR_OK;
+}
+
+static void slices_travel(void **state)
+{
+    char f32[] = "f32", truth[] = "bool"; /* which has no sums over ranks */
+
+    (void)state;
+    pass_on("4", check_slices, f32);
+    pass_on("4", check_slices, truth);
 }
 
 /* ---- out of range, and refused ---- */
@@ -255,6 +332,12 @@ static const struct bad {
      -1},
     {"index_select",
      {"f32[4,6]@[S(0)]", "i32[5]@[R]"},
+     "dim=1",
+     "index_select: index 6 at [4] is not in 0 to 5",
+     TSR_ERR_ARG,
+     6},
+    {"index_select",
+     {"f32[4,6]@[S(1)]", "i32[5]@[S(0)]"},
      "dim=1",
      "index_select: index 6 at [4] is not in 0 to 5",
      TSR_ERR_ARG,
@@ -395,9 +478,8 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_of_lines),
-        cmocka_unit_test(candidates_travel),
-        cmocka_unit_test(moves),
+        cmocka_unit_test(order_of_lines), cmocka_unit_test(candidates_travel),
+        cmocka_unit_test(moves),          cmocka_unit_test(slices_travel),
         cmocka_unit_test(bad_input),
     };
 

@@ -85,6 +85,6 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "mpi") == 0)
-        return run_under_mpi(job, NULL);
+        return run_under_mpi(NULL, job, NULL);
     return tsr_main(1, argv, "2", job, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_norm_faults.c - normalisations whose statistics are merged, and their gradients, in which
-   each allocation and each collective call fails once on some rank: an error on all ranks, in time,
-   and nothing that stays behind. First calls plan and fill caches; later ones must leave the memory
-   as it was. */
+/* test_norm_faults.c - normalisations whose statistics are merged, attention with sharded keys,
+   their gradients, and slices by indices, in which each allocation and each collective call fails
+   once on some rank: an error on all ranks, in time, and nothing that stays behind. First calls
+   plan and fill caches; later ones must leave the memory as it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -60,10 +60,31 @@ static tsr_tensor *instance(tsr_mesh *mesh, const char *where)
     return tsr_instance_norm(make(mesh, "f32[4,6,40,30]", where, 1), NULL, NULL, NULL, NULL, NULL);
 }
 
+/* Keys in pieces, of which the kernel knows where they are. */
+static tsr_tensor *attention(tsr_mesh *mesh, const char *where)
+{
+    const tsr_attention_opts opts = {.causal = true};
+    tsr_tensor *q = make(mesh, "f32[1,1,2,8]", "[R]", 1e-3);
+    tsr_tensor *k = make(mesh, "f32[1,1,60,8]", "[SS(2,2)]", 1e-3), *lse, *g[3] = {NULL};
+    tsr_tensor *y = tsr_attention(q, k, k, NULL, &opts, &lse);
+    (void)where;
+
+    tsr_attention_backward(q, q, k, k, y, lse, NULL, NULL, &opts, g, NULL);
+    return g[0];
+}
+
+static tsr_tensor *slices(tsr_mesh *mesh, const char *where)
+{
+    (void)where;
+    return tsr_index_select(make(mesh, "f32[4000,16]", "[S(0)]", 1), 0,
+                            make(mesh, "i64[12]", "[S(0)]", 300));
+}
+
 static const struct {
     const char *name;
     program run;
-} PROGRAMS[] = {{"batch", batch}, {"running", running}, {"group", group}, {"instance", instance}};
+} PROGRAMS[] = {{"batch", batch},       {"running", running},     {"group", group},
+                {"instance", instance}, {"attention", attention}, {"slices", slices}};
 
 typedef struct fault {
     program run;

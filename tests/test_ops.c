@@ -276,6 +276,6 @@ int main(int argc, char **argv)
     };
 
     if (argc > 1 && strcmp(argv[1], "mpi") == 0)
-        return run_under_mpi(test_mpi, NULL);
+        return run_under_mpi(NULL, test_mpi, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

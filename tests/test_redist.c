@@ -338,7 +338,8 @@ int main(int argc, char **argv)
     };
 
     if (argc > 1 && strcmp(argv[1], "mpi") == 0)
-        return run_under_mpi(test_mpi, &(int){argc > 2 && strcmp(argv[2], "all") == 0 ? 1 : 5});
+        return run_under_mpi(NULL, test_mpi,
+                             &(int){argc > 2 && strcmp(argv[2], "all") == 0 ? 1 : 5});
     if (argc > 1 && strcmp(argv[1], "all") == 0)
         setenv("TESSERA_TEST_ALL", "1", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,13 +4,15 @@
 #ifndef TSR_BASE_CTX_H
 #define TSR_BASE_CTX_H
 
+#include "base/cache.h"
 #include "base/heap.h"
 #include "base/pool.h"
 
 typedef struct tsr_ctx {
     tsr_heap heap;
     tsr_pool pool;
-    tsr_error error; /* the first error; later ones are dropped */
+    tsr_error error;  /* the first error; later ones are dropped */
+    bool error_known; /* a rank before this one has the same: the sentence need not be said twice */
     tsr_counters counters;
     tsr_cost cost;    /* equal on all ranks */
     int cost_version; /* counts how often other costs were set */
@@ -24,18 +26,19 @@ typedef struct tsr_ctx {
     int log_level;   /* base/log.h */
 
     tsr_spare spare_tensors, spare_buffers;
+    tsr_cache plans;    /* dispatch/plan_cache.c */
+    tsr_cache programs; /* redist/program.c */
+    tsr_cache forms;    /* tensor/form.c */
+    int plan_limit;     /* of how many of each */
 
-    struct tsr_world *world;               /* world/world.h */
-    struct tsr_scope *scope;               /* tensor/scope.h, innermost */
-    struct tsr_tensor *error_tensor;       /* tensor/tensor.h */
-    struct tsr_forms *forms;               /* tensor/form.c */
-    struct tsr_op_table *ops;              /* op/op_table.h */
-    struct tsr_plan_cache *plan_cache;     /* propagate/propagate.h */
-    struct tsr_redist_cache *redist_cache; /* redist/cache.h */
-    struct tsr_moved *moved;               /* dispatch/composed.c, while a composed op runs */
-    struct tsr_tape *tape;                 /* tape/tape.h, innermost */
-    uint64_t tape_next;                    /* no node has this number, or a higher one */
-    int unrecorded;                        /* above 0: calls are not recorded */
+    struct tsr_world *world;         /* world/world.h */
+    struct tsr_scope *scope;         /* tensor/scope.h, innermost */
+    struct tsr_tensor *error_tensor; /* tensor/tensor.h */
+    struct tsr_op_table *ops;        /* op/op_table.h */
+    struct tsr_moved *moved;         /* dispatch/composed.c, while a composed op runs */
+    struct tsr_tape *tape;           /* tape/tape.h, innermost */
+    uint64_t tape_next;              /* no node has this number, or a higher one */
+    int unrecorded;                  /* above 0: calls are not recorded */
 } tsr_ctx;
 
 /* Where bytes that come along these mesh dims are counted in tsr_counters.along. */

@@ -33,7 +33,7 @@ void tsr__context_close(tsr_ctx *ctx)
     if (ctx->error_tensor)
         tsr__statistics_print(ctx, &ctx->error_tensor->mesh->shape);
     tsr__dispatch_cache_free(ctx);
-    tsr__redist_cache_free(ctx);
+    tsr__programs_free(ctx);
     if (ctx->error_tensor)
         tsr__free(&ctx->heap, (void *)ctx->error_tensor->form);
     tsr__free(&ctx->heap, ctx->error_tensor);
@@ -67,6 +67,11 @@ void tsr_reproducible_set(tsr_mesh *mesh, bool on)
 void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes)
 {
     mesh->ctx->memory_limit = bytes;
+}
+
+void tsr_plan_limit_set(tsr_mesh *mesh, int plans)
+{
+    mesh->ctx->plan_limit = plans > 0 ? plans : TSR_CACHE_LIMIT;
 }
 
 tsr_counters tsr_counters_get(const tsr_mesh *mesh)

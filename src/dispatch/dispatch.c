@@ -32,7 +32,7 @@ static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *
             continue;
         TSR_TRY(tsr__tensor_check(ctx, call->in[k], entry->op->name));
         key->in[k] = &call->in[k]->form->spec;
-        h = tsr__hash_mix(h, call->in[k]->form->hash);
+        h = tsr__hash_mix(h, call->in[k]->form->cached.hash);
     }
     for (int i = 0; i < entry->n_attrs; i++)
         for (int k = 0; k < call->attrs[i].n; k++)
@@ -48,7 +48,7 @@ static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan **ou
     tsr_status st;
 
     TSR_TRY(make_key(ctx, call, &key));
-    TSR_TRY(tsr__propagate(&ctx->heap, &ctx->plan_cache, &key, &ctx->counters, out, &ctx->error));
+    TSR_TRY(tsr__plan_get(ctx, &key, out));
     if ((*out)->why.code != TSR_OK)
         st = tsr__fail(&ctx->error, (*out)->why.code, "%s%s", call->part ? call->part : "",
                        (*out)->why.text);
@@ -262,9 +262,12 @@ static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call)
 tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
                               tsr_tensor **out)
 {
+    tsr_plan *plan;
     tsr_status st;
 
-    TSR_TRY(find_plan(ctx, call, &o->plan));
+    TSR_TRY(find_plan(ctx, call, &plan));
+    plan->cached.holds++;
+    o->plan = plan;
     if (call->entry->op->inplace > 1)
         TSR_TRY(check_overwritten(ctx, call));
     o->mesh = call->in[0]->mesh;
@@ -277,6 +280,13 @@ done:
     return st;
 }
 
+void tsr__dispatch_close(tsr_opened *o)
+{
+    if (o->plan)
+        o->plan->cached.holds--;
+    o->plan = NULL;
+}
+
 tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
     const bool recorded = tsr__tape_is_on(ctx);
@@ -285,6 +295,7 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
 
     if (tsr_op_is_composed(call->entry->op))
         return tsr__compose(ctx, call, out);
+    o.plan = NULL;
     if (recorded && call->entry->op->inplace)
         TSR_TRY(check_tape(ctx, call));
     TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
@@ -300,6 +311,7 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
     if (recorded)
         TSR_TRY(tsr__dispatch_record(ctx, call, out, o.plan->schema.n_out));
 done:
+    tsr__dispatch_close(&o);
     return st;
 }
 
@@ -340,16 +352,10 @@ done:
     return tsr__settle(ctx, st);
 }
 
-static void free_local(void *local, void *ctx)
-{
-    tsr__local_plan_free(ctx, local);
-}
-
 void tsr__dispatch_cache_free(tsr_ctx *ctx)
 {
-    tsr__plan_cache_free(&ctx->heap, ctx->plan_cache, free_local, ctx);
+    tsr__plans_free(ctx);
     tsr__op_table_free(&ctx->heap, ctx->ops);
     tsr__forms_free(ctx);
-    ctx->plan_cache = NULL;
     ctx->ops = NULL;
 }

@@ -26,10 +26,11 @@ typedef struct tsr_opened {
 /* Run it; out gets as many tensors as the op has outputs, NULL for those switched off. Collective
    over the mesh of the inputs. */
 tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out);
-/* Its two halves, for those who run several calls together: all but computing, and that. An op
-   `travels` if it would move data itself. */
+/* Its two halves, for those who run several calls together: all but computing, and that; the plan
+   stays until it is closed. An op `travels` if it would move data itself. */
 tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
                               tsr_tensor **out);
+void tsr__dispatch_close(tsr_opened *o); /* also if opening failed; zero is closed */
 bool tsr__dispatch_travels(const tsr_opened *o);
 tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
                                  tsr_tensor *const *out);
@@ -46,6 +47,11 @@ tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *
 /* Its kernel alone, n times, into an output that it gave before. */
 tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n);
 void tsr__dispatch_cache_free(tsr_ctx *ctx);
+
+/* plan_cache.c: the plan of a call; *out also if it is impossible. It stays until the next one is
+   asked for, or as long as it is held. */
+tsr_status tsr__plan_get(tsr_ctx *ctx, const tsr_plan_key *key, tsr_plan **out);
+void tsr__plans_free(tsr_ctx *ctx);
 
 /* statistics.c: a strict context refuses hidden redistribution */
 tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec *from,

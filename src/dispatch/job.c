@@ -104,6 +104,7 @@ static void open_context(tsr_ctx *ctx, const job_setup *setup)
 {
     memset(ctx, 0, sizeof *ctx);
     tsr__pool_open(&ctx->pool, &ctx->heap);
+    ctx->plan_limit = TSR_CACHE_LIMIT;
     ctx->cost = setup->cost;
     ctx->log_level = setup->log_level;
     ctx->strict = setup->strict;
@@ -254,7 +255,7 @@ done:
 }
 
 /* MPI and sim: this process is one rank, or stands for all of them. */
-static tsr_status run_here(const job_setup *setup, tsr_error *err)
+static tsr_status run_here(const job_setup *setup, bool *known, tsr_error *err)
 {
     tsr_ctx ctx;
     tsr_status st;
@@ -268,17 +269,17 @@ static tsr_status run_here(const job_setup *setup, tsr_error *err)
 done:
     if (st != TSR_OK)
         tsr__fail(err, st, "%s", ctx.error.text);
+    *known = ctx.error_known;
     return st;
 }
 
-tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *err)
+tsr_status tsr__run(const tsr_run_opts *opts, tsr_job job, void *arg, bool *known, tsr_error *err)
 {
     const tsr_run_opts none = {0};
-    tsr_error own = {0};
     job_setup setup = {.job = job, .arg = arg};
     tsr_status st;
 
-    err = err ? err : &own;
+    *known = false;
     *err = (tsr_error){0};
     if (!job)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_run: the job is NULL");
@@ -287,7 +288,15 @@ tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *
     if (setup.world == TSR_WORLD_THREAD)
         st = run_threads(&setup, err);
     else
-        st = run_here(&setup, err);
+        st = run_here(&setup, known, err);
 done:
     return st;
+}
+
+tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *err)
+{
+    tsr_error own;
+    bool known;
+
+    return tsr__run(opts, job, arg, &known, err ? err : &own);
 }

@@ -13,6 +13,8 @@ void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
     if (p->op->release && p->call.state)
         p->op->release(&p->call);
     tsr__positions_free(&ctx->heap, &p->call);
+    for (int k = 0; k < TSR_MAX_OUT; k++)
+        tsr__form_release(p->out[k]);
     tsr__halo_free(ctx, p->halo);
     tsr__peel_free(ctx, p->peel);
     tsr__free(&ctx->heap, p);
@@ -43,8 +45,10 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
     p->call.memory = &p->memory;
     p->travels = tsr__op_travels(s, way->in, way->out, &plan->cost);
     for (int k = 0; k < s->n_out; k++)
-        if (tsr__schema_gives(s, k))
+        if (tsr__schema_gives(s, k)) {
             TSR_TRY(tsr__form_get(mesh, &way->out[k], &p->out[k]));
+            tsr__form_hold(p->out[k]);
+        }
     if (mesh->index < 0 || ctx->world->kind == TSR_WORLD_SIM)
         return TSR_OK;
     if (s->op->windows && !p->travels)

@@ -325,6 +325,8 @@ static tsr_status with_group(const tsr_table_use *uses, tsr_tensor *const *grads
     if (!backward && tsr__tape_is_on(g.ctx))
         TSR_TRY(record_group(&g, uses, out));
 done:
+    for (int i = 0; g.use && i < n; i++)
+        tsr__dispatch_close(&g.use[i].opened);
     tsr__free(&g.ctx->heap, g.part);
     tsr__free(&g.ctx->heap, g.use);
     return tsr__settle(g.ctx, st);

@@ -64,6 +64,16 @@ tsr_tensor *tsr_pow(tsr_tensor *a, tsr_tensor *b)
     return binary("pow", a, b, NULL);
 }
 
+tsr_tensor *tsr_floor_divide(tsr_tensor *a, tsr_tensor *b)
+{
+    return binary("floor_divide", a, b, NULL);
+}
+
+tsr_tensor *tsr_trunc_divide(tsr_tensor *a, tsr_tensor *b)
+{
+    return binary("trunc_divide", a, b, NULL);
+}
+
 tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b)
 {
     return binary("maximum", a, b, NULL);

@@ -153,9 +153,11 @@ typedef struct block {
 /* A call, and the parts of its scratch. */
 typedef struct job {
     tsr_attention_call a;
+    tsr_dtype dtype; /* that is computed with */
     const parts *parts;
     bool steady; /* reproducible: a row has the same order of terms in any block */
     const tsr_operand *grad, *given, *lse, *of_lse; /* of the gradients; of_lse NULL: none */
+    const double *product;                          /* of grad and out, by row; NULL: not yet */
     const tsr_operand *out[TSR_OP_OUTPUTS];
     void *q, *k, *v, *mask;              /* blocks of these */
     void *score, *slope, *acc;           /* blocks of scores and of results */
@@ -304,18 +306,30 @@ static bool has_keys(const tsr_kernel_call *call, bool backward)
     return true;
 }
 
-static void run(const tsr_kernel_call *call, uint16_t op)
+static job job_of(const tsr_kernel_call *call, uint16_t op)
 {
-    const bool backward = op == TSR_LINALG_ATTENTION_BACKWARD;
-    const tsr_dtype dtype = wide(call->out[0].dtype);
     job w;
 
-    carve_job(call, backward, &w);
-    w.parts = parts_for(dtype, tsr__variant_of(call, TSR_CATEGORY_LINALG, op));
-    if (dtype == TSR_F64)
-        (backward ? backward_f64 : forward_f64)(&w);
-    else
-        (backward ? backward_f32 : forward_f32)(&w);
+    carve_job(call, op == TSR_LINALG_ATTENTION_BACKWARD, &w);
+    w.dtype = wide(w.a.q->dtype);
+    w.parts = parts_for(w.dtype, tsr__variant_of(call, TSR_CATEGORY_LINALG, op));
+    return w;
+}
+
+static void forward(const tsr_kernel_call *call)
+{
+    const job w = job_of(call, TSR_LINALG_ATTENTION);
+
+    (w.dtype == TSR_F64 ? forward_f64 : forward_f32)(&w);
+}
+
+/* product: of every row's gradient and output; NULL: from those. */
+static void backward(const tsr_kernel_call *call, const double *product)
+{
+    job w = job_of(call, TSR_LINALG_ATTENTION_BACKWARD);
+
+    w.product = product;
+    (w.dtype == TSR_F64 ? backward_f64 : backward_f32)(&w);
 }
 
 void tsr__kernel_attention(const tsr_kernel_call *call)
@@ -325,7 +339,7 @@ void tsr__kernel_attention(const tsr_kernel_call *call)
     if (is_reference(call, TSR_LINALG_ATTENTION))
         tsr__reference_attention(call);
     else
-        run(call, TSR_LINALG_ATTENTION);
+        forward(call);
 }
 
 void tsr__kernel_attention_backward(const tsr_kernel_call *call)
@@ -335,5 +349,65 @@ void tsr__kernel_attention_backward(const tsr_kernel_call *call)
     if (is_reference(call, TSR_LINALG_ATTENTION_BACKWARD))
         tsr__reference_attention_backward(call);
     else
-        run(call, TSR_LINALG_ATTENTION_BACKWARD);
+        backward(call, NULL);
+}
+
+/* ---- their steps: a number of every row ---- */
+
+static int64_t count_rows(const tsr_kernel_call *call)
+{
+    return tsr__operand_count(&call->out[TSR_ATT_LSE]);
+}
+
+static void forward_local(const tsr_kernel_call *call, double *numbers)
+{
+    const tsr_operand *lse = &call->out[TSR_ATT_LSE];
+
+    forward(call);
+    tsr__convert(TSR_F64, numbers, lse->dtype, lse->data, count_rows(call));
+}
+
+/* Logarithms of sums; of those of nothing it is -infinity. */
+static void merge_logs(int64_t count, double *numbers, const double *more)
+{
+    for (int64_t r = 0; r < count; r++) {
+        const double a = numbers[r], b = more[r], top = fmax(a, b);
+
+        numbers[r] = top == -INFINITY ? a + b : top + log(exp(a - top) + exp(b - top));
+    }
+}
+
+static void forward_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const job w = job_of(call, TSR_LINALG_ATTENTION);
+    const int64_t rows = count_rows(call), step = least(ROWS, w.a.rows);
+
+    for (int64_t i = 0; i < rows; i += step)
+        (w.dtype == TSR_F64 ? reweigh_f64 : reweigh_f32)(&w, i, least(step, rows - i), numbers + i);
+}
+
+static int64_t count_given_rows(const tsr_kernel_call *call)
+{
+    return tsr__operand_count(&call->in[TSR_ATT_GRAD_LSE]);
+}
+
+static void backward_local(const tsr_kernel_call *call, double *numbers)
+{
+    const job w = job_of(call, TSR_LINALG_ATTENTION_BACKWARD);
+    const int64_t rows = w.a.rows;
+
+    for (int64_t head = 0; head < w.a.batch * w.a.heads; head++) {
+        (w.dtype == TSR_F64 ? products_f64 : products_f32)(&w, head);
+        tsr__convert(TSR_F64, numbers + head * rows, w.dtype, w.delta, rows);
+    }
+}
+
+const tsr_merge_steps *tsr__attention_steps(tsr_kernel kernel)
+{
+    static const tsr_merge_steps forward_steps = {count_rows, forward_local, merge_logs,
+                                                  forward_finish, NULL};
+    static const tsr_merge_steps backward_steps = {count_given_rows, backward_local,
+                                                   tsr__merge_sums, backward, NULL};
+
+    return kernel == tsr__kernel_attention ? &forward_steps : &backward_steps;
 }

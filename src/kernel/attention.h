@@ -5,7 +5,7 @@
 #ifndef TSR_KERNEL_ATTENTION_H
 #define TSR_KERNEL_ATTENTION_H
 
-#include "kernel/kernel.h"
+#include "kernel/merge.h"
 
 /* Inputs and outputs of the rows of op/attention_op.c. */
 enum {
@@ -40,6 +40,11 @@ tsr_attention_call tsr__attention_of(const tsr_kernel_call *call, bool backward)
 int64_t tsr__attention_key_head(const tsr_attention_call *a, int64_t head);
 /* How many of the keys from j on a row may see; they are the first ones. */
 int64_t tsr__attention_seen(const tsr_attention_call *a, int64_t row, int64_t j, int64_t n);
+
+/* The steps of both kernels where keys are on several ranks. Forward: outputs of the keys here, by
+   the logarithms of rows' sums over all of them, are terms of a sum. Backward: `out` came as such
+   terms, and each row's product with its gradient is summed. */
+const tsr_merge_steps *tsr__attention_steps(tsr_kernel kernel);
 
 /* By their definitions, in f64: the oracle. Scratch is f64 numbers, as many as they say. */
 int64_t tsr__reference_attention_numbers(const tsr_kernel_call *call, bool backward);

@@ -119,25 +119,55 @@ static void FN(forward)(const job *w)
                 FN(forward_block)(w, b, h, tsr__attention_key_head(a, h), i);
 }
 
+/* What the keys here gave of n rows becomes their term of the whole, whose logarithms of sums are
+   `lse`. */
+static void FN(reweigh)(const job *w, int64_t row, int64_t n, const double *lse)
+{
+    const tsr_operand *out = w->out[TSR_ATT_OUT];
+    const int64_t at = row * w->a.width, count = n * w->a.width;
+    const T *own = FN(load)(w->out[TSR_ATT_LSE], row, n, w->max);
+    T *max = w->max, *factor = w->factor;
+
+    for (int64_t r = 0; r < n; r++) {
+        factor[r] = (T)exp((double)own[r] - (lse[r] == -INFINITY ? INFINITY : lse[r]));
+        max[r] = (T)lse[r];
+    }
+    w->parts->multiply(n, w->a.width, FN(load)(out, at, count, w->acc), factor, 1, w->acc);
+    FN(store)(out, at, count, w->acc);
+    FN(store)(w->out[TSR_ATT_LSE], row, n, max);
+}
+
 /* ---- backward ---- */
 
-/* For every row of a head: grad times out, less the gradient of lse. */
-static void FN(deltas)(const job *w, int64_t head)
+/* For every row of a head: grad times out. */
+static void FN(products)(const job *w, int64_t head)
 {
     const tsr_attention_call *a = &w->a;
 
     for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t row = head * a->rows + i;
-        const T *grad = FN(load)(w->grad, row * a->width, a->width, w->q);
-        const T *out = FN(load)(w->given, row * a->width, a->width, w->k);
+        const int64_t at = (head * a->rows + i) * a->width;
+        const T *grad = FN(load)(w->grad, at, a->width, w->q);
+        const T *out = FN(load)(w->given, at, a->width, w->k);
         T sum = 0;
 
         for (int64_t e = 0; e < a->width; e++)
             sum += grad[e] * out[e];
-        if (w->of_lse)
-            sum -= *FN(load)(w->of_lse, row, 1, w->q);
         ((T *)w->delta)[i] = sum;
     }
+}
+
+/* The same, as far as ranks have not summed them up, less the gradient of lse. */
+static void FN(deltas)(const job *w, int64_t head)
+{
+    const int64_t rows = w->a.rows;
+    T *delta = w->delta;
+
+    if (w->product)
+        tsr__convert(DTYPE, delta, TSR_F64, w->product + head * rows, rows);
+    else
+        FN(products)(w, head);
+    for (int64_t i = 0; i < rows && w->of_lse; i++)
+        delta[i] -= *FN(load)(w->of_lse, head * rows + i, 1, w->q);
 }
 
 /* The mask's gradient is that of scores, summed where it broadcasts. */

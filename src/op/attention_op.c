@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention_op.c - softmax(scale q k^T + mask) v, and its gradients. Batch and heads shard in all
-   inputs; rows of queries, and columns of values, in those that have them. */
+   inputs; rows of queries, and columns of values, in those that have them. Where keys shard, a
+   number of every row travels and is merged (run/moments.c), which costs what comm says, and the
+   outputs are terms of a sum. */
 #include "kernel/attention.h"
 
 #include <inttypes.h>
@@ -8,6 +10,8 @@
 #include "layout/layout.h"
 #include "op/families.h"
 #include "op/infer.h"
+#include "op/merged_dims.h"
+#include "op/row_parts.h"
 #include "op/schema.h"
 
 enum { BATCH = 0, HEADS = 1, SEQUENCE = 2, WIDTH = 3, NDIM = 4 };
@@ -316,14 +320,16 @@ static tsr_status add_gradients(const tsr_schema *s, tsr_mark partial, tsr_rules
     return tsr_rule_add(out, &rule, err);
 }
 
-/* What the ranks have of keys is all that they need for the keys' gradients. */
-static tsr_status add_key_sequence(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+/* What the ranks have of keys gives terms of the output, and is all that they need for the keys'
+   gradients; the output may still be those terms there. */
+static tsr_status add_key_sequence(const tsr_schema *s, bool terms, tsr_rules *out, tsr_error *err)
 {
-    tsr_rule rule = {0};
+    tsr_rule rule = {.out = {tsr_mark_partial(TSR_SUM)}}; /* of q's gradient too */
 
     set_keys(s, &rule, SEQUENCE, true, true);
     set_mask(s, &rule, WIDTH, true);
-    rule.out[GRAD_Q] = tsr_mark_partial(TSR_SUM);
+    if (terms)
+        rule.in[TSR_ATT_GRAD_OUT] = tsr_mark_partial(TSR_SUM);
     return tsr_rule_add(out, &rule, err);
 }
 
@@ -346,10 +352,31 @@ static tsr_status attention_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
         TSR_TRY(add_queries(s, HEADS, false, true, out, err));
     TSR_TRY(add_queries(s, SEQUENCE, false, true, out, err));
     TSR_TRY(add_values(s, along(WIDTH, true), tsr_mark_partial(TSR_SUM), out, err));
+    TSR_TRY(add_key_sequence(s, false, out, err));
     if (is_backward(s))
-        TSR_TRY(add_key_sequence(s, out, err));
+        TSR_TRY(add_key_sequence(s, true, out, err));
 done:
     return st;
+}
+
+/* ---- what travels ---- */
+
+/* Backward: along which ranks have terms of the output. */
+unsigned tsr__attention_mdims(const tsr_schema *s, const tsr_spec *in)
+{
+    unsigned mdims = tsr__sharded_mdims(&in[input(s, TSR_ATT_K)], 1u << SEQUENCE);
+
+    for (int m = 0; m < in[0].mesh.ndim && is_backward(s); m++)
+        if (in[TSR_ATT_GRAD_OUT].place[m].kind != TSR_PARTIAL)
+            mdims &= ~(1u << m);
+    return mdims;
+}
+
+static tsr_comm attention_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                               const tsr_cost *cost)
+{
+    return tsr__steps_comm(s, in, out, tsr__attention_steps(s->op->kernel),
+                           tsr__attention_mdims(s, in), cost);
 }
 
 /* Every rank has the heads of keys that its heads of queries read. */
@@ -417,10 +444,13 @@ const tsr_op tsr__ops_attention[] = {
             "each row's sum",
      .rule = attention_rule,
      .fits = heads_fit,
+     .comm = attention_comm,
      .shape = attention_shape,
      .kernel = tsr__kernel_attention,
      .scratch = tsr__scratch_attention,
      .localise = attention_localise,
+     .run = tsr__run_attention,
+     .merges = true,
      .grad = tsr__grad_attention,
      .saves = "q,k,v,mask,out,out1",
      .positions = true,
@@ -431,10 +461,13 @@ const tsr_op tsr__ops_attention[] = {
      .doc = "gradients of attention's q, k and v, and of its mask, from those of its outputs",
      .rule = attention_rule,
      .fits = heads_fit,
+     .comm = attention_comm,
      .shape = backward_shape,
      .kernel = tsr__kernel_attention_backward,
      .scratch = tsr__scratch_attention_backward,
      .localise = attention_localise,
+     .run = tsr__run_attention,
+     .merges = true,
      .positions = true,
      .cases = backward_cases},
     {0},

@@ -41,6 +41,14 @@ unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in);
 /* Of op/layer_norms.c the same. */
 tsr_status tsr__run_layer_norm(const tsr_run_call *call, tsr_error *err);
 unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in);
+/* Of op/attention_op.c: the mesh dims that cut the keys, where that makes numbers travel. */
+tsr_status tsr__run_attention(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__attention_mdims(const tsr_schema *s, const tsr_spec *in);
+
+/* That of index_select, src/run/slices.c; op/indexing_ops.c: the mesh dims along which slices
+   travel, and the dim that they are of. */
+tsr_status tsr__run_select(const tsr_run_call *call, tsr_error *err);
+unsigned tsr__select_mdims(const tsr_schema *s, const tsr_spec *in, int *dim);
 
 /* That of cross_entropy and nll_loss, src/run/class_merge.c; op/class_losses.c: the mesh dims that
    cut the classes, where that makes numbers travel, and those that cut the rows of a mean. */

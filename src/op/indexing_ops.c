@@ -2,13 +2,17 @@
 /* indexing_ops.c - rows that read, write or add elements by indices along one dim, and one_hot. All
    other dims shard freely. Along the indexed dim, x may be sharded too: a rank reads zeros for what
    others have, and the sum is pending; or it writes what it has. Indices are sharded like what
-   comes out; where values are added, the sum is pending then. */
+   comes out; where values are added, the sum is pending then. Slices of index_select may also
+   travel, from the ranks that have them to those that have the indices (run/slices.c). */
 #include <inttypes.h>
 
 #include "base/reduce.h"
 #include "kernel/indexing.h"
+#include "layout/cost.h"
+#include "layout/layout.h"
 #include "op/families.h"
 #include "op/infer.h"
+#include "op/row_parts.h"
 #include "op/schema.h"
 
 enum { X = 0, INDEX = 1, SRC = 2 };
@@ -224,8 +228,40 @@ static tsr_status select_rule(const tsr_schema *s, tsr_rules *out, tsr_error *er
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     TSR_TRY(add_owners(s, dim, out, err));
+    TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {plain(dim), plain(0)}, .out = {plain(dim)}}, err));
 done:
     return st;
+}
+
+unsigned tsr__select_mdims(const tsr_schema *s, const tsr_spec *in, int *dim)
+{
+    *dim = 0;
+    dim_of(s, dim, NULL); /* shape has checked it */
+    return tsr__sharded_mdims(&in[X], 1u << *dim) & tsr__sharded_mdims(&in[INDEX], 1);
+}
+
+/* Each index goes to the slice's owner, and the slice comes: two exchanges of all pairs, and a
+   number for how many there are. Nobody knows how often an index is there. */
+static tsr_comm select_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                            const tsr_cost *cost)
+{
+    const int first[TSR_MAX_MESH] = {0};
+    const tsr_layout index = tsr__layout_of(&in[INDEX]), y = tsr__layout_of(&out[0]);
+    const tsr_shape indices = tsr__layout_local_shape(&index, first);
+    const tsr_shape here = tsr__layout_local_shape(&y, first);
+    const double bytes = 8.0 * (double)tsr_shape_count(&indices) +
+                         (double)tsr_shape_count(&here) * (double)tsr_dtype_size(out[0].dtype);
+    tsr_move move = {.kind = TSR_STEP_EXCHANGE};
+    int dim;
+
+    move.mdims = tsr__select_mdims(s, in, &dim);
+    if (!move.mdims)
+        return (tsr_comm){0};
+    move.group = tsr__ranks_along(&in[X], move.mdims);
+    move.bytes = (move.group - 1) * (bytes / move.group + 8);
+    move.peers = 2 * (move.group - 1);
+    move.key = tsr__spec_hash(&in[X]) ^ tsr__spec_hash(&in[INDEX]);
+    return (tsr_comm){tsr__move_seconds(cost, &move), move.bytes};
 }
 
 static tsr_status take_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
@@ -400,10 +436,12 @@ const tsr_op tsr__ops_indexing[] = {
      .attrs = "dim:int=0",
      .doc = "the slices of x along dim that a list of indices names",
      .rule = select_rule,
+     .comm = select_comm,
      .positions = true,
      .shape = list_shape,
      .kernel = tsr__kernel_index_select,
      .localise = lines_localise,
+     .run = tsr__run_select,
      .grad = tsr__grad_index_select,
      .saves = "index",
      .in_field = true,

@@ -8,6 +8,7 @@
 #include "layout/layout.h"
 #include "kernel/kernels.h"
 #include "op/lookups.h"
+#include "op/row_parts.h"
 #include "op/schema.h"
 #include "op/windows.h"
 
@@ -31,15 +32,6 @@ unsigned tsr__lookup_mdims(const tsr_schema *s, const tsr_spec *in, const tsr_sp
            tsr__list_mdims(backward ? &in[TSR__GRAD] : &out[0]);
 }
 
-static double group_along(const tsr_spec *spec, unsigned mdims)
-{
-    double n = 1;
-
-    for (int m = 0; m < spec->mesh.ndim; m++)
-        n *= mdims >> m & 1 ? spec->mesh.size[m] : 1;
-    return n;
-}
-
 /* Ids go out and rows come back, each once; uniform ids are assumed, as nobody knows better. Bags
    are pooled by the owners that are hit. Without a wait for numbers, two exchanges of all pairs. */
 static tsr_comm rows_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
@@ -55,7 +47,8 @@ static tsr_comm rows_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spe
     const int first[TSR_MAX_MESH] = {0};
     tsr_shape ids = tsr__layout_local_shape(&ids_layout, first);
     tsr_shape rows = tsr__layout_local_shape(&wide_layout, first);
-    double n = (double)tsr_shape_count(&ids), group = group_along(table, mdims), moved, lookups;
+    double n = (double)tsr_shape_count(&ids), group = tsr__ranks_along(table, mdims), moved,
+           lookups;
     double row = (double)rows.size[rows.ndim - 1] * (double)tsr_dtype_size(wide->dtype);
     double id = (double)tsr_dtype_size(in[TSR__IDS].dtype), vocab = (double)table->shape.size[0];
     tsr_move move = {.kind = TSR_STEP_EXCHANGE, .mdims = mdims};
@@ -90,7 +83,7 @@ static tsr_comm ids_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec
     const tsr_spec *ids = &in[tsr__lookup_ids(s->op->kind)];
     const tsr_spec *wide = tsr__lookup_rows(s->op->kind, in, out);
     unsigned mdims = tsr__list_mdims(ids);
-    double group = group_along(ids, mdims), n = (double)ids->shape.size[0];
+    double group = tsr__ranks_along(ids, mdims), n = (double)ids->shape.size[0];
     double bags = (double)wide->shape.size[0], off = bags > 0 ? n / sqrt(bags) : 0;
     double size = (double)tsr_dtype_size(ids->dtype);
     tsr_move move = {.kind = TSR_STEP_EXCHANGE, .mdims = mdims, .group = (int)group};

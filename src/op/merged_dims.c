@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c and scan_ops.c, and
-   by run/moments.c. */
+/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c, scan_ops.c and
+   attention_op.c, and by run/moments.c. */
 #include "op/merged_dims.h"
 
 #include <math.h>
@@ -43,17 +43,22 @@ unsigned tsr__merged_mdims(const tsr_schema *s, const tsr_spec *in)
     return tsr__sharded_mdims(&in[0], dims);
 }
 
-tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const tsr_cost *cost)
+tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const tsr_merge_steps *steps, unsigned mdims, const tsr_cost *cost)
 {
-    const tsr_merge_steps *steps = tsr__reduction_steps(s->op->kernel, s->in[0].dtype);
     const int first[TSR_MAX_MESH] = {0};
     const tsr_windows none = {0};
-    const unsigned mdims = tsr__merged_mdims(s, in);
     tsr_kernel_call call = {0};
 
     if (!mdims)
         return (tsr_comm){0};
     tsr__local_call(s, in, out, &none, first, &call);
     return tsr__gather_comm(in, mdims, fmax((double)steps->count(&call), 1), cost);
+}
+
+tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const tsr_cost *cost)
+{
+    return tsr__steps_comm(s, in, out, tsr__reduction_steps(s->op->kernel, s->in[0].dtype),
+                           tsr__merged_mdims(s, in), cost);
 }

@@ -4,6 +4,7 @@
 #ifndef TSR_OP_MERGED_DIMS_H
 #define TSR_OP_MERGED_DIMS_H
 
+#include "kernel/merge.h"
 #include "op/op.h"
 
 /* The dims along which there is something to merge, as a mask: those that are reduced by attribute
@@ -11,7 +12,10 @@
 tsr_status tsr__merged_dims(const tsr_schema *s, unsigned *out, tsr_error *err);
 /* The mesh dims that shard them. */
 unsigned tsr__merged_mdims(const tsr_schema *s, const tsr_spec *in);
-/* What gathering the words costs: the comm of such rows. */
+/* What gathering the words of these steps along these mesh dims costs. */
+tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const tsr_merge_steps *steps, unsigned mdims, const tsr_cost *cost);
+/* The comm of such rows. */
 tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost);
 

@@ -55,6 +55,11 @@ static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
     if (has_kernel(kind, TSR_I32))
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: there is none of %s, only of numbers",
                          s->op->name, tsr_dtype_name(dtype));
+    if (kind == TSR_POINTWISE_DIV)
+        return tsr__fail(
+            err, TSR_ERR_DTYPE,
+            "%s: %s has no fractions; floor_divide rounds down, trunc_divide towards 0",
+            s->op->name, tsr_dtype_name(dtype));
     return tsr__needs_float(s, err);
 }
 

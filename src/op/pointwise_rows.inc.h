@@ -16,7 +16,16 @@ const tsr_op TABLE[] = {
      .doc = "a divided by b, element by element", .axes = BINARY, .linear = "a",
      .cases = CASES(binary)},
     {ROW(POW, pow, tsr__grad_pow, "a,b,out"), .inputs = "a,b",
-     .doc = "a to the power of b, element by element", .axes = BINARY, .cases = power_cases},
+     .doc =
+         "a to the power of b, element by element; of integers with b below 0, what is before the "
+         "point",
+     .axes = BINARY, .cases = power_cases},
+    {ROW(FLOOR_DIVIDE, floor_divide, tsr_grad_none, ""), .inputs = "a,b",
+     .doc = "a divided by b, rounded down; an integer divided by 0 is 0", .axes = BINARY,
+     .cases = CASES(binary)},
+    {ROW(TRUNC_DIVIDE, trunc_divide, tsr_grad_none, ""), .inputs = "a,b",
+     .doc = "a divided by b, rounded towards 0; an integer divided by 0 is 0", .axes = BINARY,
+     .cases = CASES(binary)},
     {ROW(MAXIMUM, maximum, tsr__grad_maximum, "a,b,out"), .inputs = "a,b",
      .doc = "the larger of a and b, element by element", .rule = special_rule,
      .cases = CASES(binary)},

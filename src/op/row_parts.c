@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* row_parts.c - rows and statistics that are cut: see row_parts.h. Called by the rows of softmax,
-   normalisations and losses. */
+   normalisations, losses and lookups. */
 #include "op/row_parts.h"
 
 #include "layout/cost.h"
@@ -19,14 +19,22 @@ unsigned tsr__sharded_mdims(const tsr_spec *x, unsigned dims)
     return mdims;
 }
 
+int tsr__ranks_along(const tsr_spec *x, unsigned mdims)
+{
+    int n = 1;
+
+    for (int m = 0; m < x->mesh.ndim; m++)
+        n *= mdims >> m & 1 ? x->mesh.size[m] : 1;
+    return n;
+}
+
 tsr_comm tsr__gather_comm(const tsr_spec *x, unsigned mdims, double numbers, const tsr_cost *cost)
 {
-    tsr_move move = {.kind = TSR_STEP_ALL_GATHER, .mdims = mdims, .group = 1};
+    tsr_move move = {.kind = TSR_STEP_ALL_GATHER, .mdims = mdims};
 
     if (!mdims)
         return (tsr_comm){0};
-    for (int m = 0; m < x->mesh.ndim; m++)
-        move.group *= mdims >> m & 1 ? x->mesh.size[m] : 1;
+    move.group = tsr__ranks_along(x, mdims);
     move.before = 8 * numbers;
     move.after = move.before * move.group;
     move.key = tsr__spec_hash(x);

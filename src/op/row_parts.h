@@ -8,6 +8,8 @@
 
 /* The mesh dims that shard one of these dims of x, a mask, into more than one part. */
 unsigned tsr__sharded_mdims(const tsr_spec *x, unsigned dims);
+/* How many ranks there are along these mesh dims. */
+int tsr__ranks_along(const tsr_spec *x, unsigned mdims);
 /* Every rank gets so many f64 numbers of all others along these mesh dims of x. */
 tsr_comm tsr__gather_comm(const tsr_spec *x, unsigned mdims, double numbers, const tsr_cost *cost);
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* propagate.c - finds the plan of a call: the cache, else schema check, rules, search. */
+/* propagate.c - makes the plan of a call: schema check, rules, search. */
 #include "propagate/propagate.h"
 
 #include "layout/cost.h"
-
-enum { BUCKETS = 1024 };
-
-struct tsr_plan_cache {
-    tsr_plan *bucket[BUCKETS];
-};
 
 /* Placements along mesh dims of one rank make no difference. */
 static bool holds_the_same(const tsr_spec *a, const tsr_spec *b)
@@ -62,7 +56,7 @@ static bool wants_equal(const tsr_plan *p, const tsr_plan_key *key)
     return true;
 }
 
-static bool is_plan_of(tsr_plan *p, const tsr_plan_key *key)
+bool tsr__plan_is_of(tsr_plan *p, const tsr_plan_key *key)
 {
     if (p->key.hash != key->hash || p->key.entry != key->entry || p->key.n_in != key->n_in)
         return false;
@@ -85,6 +79,7 @@ static void set_call(tsr_plan *plan, const tsr_plan_key *key)
 {
     tsr_schema *s = &plan->schema;
 
+    plan->cached.hash = key->hash;
     plan->key = *key;
     plan->cost = *key->cost;
     s->op = key->entry->op;
@@ -104,22 +99,11 @@ static void set_call(tsr_plan *plan, const tsr_plan_key *key)
     plan->key.want = key->want ? plan->want : NULL;
 }
 
-tsr_status tsr__propagate(tsr_heap *heap, tsr_plan_cache **cache, const tsr_plan_key *key,
-                          tsr_counters *counters, tsr_plan **out, tsr_error *err)
+tsr_status tsr__propagate(tsr_heap *heap, const tsr_plan_key *key, tsr_plan **out, tsr_error *err)
 {
-    tsr_plan *plan = NULL, **bucket;
-    tsr_status st = TSR_OK;
+    tsr_plan *plan = NULL;
+    tsr_status st;
 
-    if (!*cache)
-        TSR_TRY(tsr__alloc(heap, 1, sizeof **cache, cache, err));
-    bucket = &(*cache)->bucket[key->hash % BUCKETS];
-    for (plan = *bucket; plan; plan = plan->next)
-        if (is_plan_of(plan, key)) {
-            counters->plan_hits++;
-            *out = plan;
-            return TSR_OK;
-        }
-    counters->plan_misses++;
     TSR_TRY(tsr__alloc(heap, 1, sizeof *plan, &plan, err));
     set_call(plan, key);
     st = make_plan(heap, plan, &plan->why);
@@ -131,23 +115,8 @@ tsr_status tsr__propagate(tsr_heap *heap, tsr_plan_cache **cache, const tsr_plan
         tsr__free(heap, plan);
         return st;
     }
-    plan->next = *bucket;
-    *bucket = plan;
     *out = plan;
     st = TSR_OK;
 done:
     return st;
-}
-
-void tsr__plan_cache_free(tsr_heap *heap, tsr_plan_cache *cache,
-                          void (*free_local)(void *local, void *arg), void *arg)
-{
-    for (int i = 0; cache && i < BUCKETS; i++)
-        while (cache->bucket[i]) {
-            tsr_plan *p = cache->bucket[i];
-            cache->bucket[i] = p->next;
-            free_local(p->local, arg);
-            tsr__free(heap, p);
-        }
-    tsr__free(heap, cache);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* propagate.h - from a call's schema to its plan: cached by value, impossible ones included.
-   Pure but for the cache; called by dispatch on every op. */
+/* propagate.h - from a call to its plan, impossible calls included. Pure; called by dispatch for
+   every call that it has not met (dispatch/plan_cache.c). */
 #ifndef TSR_PROPAGATE_PROPAGATE_H
 #define TSR_PROPAGATE_PROPAGATE_H
 
+#include "base/cache.h"
 #include "op/op_table.h"
 #include "propagate/strategy.h"
 
@@ -21,7 +22,8 @@ typedef struct tsr_plan_key {
 } tsr_plan_key;
 
 typedef struct tsr_plan {
-    tsr_plan_key key; /* attrs, want and cost are those below */
+    tsr_cached cached; /* held by calls that run */
+    tsr_plan_key key;  /* attrs, want and cost are those below */
     tsr_schema schema;
     tsr_placement want[TSR_MAX_MESH];
     tsr_cost cost;
@@ -31,20 +33,15 @@ typedef struct tsr_plan {
     bool all_stay;
     bool direct[TSR_MAX_OUT]; /* in place: the kernel may write where this input is */
     void *local;              /* dispatch's: what the call is on this rank */
-    struct tsr_plan *next;
 } tsr_plan;
 
-typedef struct tsr_plan_cache tsr_plan_cache;
-
-/* The plan of a call; *out also if it is impossible (look at why). */
-tsr_status tsr__propagate(tsr_heap *heap, tsr_plan_cache **cache, const tsr_plan_key *key,
-                          tsr_counters *counters, tsr_plan **out, tsr_error *err);
+/* A new plan for a call; also if it is impossible (look at why). */
+tsr_status tsr__propagate(tsr_heap *heap, const tsr_plan_key *key, tsr_plan **out, tsr_error *err);
+/* Is it the plan of this call? If by costs of another version, it is known as of this one then. */
+bool tsr__plan_is_of(tsr_plan *plan, const tsr_plan_key *key);
 /* The cheapest strategy of a schema that was checked, by search or by trying everything. */
 tsr_status tsr__plan_strategy(tsr_heap *heap, const tsr_schema *schema, const tsr_cost *cost,
                               const tsr_placement *want, bool exhaustive, tsr_strategy *out,
                               tsr_error *err);
-/* free_local frees what dispatch keeps with a plan, which may be NULL. */
-void tsr__plan_cache_free(tsr_heap *heap, tsr_plan_cache *cache,
-                          void (*free_local)(void *local, void *arg), void *arg);
 
 #endif

@@ -10,12 +10,6 @@
 #include "base/hash.h"
 #include "layout/cost.h"
 
-enum { BUCKETS = 1024 };
-
-struct tsr_redist_cache {
-    tsr_program *bucket[BUCKETS];
-};
-
 /* ---- one step ---- */
 
 /* Layouts for an all-reduce: the local part as a flat array over the group, whole or in chunks. */
@@ -107,7 +101,7 @@ static tsr_status prepare(tsr_program *program, tsr_mesh *mesh, tsr_mesh *other,
     int index = tsr__mesh_find(&step->to.mesh, mesh->ctx->world->rank), coord[TSR_MAX_MESH];
 
     s->plan = step;
-    s->fingerprint = tsr__hash_final(tsr__hash_mix(program->hash, (uint64_t)i));
+    s->fingerprint = tsr__hash_final(tsr__hash_mix(program->cached.hash, (uint64_t)i));
     snprintf(s->what, sizeof s->what, "%s of %s%s over %s", tsr_step_name(step->kind),
              tsr_dtype_name(step->from.dtype),
              tsr__shape_text(&step->from.shape, shape, sizeof shape),
@@ -172,7 +166,7 @@ static tsr_status make_program(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *
     tsr_status st;
 
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *program, &program, &ctx->error));
-    program->hash = hash;
+    program->cached.hash = hash;
     program->cost = ctx->cost;
     program->memory_limit = ctx->memory_limit;
     TSR_TRY(tsr__plan_make(&ctx->heap, from, to, &ctx->cost, ctx->memory_limit, TSR_RIVAL_BEST,
@@ -194,43 +188,42 @@ done:
     return st;
 }
 
+static void drop_program(tsr_cached *entry, void *arg)
+{
+    free_program(arg, (tsr_program *)entry);
+}
+
+static bool is_program_of(const tsr_ctx *ctx, const tsr_program *p, uint64_t hash,
+                          const tsr_spec *from, const tsr_spec *to)
+{
+    return p->cached.hash == hash && tsr_spec_equal(&p->plan->from, from) &&
+           tsr_spec_equal(&p->plan->to, to) && p->memory_limit == ctx->memory_limit &&
+           tsr__cost_equal(&p->cost, &ctx->cost);
+}
+
 tsr_status tsr__program_get(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *from,
                             uint64_t from_hash, const tsr_spec *to, tsr_program **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     /* the seed, for costs that differ are most often random ones */
     uint64_t hash = tsr__hash_mix(tsr__hash_mix(from_hash, tsr__spec_hash(to)), ctx->cost.seed);
-    tsr_program *p;
     tsr_status st;
 
-    if (!ctx->redist_cache)
-        TSR_TRY(
-            tsr__alloc(&ctx->heap, 1, sizeof *ctx->redist_cache, &ctx->redist_cache, &ctx->error));
-    for (p = ctx->redist_cache->bucket[hash % BUCKETS]; p; p = p->next)
-        if (p->hash == hash && tsr_spec_equal(&p->plan->from, from) &&
-            tsr_spec_equal(&p->plan->to, to) && p->memory_limit == ctx->memory_limit &&
-            tsr__cost_equal(&p->cost, &ctx->cost)) {
+    for (tsr_cached *c = tsr__cache_first(&ctx->programs, hash); c; c = c->next)
+        if (is_program_of(ctx, (tsr_program *)c, hash, from, to)) {
             ctx->counters.plan_hits++;
-            *out = p;
+            c->used = true;
+            *out = (tsr_program *)c;
             return TSR_OK;
         }
     ctx->counters.plan_misses++;
-    TSR_TRY(make_program(mesh, other, from, to, hash, &p));
-    p->next = ctx->redist_cache->bucket[hash % BUCKETS];
-    ctx->redist_cache->bucket[hash % BUCKETS] = p;
-    *out = p;
+    TSR_TRY(make_program(mesh, other, from, to, hash, out));
+    tsr__cache_add(&ctx->programs, ctx->plan_limit, &(*out)->cached, drop_program, ctx);
 done:
     return st;
 }
 
-void tsr__redist_cache_free(tsr_ctx *ctx)
+void tsr__programs_free(tsr_ctx *ctx)
 {
-    for (int i = 0; ctx->redist_cache && i < BUCKETS; i++)
-        while (ctx->redist_cache->bucket[i]) {
-            tsr_program *p = ctx->redist_cache->bucket[i];
-            ctx->redist_cache->bucket[i] = p->next;
-            free_program(ctx, p);
-        }
-    tsr__free(&ctx->heap, ctx->redist_cache);
-    ctx->redist_cache = NULL;
+    tsr__cache_clear(&ctx->programs, drop_program, ctx);
 }

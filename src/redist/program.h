@@ -19,18 +19,17 @@ typedef struct tsr_program_step {
 } tsr_program_step;
 
 typedef struct tsr_program {
+    tsr_cached cached;
     tsr_redist *plan;
-    uint64_t hash;
     tsr_cost cost; /* that it was planned with */
     size_t memory_limit;
     tsr_program_step *step; /* plan->n_steps of them */
     tsr_group *both;        /* all ranks of two meshes; NULL on one mesh */
     tsr_redist_info info;   /* sim: what a run counts */
-    struct tsr_program *next;
 } tsr_program;
 
-/* The program from one spec to another, from the cache or new. It stays with the context. `mesh` is
-   a handle of the source's mesh, for its groups; `other` of the target's. */
+/* The program from one spec to another, from the cache or new. It stays until the next one is
+   asked for. `mesh` is a handle of the source's mesh, for its groups; `other` of the target's. */
 tsr_status tsr__program_get(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *from,
                             uint64_t from_hash, const tsr_spec *to, tsr_program **out);
 
@@ -45,6 +44,6 @@ void tsr__program_count(tsr_ctx *ctx, const tsr_program *program);
 /* redistribute.c: x on `mesh` with the placements of `to`, in the current scope. Collective. */
 tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, tsr_tensor **out);
 
-void tsr__redist_cache_free(tsr_ctx *ctx);
+void tsr__programs_free(tsr_ctx *ctx);
 
 #endif

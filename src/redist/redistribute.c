@@ -23,7 +23,7 @@ tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, 
         return tsr__tensor_share(mesh, to, x, out);
     if (outside && ctx->world->kind != TSR_WORLD_SIM)
         return tsr__tensor_make(mesh, to, out);
-    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->hash, to, &program));
+    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->cached.hash, to, &program));
     if (program->plan->n_steps == 0) /* size-1 mesh dims, say */
         return tsr__tensor_share(mesh, to, x, out);
     if (tsr__scope_is_limited(ctx))
@@ -94,7 +94,7 @@ static tsr_status to_memory(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, v
     tsr_program *program;
     tsr_status st;
 
-    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->hash, to, &program));
+    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->cached.hash, to, &program));
     if (program->plan->n_steps > 0)
         TSR_TRY(tsr__program_run(program, x->mesh, mesh, tsr__tensor_data(x), out));
     else if (out && x->form->bytes)

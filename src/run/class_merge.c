@@ -4,6 +4,7 @@
    order of ranks. The run of cross_entropy and nll_loss, op/class_losses.c. */
 #include "kernel/class_loss.h"
 #include "op/families.h"
+#include "op/local_call.h"
 #include "run/held.h"
 #include "run/merged.h"
 
@@ -62,7 +63,7 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
 
     tsr__run_specs(run, in, out);
     tsr__class_mdims(s, in, &classes, &rows);
-    tsr__merge_call(run, in, out, &call);
+    TSR_TRY(tsr__merge_call(run, in, out, &call));
     call.error = &trouble;
     if (s->op->kernel == tsr__kernel_cross_entropy) {
         TSR_TRY(tsr__hold(&held, s->op->scratch(&call), &call.scratch));
@@ -77,6 +78,7 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
         TSR_TRY(add_up(run, rows, &held, sum));
     tsr__class_put(&call, sum);
 done:
+    tsr__positions_free(&run->mesh->ctx->heap, &call);
     tsr__held_release(&held);
     return st;
 }

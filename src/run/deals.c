@@ -144,14 +144,10 @@ int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back)
 
 tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out)
 {
-    int64_t n = 0;
     tsr_status st;
 
     TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * sizeof **out, out));
-    for (int i = 0; i < d->trade->group->n; i++) {
-        (*out)[i] = n;
-        n += d->sent[list][i];
-    }
+    tsr__trade_first_items(d->trade, d->sent[list], *out);
 done:
     return st;
 }

@@ -46,11 +46,12 @@ done:
     return st;
 }
 
-void tsr__merge_call(const tsr_run_call *run, const tsr_spec *in, const tsr_spec *out,
-                     tsr_kernel_call *call)
+tsr_status tsr__merge_call(const tsr_run_call *run, const tsr_spec *in, const tsr_spec *out,
+                           tsr_kernel_call *call)
 {
     const tsr_schema *s = run->schema;
     const tsr_windows none = {0};
+    tsr_ctx *ctx = run->mesh->ctx;
 
     *call = (tsr_kernel_call){0};
     tsr__local_call(s, in, out, &none, run->mesh->coord, call);
@@ -58,6 +59,7 @@ void tsr__merge_call(const tsr_run_call *run, const tsr_spec *in, const tsr_spec
         call->in[k].data = run->in[k] ? tsr__tensor_data(run->in[k]) : NULL;
     for (int k = 0; k < s->n_out; k++)
         call->out[k].data = run->out[k] ? tsr__tensor_data(run->out[k]) : NULL;
+    return tsr__positions_make(&ctx->heap, s, in, out, &none, run->mesh->coord, call, &ctx->error);
 }
 
 /* The numbers of the ranks that count here, merged; NULL if there are none. */
@@ -88,7 +90,7 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
     tsr_status st;
 
     tsr__run_specs(run, in, out);
-    tsr__merge_call(run, in, out, &call);
+    TSR_TRY(tsr__merge_call(run, in, out, &call));
     count = steps->count(&call);
     TSR_TRY(tsr__mesh_group(run->mesh, mdims, &group));
     if (op->scratch)
@@ -98,6 +100,7 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
     TSR_TRY(tsr__numbers_gather(ctx, group, op->name, count, numbers));
     steps->finish(&call, merge_numbers(steps, &call, group, count, numbers));
 done:
+    tsr__positions_free(&ctx->heap, &call);
     tsr__held_release(&held);
     return st;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moments.c - normalisations, softmax, reductions and scans where several ranks hold parts of one
-   statistic or row: which numbers are merged (kernel/merge.h), among which ranks. The runs of all
-   rows of op/norms.c, op/layer_norms.c, op/softmax.c, op/merging_reductions.c and op/scan_ops.c. */
+/* moments.c - normalisations, softmax, attention, reductions and scans where several ranks hold
+   parts of one statistic or row: which numbers are merged (kernel/merge.h), among which ranks. The
+   runs of all rows of op/norms.c, op/layer_norms.c, op/softmax.c, op/attention_op.c,
+   op/merging_reductions.c and op/scan_ops.c. */
+#include "kernel/attention.h"
 #include "kernel/layer_norm.h"
 #include "kernel/norm.h"
 #include "kernel/soft_rows.h"
@@ -39,6 +41,16 @@ tsr_status tsr__run_layer_norm(const tsr_run_call *run, tsr_error *err)
     tsr__run_specs(run, in, out);
     return tsr__run_merged(run, tsr__layer_norm_steps(run->schema->op->kernel),
                            tsr__layer_norm_mdims(run->schema, in));
+}
+
+tsr_status tsr__run_attention(const tsr_run_call *run, tsr_error *err)
+{
+    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
+
+    (void)err;
+    tsr__run_specs(run, in, out);
+    return tsr__run_merged(run, tsr__attention_steps(run->schema->op->kernel),
+                           tsr__attention_mdims(run->schema, in));
 }
 
 tsr_status tsr__run_reduction(const tsr_run_call *run, tsr_error *err)

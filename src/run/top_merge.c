@@ -10,11 +10,10 @@
 tsr_status tsr__run_topk(const tsr_run_call *run, tsr_error *err)
 {
     const tsr_schema *s = run->schema;
-    const tsr_windows none = {0};
     tsr_ctx *ctx = run->mesh->ctx;
     tsr_held held = {.ctx = ctx};
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-    tsr_kernel_call call = {0};
+    tsr_kernel_call call;
     tsr_candidate *all;
     tsr_group *group;
     int64_t count, *taken;
@@ -22,12 +21,7 @@ tsr_status tsr__run_topk(const tsr_run_call *run, tsr_error *err)
 
     (void)err; /* the calls below have said what went wrong */
     tsr__run_specs(run, in, out);
-    tsr__local_call(s, in, out, &none, run->mesh->coord, &call);
-    TSR_TRY(
-        tsr__positions_make(&ctx->heap, s, in, out, &none, run->mesh->coord, &call, &ctx->error));
-    call.in[0].data = tsr__tensor_data(run->in[0]);
-    for (int k = 0; k < 2; k++)
-        call.out[k].data = tsr__tensor_data(run->out[k]);
+    TSR_TRY(tsr__merge_call(run, in, out, &call));
     count = tsr_shape_count(&call.out[0].shape); /* it has the same on all of them */
     TSR_TRY(tsr__mesh_group(run->mesh, tsr__topk_mdims(s, in), &group));
     TSR_TRY(tsr__hold(&held, s->op->scratch(&call), &call.scratch));

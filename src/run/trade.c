@@ -48,6 +48,16 @@ int64_t tsr__trade_count(const tsr_trade *t, const int64_t *count)
     return n;
 }
 
+void tsr__trade_first_items(const tsr_trade *t, const int64_t *count, int64_t *out)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < t->group->n; i++) {
+        out[i] = n;
+        n += count[i];
+    }
+}
+
 /* One message to, or from, each rank, of `most` pieces at most. */
 typedef struct letters {
     tsr_msg *msg;

@@ -32,6 +32,8 @@ tsr_status tsr__trade_open(tsr_trade *t, tsr_mesh *mesh, unsigned mdims, int n_l
 /* All ranks know what they send; now also what they get. Collective over the group. */
 tsr_status tsr__trade_agree(tsr_trade *t);
 int64_t tsr__trade_count(const tsr_trade *t, const int64_t *count); /* of a list, over ranks */
+/* [rank] the number of its first item in such a list. */
+void tsr__trade_first_items(const tsr_trade *t, const int64_t *count, int64_t *out);
 /* Memory for lots, which stays until the trade is closed; at most twice. Local. */
 tsr_status tsr__trade_room(tsr_trade *t, tsr_lot *const *lots, int n);
 /* What stands in `out` goes to `in`; all lots in one exchange. Collective over the group. */

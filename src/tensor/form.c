@@ -5,16 +5,10 @@
 
 #include "tensor/tensor.h"
 
-enum { BUCKETS = 512 };
-
-struct tsr_forms {
-    tsr_form *bucket[BUCKETS];
-};
-
 /* Names of mesh dims do not make another layout, but they are printed. */
 static bool is_form_of(const tsr_form *form, uint64_t hash, const tsr_spec *spec)
 {
-    return form->hash == hash && tsr_spec_equal(&form->spec, spec) &&
+    return form->cached.hash == hash && tsr_spec_equal(&form->spec, spec) &&
            memcmp(form->spec.mesh.name, spec->mesh.name, sizeof spec->mesh.name) == 0;
 }
 
@@ -28,26 +22,31 @@ static void fill(const tsr_mesh *mesh, tsr_form *form)
     }
 }
 
-tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, const tsr_form **out)
+static void drop_form(tsr_cached *entry, void *arg)
+{
+    tsr_ctx *ctx = arg;
+
+    tsr__free(&ctx->heap, entry);
+}
+
+tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, tsr_form **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     uint64_t hash = tsr__spec_hash(spec);
-    tsr_form **bucket, *form;
-    tsr_status st = TSR_OK;
+    tsr_form *form;
+    tsr_status st;
 
-    if (!ctx->forms)
-        TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->forms, &ctx->forms, &ctx->error));
-    bucket = &ctx->forms->bucket[hash % BUCKETS];
-    for (form = *bucket; form && !is_form_of(form, hash, spec);)
-        form = form->next;
-    if (!form) {
-        TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *form, &form, &ctx->error));
-        form->spec = *spec;
-        form->hash = hash;
-        fill(mesh, form);
-        form->next = *bucket;
-        *bucket = form;
-    }
+    for (tsr_cached *c = tsr__cache_first(&ctx->forms, hash); c; c = c->next)
+        if (is_form_of((tsr_form *)c, hash, spec)) {
+            c->used = true;
+            *out = (tsr_form *)c;
+            return TSR_OK;
+        }
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *form, &form, &ctx->error));
+    form->cached.hash = hash;
+    form->spec = *spec;
+    fill(mesh, form);
+    tsr__cache_add(&ctx->forms, ctx->plan_limit, &form->cached, drop_form, ctx);
     *out = form;
 done:
     return st;
@@ -55,12 +54,5 @@ done:
 
 void tsr__forms_free(tsr_ctx *ctx)
 {
-    for (int i = 0; ctx->forms && i < BUCKETS; i++)
-        while (ctx->forms->bucket[i]) {
-            tsr_form *form = ctx->forms->bucket[i];
-            ctx->forms->bucket[i] = form->next;
-            tsr__free(&ctx->heap, form);
-        }
-    tsr__free(&ctx->heap, ctx->forms);
-    ctx->forms = NULL;
+    tsr__cache_clear(&ctx->forms, drop_form, ctx);
 }

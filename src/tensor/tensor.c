@@ -7,7 +7,7 @@
 /* ---- making ---- */
 
 /* A handle with one reference, without memory. Every field is set: handles are used again. */
-static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out)
+static tsr_status make_handle(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x;
@@ -18,7 +18,7 @@ static tsr_status make_handle(tsr_mesh *mesh, const tsr_form *form, tsr_tensor *
     x->failed = x->gone = false;
     x->version = 0;
     x->mesh = tsr_mesh_ref(mesh);
-    x->form = form;
+    x->form = tsr__form_hold(form);
     x->kept = NULL;
     x->buffer = NULL;
     x->scope = NULL;
@@ -69,7 +69,7 @@ done:
     return st;
 }
 
-tsr_status tsr__tensor_make_form(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out)
+tsr_status tsr__tensor_make_form(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x = NULL;
@@ -87,7 +87,7 @@ done:
 
 tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out)
 {
-    const tsr_form *form;
+    tsr_form *form;
     tsr_status st;
 
     TSR_TRY(tsr__form_get(mesh, spec, &form));
@@ -99,7 +99,7 @@ done:
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out)
 {
-    const tsr_form *form;
+    tsr_form *form;
     tsr_status st;
 
     TSR_TRY(tsr__form_get(mesh, spec, &form));
@@ -108,7 +108,7 @@ done:
     return st;
 }
 
-tsr_status tsr__tensor_share_form(tsr_mesh *mesh, const tsr_form *form, const tsr_tensor *part,
+tsr_status tsr__tensor_share_form(tsr_mesh *mesh, tsr_form *form, const tsr_tensor *part,
                                   tsr_tensor **out)
 {
     tsr_tensor *x;
@@ -150,9 +150,11 @@ void tsr_unref(tsr_tensor *x)
         tsr__kept_drop(x);
     if (x->leaf) {
         tsr__leaf_clear(ctx, x->leaf);
+        tsr__form_release(x->leaf->stepped);
         tsr__free(&ctx->heap, x->leaf);
     }
     tsr__buffer_release(x->buffer);
+    tsr__form_release(x->form);
     tsr_mesh_unref(x->mesh);
     tsr__give(&ctx->heap, &ctx->spare_tensors, x);
 }

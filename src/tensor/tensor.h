@@ -3,6 +3,9 @@
 #ifndef TSR_TENSOR_TENSOR_H
 #define TSR_TENSOR_TENSOR_H
 
+#include <stddef.h>
+
+#include "base/cache.h"
 #include "layout/layout.h"
 #include "tessera_ops.h"
 #include "world/mesh_handle.h"
@@ -14,14 +17,14 @@ typedef struct tsr_buffer {
     void *data;
 } tsr_buffer;
 
-/* What a tensor of a spec is on this rank. There is one for every spec that the context has met, so
-   tensors carry an address, and equal specs have equal addresses. It stays with the context. */
+/* What a tensor of a spec is on this rank. There is one for every spec that is in use, so tensors
+   carry an address, and equal specs have equal addresses. It stays while tensors and plans hold it;
+   others are forgotten when there are many. */
 typedef struct tsr_form {
+    tsr_cached cached; /* by the hash of spec */
     tsr_spec spec;
-    uint64_t hash; /* of spec */
     tsr_shape local;
     size_t bytes; /* of the local part */
-    struct tsr_form *next;
 } tsr_form;
 
 /* A part of a tensor with what neighbours have of its window, as an op needed it: kept for the
@@ -35,8 +38,8 @@ typedef struct tsr_kept {
 
 /* A watched tensor's gradient: dense, and as the rows of a table that lookups touched. */
 typedef struct tsr_leaf {
-    bool by_rows;            /* as rows, where lookups can say so */
-    const tsr_form *stepped; /* has the placements of an optimizer's states; NULL: none is known */
+    bool by_rows;      /* as rows, where lookups can say so */
+    tsr_form *stepped; /* has the placements of an optimizer's states; NULL: none is known */
     tsr_tensor *grad;
     tsr_touched *touched;
     int n_touched, cap_touched;
@@ -48,7 +51,7 @@ struct tsr_tensor {
     bool gone;        /* a tape let go of the values, this is what is left */
     unsigned version; /* how often it was overwritten */
     tsr_mesh *mesh;
-    const tsr_form *form;
+    tsr_form *form;              /* held */
     tsr_kept *kept;              /* NULL: none */
     tsr_buffer *buffer;          /* NULL in a sim world and outside the mesh */
     struct tsr_scope *scope;     /* that holds a reference, or NULL */
@@ -58,8 +61,23 @@ struct tsr_tensor {
     int node_out;                /* and which of its outputs it is */
 };
 
-/* form.c */
-tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, const tsr_form **out);
+/* form.c: the form of a spec; it stays until the next one is asked for, or as long as it is held.
+   */
+tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, tsr_form **out);
+static inline tsr_form *tsr__form_hold(tsr_form *form)
+{
+    form->cached.holds++;
+    return form;
+}
+static inline void tsr__form_release(tsr_form *form) /* NULL is fine */
+{
+    if (form)
+        form->cached.holds--;
+}
+static inline tsr_form *tsr__form_of(const tsr_spec *spec) /* of which it is the spec */
+{
+    return (tsr_form *)((char *)(uintptr_t)spec - offsetof(tsr_form, spec));
+}
 void tsr__forms_free(tsr_ctx *ctx);
 
 /* A tensor in the current scope with memory that is not set; outside the mesh and in a sim world
@@ -68,12 +86,12 @@ tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **o
 /* The same for the spec that a text is on this mesh. */
 tsr_status tsr__tensor_of_text(tsr_mesh *mesh, const char *text, tsr_tensor **out);
 /* The same for a form that is known: what dispatch does for every output. */
-tsr_status tsr__tensor_make_form(tsr_mesh *mesh, const tsr_form *form, tsr_tensor **out);
+tsr_status tsr__tensor_make_form(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out);
 /* The same part under another spec, or a form that is known, whose local part has as many elements
    in the same order. Local. */
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out);
-tsr_status tsr__tensor_share_form(tsr_mesh *mesh, const tsr_form *form, const tsr_tensor *part,
+tsr_status tsr__tensor_share_form(tsr_mesh *mesh, tsr_form *form, const tsr_tensor *part,
                                   tsr_tensor **out);
 /* Memory of its own for a tensor that shares its part with others; what it holds is not copied: the
    old buffer stays in *before until it is released by tsr__buffer_release. Local. */

@@ -280,7 +280,8 @@ static tsr_status open_item(tsr_optimizer *opt, int i, tsr_tensor *w, item *it)
     }
     for (int k = 0; k < states_of(o); k++)
         TSR_TRY(make_state(w->mesh, &spec, o->first_sum, &it->state[k]));
-    w->leaf->stepped = it->state[0] && !it->by_rows ? it->state[0]->form : w->form;
+    tsr__form_release(w->leaf->stepped);
+    w->leaf->stepped = tsr__form_hold(it->state[0] && !it->by_rows ? it->state[0]->form : w->form);
 done:
     return st;
 }

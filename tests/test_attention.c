@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_attention.c - attention with sharded keys, through the public headers: outputs are terms of
+   a sum, gradients of keys stay where the keys are, both as on whole inputs; and what travels, a
+   number of every row where that is less than keys and values. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tessera_ops.h>
+
+#include "ranks.h"
+
+enum { MOST = 4096 }; /* elements of a tensor */
+
+typedef enum masking { NO_MASK, ADDED, SEEN } masking;
+
+typedef struct attention_case {
+    const char *what, *mesh;
+    int64_t batch, heads, key_heads, rows, keys;
+    const char *q, *k, *v, *mask; /* placements */
+    const char *y;                /* expected */
+    masking masking;
+    bool causal, spoilt; /* by a NaN in the last key */
+    tsr_dtype dtype;
+} attention_case;
+
+enum { DIM = 8, WIDTH = 6 };
+
+static const attention_case CASES[] = {
+    {.what = "few rows", .mesh = "2", .rows = 3, .keys = 40, .dtype = TSR_F64},
+    {.what = "f32", .mesh = "4", .rows = 3, .keys = 40},
+    {.what = "f16", .mesh = "4", .rows = 3, .keys = 40, .dtype = TSR_F16},
+    {.what = "bf16", .mesh = "4", .rows = 3, .keys = 40, .dtype = TSR_BF16},
+    {.what = "a rank sees nothing of some rows",
+     .mesh = "4",
+     .rows = 14,
+     .keys = 40,
+     .causal = true},
+    {.what = "uneven", .mesh = "3", .rows = 1, .keys = 7},
+    {.what = "a rank without keys", .mesh = "4", .rows = 1, .keys = 9},
+    {.what = "no rows", .mesh = "2", .rows = 0, .keys = 9},
+    {.what = "keys in pieces",
+     .mesh = "2",
+     .rows = 9,
+     .keys = 40,
+     .k = "[SS(2,3)]",
+     .v = "[SS(2,3)]",
+     .causal = true},
+    {.what = "a row that sees nothing",
+     .mesh = "2",
+     .rows = 5,
+     .keys = 41,
+     .mask = "[S(1)]",
+     .masking = SEEN},
+    {.what = "a mask that is added",
+     .mesh = "2",
+     .rows = 5,
+     .keys = 41,
+     .mask = "[S(1)]",
+     .masking = ADDED,
+     .causal = true},
+    {.what = "a NaN is seen by its rows",
+     .mesh = "2",
+     .rows = 12,
+     .keys = 12,
+     .causal = true,
+     .spoilt = true},
+    {.what = "rows and keys",
+     .mesh = "2x2",
+     .rows = 6,
+     .keys = 40,
+     .q = "[S(2),R]",
+     .k = "[R,S(2)]",
+     .v = "[R,S(2)]",
+     .y = "[S(2),P(sum)]",
+     .causal = true},
+    {.what = "batch and keys",
+     .mesh = "2x2",
+     .batch = 2,
+     .rows = 3,
+     .keys = 40,
+     .q = "[S(0),R]",
+     .k = "[S(0),S(2)]",
+     .v = "[S(0),S(2)]",
+     .y = "[S(0),P(sum)]"},
+    {.what = "grouped heads and keys",
+     .mesh = "2x2",
+     .heads = 4,
+     .key_heads = 2,
+     .rows = 3,
+     .keys = 40,
+     .q = "[S(1),R]",
+     .k = "[S(1),S(2)]",
+     .v = "[S(1),S(2)]",
+     .y = "[S(1),P(sum)]"},
+    {.what = "keys twice",
+     .mesh = "2x2",
+     .rows = 3,
+     .keys = 41,
+     .k = "[S(2),S(2)]",
+     .v = "[S(2),S(2)]",
+     .y = "[P(sum),P(sum)]",
+     .causal = true},
+    {.what = "columns of values and keys",
+     .mesh = "2x2",
+     .rows = 3,
+     .keys = 40,
+     .k = "[R,S(2)]",
+     .v = "[S(3),S(2)]",
+     .y = "[S(3),P(sum)]"},
+};
+
+/* q, k, v, mask and the gradient of y: of f64 and whole, and of the case's dtype in its places. */
+typedef struct inputs {
+    tsr_tensor *q, *k, *v, *mask, *grad;
+} inputs;
+
+static const char *or_else(const char *text, const char *usual)
+{
+    return text ? text : usual;
+}
+
+static tsr_tensor *whole(tsr_mesh *mesh, int64_t a, int64_t b, int64_t c, int64_t d, int seed,
+                         double last)
+{
+    double x[MOST];
+    const int64_t n = a * b * c * d;
+    char text[96];
+
+    for (int64_t i = 0; i < n && n <= MOST; i++)
+        x[i] = sin((double)(7 * i + 13 * seed + i / 11));
+    if (n > 0 && last != 0)
+        x[n - 1] = last;
+    snprintf(text, sizeof text, "f64[%d,%d,%d,%d]@%s", (int)a, (int)b, (int)c, (int)d,
+             tsr_mesh_shape_of(mesh)->ndim > 1 ? "[R,R]" : "[R]");
+    return tsr_from_host(mesh, text, x);
+}
+
+/* Row 0 sees nothing, row 1 none of the first half. */
+static tsr_tensor *mask_of(tsr_mesh *mesh, const attention_case *c)
+{
+    uint8_t seen[MOST];
+    char text[64];
+
+    if (c->masking == NO_MASK)
+        return NULL;
+    if (c->masking == ADDED)
+        return tsr_reshape(whole(mesh, 1, 1, c->rows, c->keys, 5, 0),
+                           (const int64_t[]){c->rows, c->keys}, 2);
+    for (int64_t i = 0; i < c->rows * c->keys; i++)
+        seen[i] = i >= c->keys + c->keys / 2 && i % 3 != 0;
+    snprintf(text, sizeof text, "bool[%d,%d]@[R]", (int)c->rows, (int)c->keys);
+    return tsr_from_host(mesh, text, seen);
+}
+
+static tsr_tensor *placed(tsr_tensor *x, const char *places)
+{
+    return x && places ? tsr_redistribute(x, places) : x;
+}
+
+static void make_inputs(tsr_mesh *mesh, const attention_case *c, inputs *plain, inputs *sharded)
+{
+    const int64_t batch = c->batch ? c->batch : 1, heads = c->heads ? c->heads : 1;
+    const int64_t keys = c->key_heads ? c->key_heads : heads;
+    const char *rows = tsr_mesh_shape_of(mesh)->ndim > 1 ? "[R,R]" : "[R]";
+    tsr_tensor **x = &plain->q, **y = &sharded->q;
+
+    plain->q = whole(mesh, batch, heads, c->rows, DIM, 1, 0);
+    plain->k = whole(mesh, batch, keys, c->keys, DIM, 2, c->spoilt ? NAN : 0);
+    plain->v = whole(mesh, batch, keys, c->keys, WIDTH, 3, 0);
+    plain->mask = mask_of(mesh, c);
+    plain->grad = whole(mesh, batch, heads, c->rows, WIDTH, 4, 0);
+    for (int i = 0; i < 5; i++) {
+        y[i] = x[i];
+        if (!x[i] || (i == 3 && c->masking == SEEN))
+            continue;
+        y[i] = tsr_cast(x[i], c->dtype);
+        x[i] = tsr_cast(y[i], TSR_F64); /* rounded alike */
+    }
+    sharded->q = placed(sharded->q, or_else(c->q, rows));
+    sharded->k = placed(sharded->k, or_else(c->k, "[S(2)]"));
+    sharded->v = placed(sharded->v, or_else(c->v, "[S(2)]"));
+    sharded->mask = placed(sharded->mask, c->mask);
+}
+
+static bool is_like(tsr_tensor *x, tsr_tensor *want, double tolerance)
+{
+    double a[MOST], b[MOST];
+    const int64_t n = tsr_shape_count(&tsr_tensor_spec(want)->shape);
+
+    if (n > MOST || tsr_to_host(tsr_cast(x, TSR_F64), a, (size_t)n * 8) != TSR_OK ||
+        tsr_to_host(want, b, (size_t)n * 8) != TSR_OK)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (a[i] != b[i] && !(isnan(a[i]) && isnan(b[i])) && !(fabs(a[i] - b[i]) <= tolerance)) {
+            fprintf(stderr, "element %d is %.12g, not %.12g\n", (int)i, a[i], b[i]);
+            return false;
+        }
+    return true;
+}
+
+static bool is_at(const tsr_tensor *x, const char *places)
+{
+    char text[64];
+
+    tsr_placements_text(tsr_tensor_spec(x), text, sizeof text);
+    if (strcmp(text, places) != 0)
+        fprintf(stderr, "at %s, not %s\n", text, places);
+    return strcmp(text, places) == 0;
+}
+
+/* Is a gradient sharded as its tensor is? Where that is whole, it may be a sum. */
+static bool is_sharded_as(const tsr_tensor *g, const tsr_tensor *x)
+{
+    const tsr_spec *a = tsr_tensor_spec(g), *b = tsr_tensor_spec(x);
+
+    for (int m = 0; m < b->mesh.ndim; m++)
+        if (b->place[m].kind != TSR_REPLICATE &&
+            (a->place[m].kind != b->place[m].kind || a->place[m].dim != b->place[m].dim))
+            return false;
+    return true;
+}
+
+static tsr_status check_case(tsr_mesh *mesh, const attention_case *c)
+{
+    static const double TOLERANCE[] = {
+        [TSR_F32] = 2e-5, [TSR_F64] = 1e-13, [TSR_F16] = 2e-2, [TSR_BF16] = 1e-1};
+    const tsr_attention_opts opts = {.causal = c->causal};
+    const double tolerance = TOLERANCE[c->dtype];
+    tsr_tensor *y, *lse, *want, *want_lse, *g[3], *want_g[3], *gm = NULL, *want_gm = NULL;
+    const bool of_mask = c->masking == ADDED;
+    inputs p, s;
+
+    make_inputs(mesh, c, &p, &s);
+    want = tsr_attention(p.q, p.k, p.v, p.mask, &opts, &want_lse);
+    y = tsr_attention(s.q, s.k, s.v, s.mask, &opts, &lse);
+    CHECK(tsr_tensor_ok(y) && is_at(y, or_else(c->y, "[P(sum)]")));
+    CHECK(is_like(y, want, tolerance) && is_like(lse, want_lse, tolerance));
+    if (c->spoilt)
+        return TSR_OK;
+    CHECK(tsr_attention_backward(p.grad, p.q, p.k, p.v, want, want_lse, want_lse, p.mask, &opts,
+                                 want_g, of_mask ? &want_gm : NULL) == TSR_OK);
+    CHECK(tsr_attention_backward(s.grad, s.q, s.k, s.v, y, lse, lse, s.mask, &opts, g,
+                                 of_mask ? &gm : NULL) == TSR_OK);
+    CHECK(is_sharded_as(g[1], s.k) && is_sharded_as(g[2], s.v));
+    for (int k = 0; k < 3; k++)
+        CHECK(is_like(g[k], want_g[k], 8 * tolerance));
+    CHECK(!of_mask || (is_at(gm, c->mask) && is_like(gm, want_gm, 8 * tolerance)));
+    return TSR_OK;
+}
+
+static tsr_status case_job(tsr_mesh *mesh, void *arg)
+{
+    const attention_case *c = arg;
+    const tsr_status st = check_case(mesh, c);
+
+    if (st != TSR_OK)
+        fprintf(stderr, "case: %s\n", c->what);
+    return st;
+}
+
+static void as_on_whole_inputs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        attention_case c = CASES[i];
+
+        pass_on(c.mesh, case_job, &c);
+    }
+}
+
+/* ---- what travels ---- */
+
+static int64_t bytes_since(tsr_mesh *mesh)
+{
+    const int64_t bytes = tsr_counters_get(mesh).bytes_in;
+
+    tsr_counters_reset(mesh);
+    return bytes;
+}
+
+/* A number of each of 8 rows from every other rank, forward and backward. */
+static tsr_status merged_job(tsr_mesh *mesh, void *arg)
+{
+    const int64_t numbers = 8 * (tsr_mesh_size(mesh) - 1) * 8;
+    tsr_tensor *q = tsr_zeros(mesh, "f32[1,2,4,64]@[R]"),
+               *grad = tsr_zeros(mesh, "f32[1,2,4,64]@[R]");
+    tsr_tensor *k = tsr_zeros(mesh, "f32[1,2,1024,64]@[S(2)]"), *y, *lse, *g[3];
+    (void)arg;
+
+    tsr_counters_reset(mesh);
+    y = tsr_attention(q, k, k, NULL, NULL, &lse);
+    CHECK(is_at(y, "[P(sum)]") && is_at(lse, "[R]"));
+    CHECK(bytes_since(mesh) == numbers);
+    CHECK(tsr_attention_backward(grad, q, k, k, y, lse, NULL, NULL, NULL, g, NULL) == TSR_OK);
+    CHECK(is_at(g[0], "[P(sum)]") && is_at(g[1], "[S(2)]") && is_at(g[2], "[S(2)]"));
+    CHECK(bytes_since(mesh) == numbers);
+    return TSR_OK;
+}
+
+/* Few keys come to where many rows are. */
+static tsr_status gathered_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *q = tsr_zeros(mesh, "f32[1,1,1024,64]@[S(2)]");
+    tsr_tensor *k = tsr_zeros(mesh, "f32[1,1,8,64]@[S(2)]"), *y;
+    const int64_t n = tsr_mesh_size(mesh);
+    (void)arg;
+
+    tsr_counters_reset(mesh);
+    y = tsr_attention(q, k, k, NULL, NULL, NULL);
+    CHECK(is_at(y, "[S(2)]"));
+    CHECK(bytes_since(mesh) == 2 * (n - 1) * (8 / n) * 64 * 4);
+    return TSR_OK;
+}
+
+static void little_travels(void **state)
+{
+    (void)state;
+    pass_on("2", merged_job, NULL);
+    pass_on("4", merged_job, NULL);
+    pass_on("2", gathered_job, NULL);
+    pass_on("4", gathered_job, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_on_whole_inputs),
+        cmocka_unit_test(little_travels),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
