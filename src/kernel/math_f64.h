@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* math_f64.h - the functions of math_f32.h in f64, in the same ways: without branches or tables,
    within a few units in the last place, special values as in libm. Polynomials are near to the best
-   of their degree. Called by elementwise.inc.h. */
+   of their degree. Called by elementwise.inc.h and random.inc.h. */
 #ifndef TSR_KERNEL_MATH_F64_H
 #define TSR_KERNEL_MATH_F64_H
 
