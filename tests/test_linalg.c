@@ -176,6 +176,7 @@ static void test_einsum(void **state)
     compare_all("linear", "f64[3,20,40] f64[30,40] f64[30]", 0);
     compare_all("linear", "f64[40] f64[30,40]", 0);
     compare_all("linear", "f64[300,270] f64[260,270] f64[260]", 0); /* more than a tile */
+    compare_all("linear", "f64[140,160] f64[150,160] f64[150]", 0); /* whole vectors */
     compare_all("dot", "f64[1000] f64[1000]", 0);
     compare_all("outer", "f64[30] f64[50]", 0);
 }
