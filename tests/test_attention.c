@@ -316,6 +316,25 @@ static tsr_status gathered_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* A dim that does not go around is not sharded, or one rank would do all the work: heads instead of
+   the batch, or rows. */
+static tsr_status spread_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_zeros(mesh, "f32[1,4,1024,64]@[S(2)]");
+    tsr_tensor *one = tsr_zeros(mesh, "f32[1,1,1024,64]@[S(2)]");
+    (void)arg;
+
+    CHECK(is_at(tsr_attention(x, x, x, NULL, NULL, NULL), "[S(1)]"));
+    CHECK(is_at(tsr_attention(one, one, one, NULL, NULL, NULL), "[S(2)]"));
+    return TSR_OK;
+}
+
+static void work_is_shared(void **state)
+{
+    (void)state;
+    pass_on("4", spread_job, NULL);
+}
+
 static void little_travels(void **state)
 {
     (void)state;
@@ -330,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_on_whole_inputs),
         cmocka_unit_test(little_travels),
+        cmocka_unit_test(work_is_shared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,8 @@ double tsr__move_bytes(const tsr_move *move)
 
     switch (move->kind) {
     case TSR_STEP_ALL_GATHER: return move->after * share;
-    case TSR_STEP_ALL_TO_ALL:
+    case TSR_STEP_ALL_TO_ALL: /* of a dim smaller than the group few ranks get all */
+        return fmax(move->before, move->after) * share;
     case TSR_STEP_REDUCE_SCATTER: return move->before * share;
     case TSR_STEP_ALL_REDUCE: return 2 * move->before * share;
     case TSR_STEP_EXCHANGE: return move->bytes;
