@@ -142,8 +142,8 @@ static void from_a_file(void **state)
 }
 
 /* ALGORITHMS: all-gather and reduce-scatter (p-1)a + n(p-1)/p b, all-reduce the sum of both, all to
-   all (p-1)a + local(p-1)/p b with the larger part, exchange peers a + bytes b; slices, and the own share of every move,
-   cost their copy. */
+   all (p-1)a + local(p-1)/p b with the larger part, exchange peers a + bytes b; slices, and the own
+   share of every move, cost their copy. */
 static void prices(void **state)
 {
     tsr_cost c = parse("latency=2/3,bandwidth=4/8,step=100,shuffle=7,memory=16");

@@ -14,8 +14,8 @@
 
 enum { X = 0, INDEX = 1 };
 
-/* A slice is `outer` pieces of as many bytes each. Those that go to one rank are [outer][slices], as
-   in a tensor: memory is gone through from one end to the other. */
+/* A slice is `outer` pieces of as many bytes each. Those that go to one rank are [outer][slices],
+   as in a tensor: memory is gone through from one end to the other. */
 typedef struct slices {
     int64_t outer;
     size_t bytes;
