@@ -73,8 +73,9 @@ int cli_error(const tsr_error *err);
 void cli_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whether this process prints: alone, or the first rank under mpirun. */
 bool cli_speaks(void);
-/* Print an object with an end of line, and free it. */
+/* Print an object with an end of line, and free it; numbers with 6 digits, or with all of them. */
 int cli_print_json(json_t *object);
+int cli_print_json_exact(json_t *object);
 
 /* ---- cli_text.c ---- */
 
@@ -125,6 +126,9 @@ int cli_mpi_size(void); /* 0 if not known */
 bool cli_world_resolve(tsr_world_kind *world);
 /* Become `mpirun -n N tessera ...` with the same arguments. Returns only on failure. */
 int cli_mpi_exec(const cli_args *args, int ranks);
+/* Is a command answered without ranks of this process, by a refusal of the sim world or by mpirun?
+   Then *status is the exit status. */
+bool cli_elsewhere(const cli_args *args, tsr_world_kind world, int ranks, int *status);
 /* Run `mpirun -n N tessera WORDS...` and give what it prints, for free(); NULL on failure. */
 char *cli_mpi_capture(int ranks, const char *const *words, int n_words);
 

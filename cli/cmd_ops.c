@@ -58,7 +58,7 @@ const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 
 static void print_op(const tsr_op *op)
 {
-    char text[TSR_TEXT_LEN];
+    char text[TSR_TEXT_LEN], example[OP_TEXT];
     const tsr_op *inplace;
 
     snprintf(text, sizeof text, "%s_inplace", op->name);
@@ -83,8 +83,8 @@ static void print_op(const tsr_op *op)
     printf("  gradient    %s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known");
     if (inplace)
         printf("  in place    %s\n", inplace->name);
-    if (op->cases && op->cases[0])
-        printf("  try         tessera verify \"%s %s mesh=2x2\"\n", op->name, op->cases[0]);
+    if (op->cases && op->cases[0] && op_problem_example(op, example, sizeof example) == CLI_OK)
+        printf("  try         %s\n", example);
 }
 
 static json_t *op_json(const tsr_op *op)

@@ -1,150 +1,123 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_run.c - tessera run: an npy file through a redistribution into another npy file. */
-#include "measure.h"
-#include "op_problem.h"
+/* cmd_run.c - tessera run: a tensor of an npy file, or one of random numbers, through a
+   redistribution into another npy file, or onto the screen. */
+#include "fill.h"
+#include "run_task.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef struct task {
-    const problem *p;
-    const char *in, *out;
-    /* the first rank's: */
+typedef struct move {
+    problem p;
     tsr_redist_info info;
-    tsr_counters counters;
-    double load, move, save; /* seconds */
-} task;
+} move;
 
-/* Under threads the first rank's numbers are kept; under MPI each process has a task. */
-static tsr_status job(tsr_mesh *world, void *arg)
+static tsr_status load(const run_task *t, tsr_mesh *mesh, tsr_tensor **in)
 {
-    task *t = arg;
-    const problem *p = t->p;
-    bool first = tsr_mesh_rank(world) == 0;
-    tsr_mesh *from = NULL, *to = NULL;
-    tsr_tensor *x = NULL, *y = NULL;
-    char source[TSR_TEXT_LEN], target[TSR_TEXT_LEN];
-    double times[4] = {measure_now()};
-    tsr_status st;
+    char place[TSR_TEXT_LEN];
 
-    tsr_memory_limit_set(world, (size_t)p->limit);
-    st = problem_meshes(p, world, &from, &to);
-    if (st == TSR_OK) {
-        x = tsr_load_npy(from, t->in, tsr_placements_text(&p->from, source, sizeof source));
-        st = tsr_mesh_status(world);
-    }
-    if (st == TSR_OK)
-        st = tsr_barrier(world);
-    times[1] = measure_now();
-    tsr_counters_reset(world);
-    if (st == TSR_OK) {
-        y = tsr_redistribute_to(x, to, tsr_placements_text(&p->to, target, sizeof target));
-        st = tsr_mesh_status(world);
-    }
-    if (st == TSR_OK && first)
-        t->counters = tsr_counters_get(world);
-    if (st == TSR_OK)
-        st = tsr_barrier(world);
-    times[2] = measure_now();
-    if (st == TSR_OK && tsr_mesh_is_member(to))
-        st = tsr_save_npy(y, t->out);
-    if (st == TSR_OK)
-        st = tsr_barrier(world);
-    times[3] = measure_now();
-    if (first) {
-        t->load = times[1] - times[0];
-        t->move = times[2] - times[1];
-        t->save = times[3] - times[2];
-    }
-    tsr_mesh_unref(from);
-    tsr_mesh_unref(to);
-    return st;
+    if (!t->in)
+        return fill_source(t->set, mesh, &in[0]);
+    in[0] = tsr_load_npy(mesh, t->in, tsr_placements_text(&t->set->from, place, sizeof place));
+    return tsr_mesh_status(mesh);
 }
 
-/* Whether the file is the tensor that the text describes; the text may leave it to the file. */
-static int settle_tensor(const char *in, problem *p)
+static tsr_status call(const run_task *t, tsr_mesh *mesh, tsr_mesh *to, tsr_tensor *const *in,
+                       tsr_tensor **out)
 {
-    tsr_spec file = {.mesh = {.ndim = 0}};
-    char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
+    char place[TSR_TEXT_LEN];
+    tsr_tensor *y =
+        tsr_redistribute_to(in[0], to, tsr_placements_text(&t->set->to, place, sizeof place));
+
+    if (tsr_mesh_is_member(to))
+        out[0] = y;
+    return tsr_mesh_status(mesh);
+}
+
+static const char *text(const run_task *t, char *buf, size_t n)
+{
+    return problem_text(t->set, buf, n);
+}
+
+static void print_moves(const run_task *t)
+{
+    const tsr_redist_info *info = &((const move *)t->what)->info;
+    char bytes[CLI_TEXT];
+
+    printf("  moves   in %d step%s, at most %s received by a rank\n", info->n_steps,
+           info->n_steps == 1 ? "" : "s", cli_bytes((double)info->bytes, bytes));
+}
+
+static void add_json(const run_task *t, json_t *result)
+{
+    const tsr_redist_info *info = &((const move *)t->what)->info;
+
+    json_object_set_new(result, "bytes", json_integer(info->bytes));
+    json_object_set_new(result, "steps", json_integer(info->n_steps));
+    json_object_set_new(result, "redistribute_seconds", json_real(t->run_time));
+}
+
+static const run_kind kind = {load, call, text, print_moves, add_json};
+
+/* The text may leave dtype and shape to the file. */
+static int settle_tensor(const run_task *t, problem *p)
+{
+    tsr_spec file;
+    int status;
+
+    if (!t->in && !p->has_tensor)
+        return cli_bad("run: without --in FILE the text has to say dtype and shape, like "
+                       "f32[5,3]@[S(0),R]");
+    if (!t->in)
+        return CLI_OK;
+    status = run_file_spec(t->in, p->has_tensor ? &p->from : NULL, &file);
+    if (status != CLI_OK || p->has_tensor)
+        return status;
+    return problem_complete(p, file.dtype, &file.shape) ? CLI_OK : CLI_USAGE;
+}
+
+static int plan(run_task *t, move *m)
+{
+    const problem *p = &m->p;
+    tsr_redist *found;
     tsr_error err = {0};
-    tsr_spec said = {.mesh = {.ndim = 0}};
 
-    if (tsr_npy_info(in, &file.dtype, &file.shape, &err) != TSR_OK)
-        return cli_bad("%s", err.text);
-    if (!p->has_tensor)
-        return problem_complete(p, file.dtype, &file.shape) ? CLI_OK : CLI_USAGE;
-    said.dtype = p->from.dtype;
-    said.shape = p->from.shape;
-    if (!tsr_spec_equal(&said, &file))
-        return cli_bad("run: %s holds %.*s, not %.*s", in,
-                       (int)strcspn(tsr_spec_text(&file, a, sizeof a), "@"), a,
-                       (int)strcspn(tsr_spec_text(&said, b, sizeof b), "@"), b);
-    return CLI_OK;
-}
-
-static int print(const task *t, bool as_json)
-{
-    char text[2 * TSR_TEXT_LEN], a[CLI_TEXT], b[CLI_TEXT], c[CLI_TEXT];
-
-    problem_text(t->p, text, sizeof text);
-    if (as_json)
-        return cli_print_json(json_pack(
-            "{s:s, s:[{s:s, s:s, s:s, s:I, s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I}]}", "command",
-            "run", "results", "problem", text, "in", t->in, "out", t->out, "bytes",
-            (json_int_t)t->info.bytes, "steps", t->info.n_steps, "predicted_seconds",
-            t->info.seconds, "load_seconds", t->load, "redistribute_seconds", t->move,
-            "save_seconds", t->save, "bytes_in", (json_int_t)t->counters.bytes_in, "bytes_out",
-            (json_int_t)t->counters.bytes_out, "memory_peak", (json_int_t)t->counters.memory_peak));
-    printf("%s\n", text);
-    printf("  load          %s from %s\n", cli_seconds(t->load, a), t->in);
-    printf("  redistribute  %s (predicted %s), %d step%s, at most %s received by a rank\n",
-           cli_seconds(t->move, a), cli_seconds(t->info.seconds, b), t->info.n_steps,
-           t->info.n_steps == 1 ? "" : "s", cli_bytes((double)t->info.bytes, c));
-    printf("  save          %s to %s\n", cli_seconds(t->save, a), t->out);
-    printf("  rank 0        %s received, %s sent, ", cli_bytes((double)t->counters.bytes_in, a),
-           cli_bytes((double)t->counters.bytes_out, b));
-    printf("%s held at most\n", cli_bytes((double)t->counters.memory_peak, a));
-    return CLI_OK;
-}
-
-static int run(const cli_args *args, task *t)
-{
-    const problem *p = t->p;
-    tsr_redist *plan;
-    tsr_error err = {0};
-    tsr_run_opts opts = {.world = p->world, .cost = p->cost_text};
-    char mesh[TSR_TEXT_LEN];
-
-    if (tsr_redist_plan(&p->from, &p->to, &p->cost, (size_t)p->limit, TSR_RIVAL_BEST, &plan,
+    if (tsr_redist_plan(&p->from, &p->to, &p->cost, (size_t)p->limit, TSR_RIVAL_BEST, &found,
                         &err) != TSR_OK)
         return cli_error(&err);
-    t->info = tsr_redist_info_of(plan);
-    tsr_redist_free(plan);
-    opts.mesh = problem_world_mesh(p, mesh);
-    if (tsr_run(&opts, job, t, &err) != TSR_OK)
-        return cli_error(&err);
-    return cli_speaks() ? print(t, cli_option_of(args, "json") != NULL) : CLI_OK;
+    m->info = tsr_redist_info_of(found);
+    t->predicted = m->info.seconds;
+    tsr_redist_free(found);
+    return CLI_OK;
+}
+
+static int run(const cli_args *args, run_task *t, move *m)
+{
+    int status;
+
+    if (!problem_read("run", PROBLEM_FILE, args->text, &m->p) || !cli_world_resolve(&m->p.world))
+        return CLI_USAGE;
+    status = run_task_open(args, t);
+    t->set = &m->p;
+    t->name = "redistribute";
+    t->what = m;
+    t->kind = &kind;
+    if (status == CLI_OK)
+        status = settle_tensor(t, &m->p);
+    if (status == CLI_OK)
+        status = plan(t, m);
+    return status == CLI_OK ? run_task_go(t) : status;
 }
 
 int cli_run(const cli_args *args)
 {
-    problem p;
-    task t = {.p = &p, .in = cli_option_of(args, "in"), .out = cli_option_of(args, "out")};
+    run_task *t;
+    move m;
     int status;
 
     if (op_problem_is(args->text))
         return cli_run_op(args);
-    if (!problem_read("run", PROBLEM_FILE, args->text, &p) || !cli_world_resolve(&p.world))
-        return CLI_USAGE;
-    if (!t.in || !t.out)
-        return cli_bad("run: --%s FILE is missing", t.in ? "out" : "in");
-    if (p.world == TSR_WORLD_SIM)
-        return cli_bad("run: the sim world holds no data; use explain");
-    status = settle_tensor(t.in, &p);
-    if (status != CLI_OK)
-        return status;
-    if (p.world == TSR_WORLD_MPI && !cli_under_mpi())
-        return cli_mpi_exec(args, problem_ranks(&p));
-    return run(args, &t);
+    t = malloc(sizeof *t);
+    status = t ? run(args, t, &m) : cli_failed("out of memory");
+    free(t);
+    return status;
 }

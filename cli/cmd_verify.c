@@ -2,6 +2,7 @@
 /* cmd_verify.c - tessera verify: runs one redistribution of random numbers and compares every
    element on every rank, and the bytes that it received, with the naive reference (values.c) and
    the plan. */
+#include "fill.h"
 #include "op_problem.h"
 #include "values.h"
 #include "verify_ranks.h"
@@ -28,40 +29,6 @@ typedef struct task {
     int spoil;              /* rank on which an element is changed before comparing, -1: none */
     verify_book book;       /* of verdicts */
 } task;
-
-/* ---- the source ---- */
-
-/* Every rank makes its own part, of terms where the source is partial. */
-static tsr_status make_source(const problem *p, tsr_mesh *mesh, tsr_tensor **out)
-{
-    const tsr_spec *spec = &p->from;
-    char text[TSR_TEXT_LEN];
-    value_part part = {0};
-    int coord[TSR_MAX_MESH];
-    int64_t at[TSR_MAX_DIM], n;
-    void *data = NULL;
-
-    tsr_spec_text(spec, text, sizeof text);
-    if (!tsr_mesh_is_member(mesh)) {
-        *out = tsr_zeros(mesh, text);
-        return tsr_mesh_status(mesh);
-    }
-    if (!value_part_make(spec, tsr_mesh_index(mesh), &part))
-        return TSR_ERR_MEMORY;
-    cli_mesh_rank(&spec->mesh, tsr_mesh_index(mesh), coord);
-    n = tsr_shape_count(&part.shape);
-    data = malloc((size_t)n * tsr_dtype_size(spec->dtype) + 1);
-    for (int64_t i = 0; data && i < n; i++)
-        value_put(spec->dtype, data, i,
-                  value_term(spec, p->seed, coord, value_part_global(&part, &spec->shape, i, at)));
-    if (data)
-        *out = tsr_from_local(mesh, text, data, &part.shape);
-    value_part_free(&part);
-    if (!data)
-        return TSR_ERR_MEMORY;
-    free(data);
-    return tsr_mesh_status(mesh);
-}
 
 /* ---- comparing ---- */
 
@@ -150,7 +117,7 @@ static tsr_status check(const task *t, tsr_mesh *world, tsr_mesh *from, tsr_mesh
     char target[TSR_TEXT_LEN];
     tsr_tensor *x = NULL, *y;
     int64_t before;
-    tsr_status st = make_source(p, from, &x);
+    tsr_status st = fill_source(p, from, &x);
 
     if (st != TSR_OK)
         return st;
@@ -294,7 +261,7 @@ int cli_verify(const cli_args *args)
         TSR_OK)
         return cli_error(&err);
     t.plan = plan;
-    if (!verify_elsewhere(args, p.world, problem_ranks(&p), &status)) {
+    if (!cli_elsewhere(args, p.world, problem_ranks(&p), &status)) {
         status = verify_book_open(&t.book, problem_ranks(&p), sizeof(verdict));
         if (status == CLI_OK)
             status = run(args, &t);

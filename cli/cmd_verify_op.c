@@ -2,6 +2,7 @@
 /* cmd_verify_op.c - tessera verify for ops: runs an op on placed inputs, in one way or in all, and
    compares every element of every output on every rank with that of one rank, and the placements
    of the outputs with the plan, unless the op is composed of others and has none. */
+#include "fill.h"
 #include "op_check.h"
 #include "values.h"
 #include "verify_ranks.h"
@@ -155,7 +156,7 @@ static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec
 
     for (int k = 0; k < p->n_in && st == TSR_OK; k++)
         if (op_problem_has(p, k))
-            st = op_placing_make(p, mesh, k, &specs[k], t->ref->in[k], &in[k]);
+            st = fill_input(p, mesh, k, &specs[k], t->ref->in[k], &in[k]);
     if (st == TSR_OK)
         st = op_problem_run(p, mesh, in, out);
     if (st != TSR_OK)
@@ -321,7 +322,7 @@ static int verify(const cli_args *args, const op_problem *p)
         .p = p, .ref = &ref, .ways = op_placings_of(p, all), .spoil = spoiled ? atoi(spoiled) : -1};
     int status;
 
-    if (verify_elsewhere(args, p->set.world, problem_ranks(&p->set), &status))
+    if (cli_elsewhere(args, p->set.world, problem_ranks(&p->set), &status))
         return status;
     status = op_reference_make(p, all, &ref);
     if (status == CLI_OK)

@@ -102,6 +102,17 @@ int cli_mpi_exec(const cli_args *args, int ranks)
                       strerror(errno));
 }
 
+bool cli_elsewhere(const cli_args *args, tsr_world_kind world, int ranks, int *status)
+{
+    if (world == TSR_WORLD_SIM)
+        *status = cli_bad("%s: the sim world holds no data; use explain", args->command->name);
+    else if (world == TSR_WORLD_MPI && !cli_under_mpi())
+        *status = cli_mpi_exec(args, ranks);
+    else
+        return false;
+    return true;
+}
+
 /* All that can be read from a descriptor, with a final 0. */
 static char *read_all(int fd)
 {

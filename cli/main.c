@@ -73,15 +73,22 @@ static const cli_command commands[] = {
                  JSON},
      .run = cli_verify},
     {.name = "run",
-     .synopsis = "\"redistribute [TENSOR] -> PLACEMENTS mesh=MESH [...]\" --in FILE --out FILE\n"
-                 "       tessera run \"OP TENSOR ... mesh=MESH [...]\" --in FILE,... --out FILE",
-     .help = "load npy files, redistribute or run an op, save the result",
+     .synopsis =
+         "\"redistribute [TENSOR] -> PLACEMENTS mesh=MESH [...]\" [--in FILE] [--out FILE]\n"
+         "       tessera run \"OP TENSOR ... mesh=MESH [...]\" [--in FILE,...] "
+         "[--out FILE,...] [--json]",
+     .help = "redistribute or run an op on random data or npy files, print or save the result",
      .details =
+         "  tessera run \"matmul f32[6,4]@[S(0),R] f32[4,5]@[R,S(1)] mesh=2x2\"\n"
+         "  tessera run \"redistribute f32[5,3]@[S(0),R] -> [R,S(1)] mesh=2x2 seed=3\"\n"
          "  tessera run \"@[S(0),R] -> [S(1),R] mesh=2x2\" --in x.npy --out y.npy\n"
          "  tessera run \"matmul @[S(0),R] @[R,S(1)] mesh=2x2\" --in a.npy,b.npy --out c.npy\n",
-     .options = {{"in", "FILE", "the npy file to read; for an op one per input, a.npy,b.npy"},
-                 {"out", "FILE", "the npy file to write; for an op one per output, y.npy,z.npy"},
-                 JSON},
+     .options =
+         {{"in", "FILE",
+           "the npy file to read; for an op one per input, a.npy,b.npy; else seed= fills them"},
+          {"out", "FILE",
+           "the npy file to write; for an op one per output, y.npy,z.npy; else printed"},
+          JSON},
      .run = cli_run},
     {.name = "validate",
      .synopsis = "[OP ...] [--json]",

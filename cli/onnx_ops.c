@@ -21,7 +21,7 @@ const onnx_operator onnx_operators[] = {
     {.group = "math", .name = "CumSum", .by = "cumsum"},
     {.group = "math", .name = "DFT"},
     {.group = "math", .name = "Det"},
-    {.group = "math", .name = "Div", .by = "div"},
+    {.group = "math", .name = "Div", .by = "div,trunc_divide"},
     {.group = "math", .name = "Einsum", .by = "einsum"},
     {.group = "math", .name = "Elu", .by = "elu"},
     {.group = "math", .name = "Erf", .by = "erf"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_check.h - what verify needs for ops: whole inputs and the result on one rank (op_reference.c),
-   and ways to place the inputs, with parts and terms for each (op_placings.c). */
+   and ways to place the inputs (op_placings.c). */
 #ifndef CLI_OP_CHECK_H
 #define CLI_OP_CHECK_H
 
@@ -41,8 +41,5 @@ typedef struct op_placings {
 op_placings op_placings_of(const op_problem *p, bool all);
 /* The specs of way i; false: a placement has no meaning for the dtype, so there is no such way. */
 bool op_placing(const op_placings *ways, int i, tsr_spec in[TSR_OP_INPUTS]);
-/* This rank's part of input k, of terms that add up to `whole` where it is partial. */
-tsr_status op_placing_make(const op_problem *p, tsr_mesh *mesh, int k, const tsr_spec *spec,
-                           const double *whole, tsr_tensor **out);
 
 #endif

@@ -339,6 +339,32 @@ const char *op_problem_text(const op_problem *p, char *buf, size_t n)
     return buf;
 }
 
+int op_problem_case(const tsr_op *op, op_problem *out)
+{
+    char text[OP_TEXT];
+    int status;
+
+    snprintf(text, sizeof text, "%s %s mesh=2", op->name, op->cases[0]);
+    status = op_problem_read("ops", false, text, out);
+    for (int k = 0; k < out->n_in && status == CLI_OK; k++)
+        if (op_problem_has(out, k) && out->in[k].shape.ndim > 0)
+            out->in[k].place[0] = out->schema.in[k].place[0] = (tsr_placement){.kind = TSR_SHARD};
+    return status;
+}
+
+int op_problem_example(const tsr_op *op, char *buf, size_t n)
+{
+    op_problem *p = malloc(sizeof *p);
+    int status = p ? op_problem_case(op, p) : cli_failed("out of memory");
+    char call[OP_TEXT];
+
+    if (status == CLI_OK)
+        snprintf(buf, n, "tessera run \"%s mesh=2\"",
+                 op_problem_call_text(p, p->in, call, sizeof call));
+    free(p);
+    return status;
+}
+
 int op_unknown(const char *command, const char *name)
 {
     const char *names[MAX_NAMES] = {NULL}, *near;

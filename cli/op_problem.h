@@ -56,6 +56,11 @@ const char *op_problem_text(const op_problem *p, char *buf, size_t n);
 tsr_status op_problem_run(const op_problem *p, tsr_mesh *mesh, tsr_tensor *const *in,
                           tsr_tensor *out[TSR_OP_OUTPUTS]);
 
+/* The first case of an op that has any, on two ranks, every input sharded by its first dim, and a
+   line to try it; give an exit status. */
+int op_problem_case(const tsr_op *op, op_problem *out);
+int op_problem_example(const tsr_op *op, char *buf, size_t n);
+
 /* Says that there is no such op, and which one may be meant; gives the exit status. */
 int op_unknown(const char *command, const char *name);
 

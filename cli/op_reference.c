@@ -2,6 +2,7 @@
 /* op_reference.c - what verify expects of an op: the same op on a mesh of one rank. Run again with
    absolute values in f64 it tells how large the sums on the way can be, and with one of them
    changed by 1, whether whole numbers stay whole. */
+#include "fill.h"
 #include "op_check.h"
 #include "values.h"
 
@@ -15,7 +16,7 @@ typedef enum variant { AS_IS, ABSOLUTE, ABSOLUTE_PLUS_1, N_VARIANTS } variant;
 typedef struct task {
     const op_problem *p;
     op_reference *ref;
-    double extra[TSR_OP_INPUTS]; /* by which terms of a partial exceed it (op_placings.c) */
+    double extra[TSR_OP_INPUTS]; /* by which terms of a partial exceed it (fill.h) */
     double *result[N_VARIANTS][TSR_OP_OUTPUTS];
 } task;
 
@@ -29,26 +30,6 @@ static int digits_of(tsr_dtype dtype)
     case TSR_BF16: return 8;
     default: return 0;
     }
-}
-
-static double random_value(tsr_dtype dtype, uint64_t h)
-{
-    if (dtype == TSR_BOOL)
-        return (double)(h & 1);
-    return dtype == TSR_U8 ? (double)(h % 4) : (double)(h % 7) - 3;
-}
-
-/* Values of an input that has a range: positive numbers, indices below the limit, or offsets that
-   begin with 0 and grow by 0 to 3, so that some are equal. */
-static double ranged_value(const op_problem *p, int k, double before, int64_t i, uint64_t h)
-{
-    double limit = (double)p->limit[k];
-
-    if (p->range[k] == '+')
-        return 1 + (double)(h % 3);
-    if (p->range[k] == '<')
-        return (double)(h % (uint64_t)p->limit[k]);
-    return i == 0 ? 0 : fmin(before + (double)(h % 4), limit);
 }
 
 static tsr_tensor *make_input(const task *t, tsr_mesh *mesh, int k, variant v)
@@ -137,23 +118,9 @@ static bool all_whole(const double *value, int64_t n)
 
 static bool make_inputs(const op_problem *p, op_reference *ref)
 {
-    for (int k = 0; k < p->n_in; k++) {
-        int64_t n;
-
-        if (!op_problem_has(p, k))
-            continue;
-        n = tsr_shape_count(&p->in[k].shape);
-        if ((uint64_t)n > SIZE_MAX / 2 / sizeof(double))
+    for (int k = 0; k < p->n_in; k++)
+        if (op_problem_has(p, k) && !(ref->in[k] = fill_values(p, k)))
             return false;
-        ref->in[k] = malloc((size_t)n * sizeof(double) + 1);
-        if (!ref->in[k])
-            return false;
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t h = value_hash(value_hash(p->set.seed ^ (uint64_t)k << 32) + (uint64_t)i) >> 8;
-            ref->in[k][i] = p->range[k] ? ranged_value(p, k, i > 0 ? ref->in[k][i - 1] : 0, i, h)
-                                        : random_value(p->in[k].dtype, h);
-        }
-    }
     return true;
 }
 

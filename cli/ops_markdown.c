@@ -58,17 +58,10 @@ static void print_list(const char *text)
 static int print_rules(const tsr_op *op)
 {
     char text[OP_TEXT];
-    op_problem *p = calloc(1, sizeof *p);
+    op_problem *p = malloc(sizeof *p);
     op_rules rules = {0};
-    int status;
+    int status = p ? op_problem_case(op, p) : cli_failed("out of memory");
 
-    if (!p)
-        return cli_failed("out of memory");
-    snprintf(text, sizeof text, "%s %s mesh=2", op->name, op->cases[0]);
-    status = op_problem_read("ops", false, text, p);
-    for (int k = 0; k < p->n_in && status == CLI_OK; k++)
-        if (op_problem_has(p, k) && p->in[k].shape.ndim > 0)
-            p->schema.in[k].place[0] = (tsr_placement){.kind = TSR_SHARD};
     if (status == CLI_OK)
         status = op_rules_make(p, &rules);
     printf("- rules, of `%s`: ", op->cases[0]);
@@ -82,7 +75,7 @@ static int print_rules(const tsr_op *op)
 
 static int print_op(const tsr_op *op)
 {
-    char text[TSR_TEXT_LEN];
+    char text[TSR_TEXT_LEN], example[OP_TEXT] = "";
     int status = CLI_OK;
 
     printf("\n### %s\n\n%s\n\n- inputs: ", op->name, op->doc);
@@ -105,8 +98,10 @@ static int print_op(const tsr_op *op)
            op->inplace > 1 ? "; overwrites its first inputs"
            : op->inplace   ? "; overwrites its first input"
                            : "");
-    if (op->cases && op->cases[0])
-        printf("- try: `tessera verify \"%s %s mesh=2\"`\n", op->name, op->cases[0]);
+    if (status == CLI_OK && op->cases && op->cases[0]) {
+        status = op_problem_example(op, example, sizeof example);
+        printf("- try: `%s`\n", example);
+    }
     return status;
 }
 

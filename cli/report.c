@@ -74,16 +74,27 @@ void cli_progress(const char *format, ...)
     fflush(stderr);
 }
 
-int cli_print_json(json_t *object)
+static int print_json(json_t *object, int digits)
 {
+    size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(digits);
     int rc = CLI_OK;
 
     if (!object)
         return cli_failed("out of memory");
-    if (cli_speaks() && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) != 0)
+    if (cli_speaks() && json_dumpf(object, stdout, flags) != 0)
         rc = cli_failed("a result cannot be written as JSON");
     else if (cli_speaks())
         putchar('\n');
     json_decref(object);
     return rc;
+}
+
+int cli_print_json(json_t *object)
+{
+    return print_json(object, 6);
+}
+
+int cli_print_json_exact(json_t *object)
+{
+    return print_json(object, 17);
 }

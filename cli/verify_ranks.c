@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify_ranks.c - where the ranks of verify are, what they found, and how it is said. Called by
+/* verify_ranks.c - what the ranks of verify found, and how it is said. Called by
    cmd_verify.c and cmd_verify_op.c. */
 #include "verify_ranks.h"
 #include "values.h"
@@ -44,17 +44,6 @@ tsr_status verify_gather(tsr_mesh *world, const void *verdict, verify_book *book
         book->failed = failed;
     free(all);
     return st;
-}
-
-bool verify_elsewhere(const cli_args *args, tsr_world_kind world, int n_ranks, int *status)
-{
-    if (world == TSR_WORLD_SIM)
-        *status = cli_bad("verify: the sim world holds no data to verify; use explain");
-    else if (world == TSR_WORLD_MPI && !cli_under_mpi())
-        *status = cli_mpi_exec(args, n_ranks);
-    else
-        return false;
-    return true;
 }
 
 int verify_print_json(const char *text, bool pass, int n_ranks, json_t *more)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify_ranks.h - what verifying a redistribution and verifying an op share: where the ranks are,
-   what they found, and how it is said. */
+/* verify_ranks.h - what verifying a redistribution and verifying an op share: what the
+   ranks found, and how it is said. */
 #ifndef CLI_VERIFY_RANKS_H
 #define CLI_VERIFY_RANKS_H
 
@@ -23,10 +23,6 @@ void verify_spoil(tsr_tensor *y);
 
 /* Collective, at the end of a job: all ranks' verdicts into the book. */
 tsr_status verify_gather(tsr_mesh *world, const void *verdict, verify_book *book);
-
-/* Is this answered without ranks of this process, by a refusal of the sim world or by mpirun? Then
-   *status is the exit status. */
-bool verify_elsewhere(const cli_args *args, tsr_world_kind world, int n_ranks, int *status);
 
 /* The answer in JSON: `more` (taken) are the fields of the one result after these. */
 int verify_print_json(const char *text, bool pass, int n_ranks, json_t *more);

@@ -340,8 +340,8 @@ TSR_API void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost);
 TSR_API void tsr_reproducible_set(tsr_mesh *mesh, bool on);
 /* Limit of memory in bytes that one redistribution may use on a rank; 0: none. Collective. */
 TSR_API void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes);
-/* How many plans of ops, and of redistributions, a rank keeps for calls to come; 0: 4096. When there
-   are more, those that were not used for long are forgotten. Local: ranks may differ. */
+/* How many plans of ops, and of redistributions, a rank keeps for calls to come; 0: 4096. When
+   there are more, those that were not used for long are forgotten. Local: ranks may differ. */
 TSR_API void tsr_plan_limit_set(tsr_mesh *mesh, int plans);
 
 typedef enum tsr_step_kind {

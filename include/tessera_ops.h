@@ -19,7 +19,11 @@ TSR_API tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_sub(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_div(tsr_tensor *a, tsr_tensor *b);
+/* Integers wrap; with a negative exponent they give what is before the point, 0 for 1 / 0. */
 TSR_API tsr_tensor *tsr_pow(tsr_tensor *a, tsr_tensor *b);
+/* a / b rounded down, or towards 0, for integers, too: divided by 0 they are 0. */
+TSR_API tsr_tensor *tsr_floor_divide(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_trunc_divide(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_minimum(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_neg(tsr_tensor *x);
@@ -35,6 +39,7 @@ TSR_API tsr_tensor *tsr_reciprocal(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_tanh(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sigmoid(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_silu(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_mish(tsr_tensor *x); /* x times tanh(log(1 + e^x)) */
 TSR_API tsr_tensor *tsr_softplus(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
@@ -49,6 +54,7 @@ TSR_API tsr_tensor *tsr_relu_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_tanh_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y);
 TSR_API tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x);
+TSR_API tsr_tensor *tsr_mish_backward(tsr_tensor *grad, tsr_tensor *x);
 TSR_API tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh);
 TSR_API tsr_tensor *tsr_leaky_relu(tsr_tensor *x, double negative_slope);
 TSR_API tsr_tensor *tsr_elu(tsr_tensor *x, double alpha);
@@ -664,7 +670,6 @@ TSR_API tsr_tensor *tsr_relu6(tsr_tensor *x);
 /* alpha x + beta, but not below 0 and not above 1 */
 TSR_API tsr_tensor *tsr_hardsigmoid(tsr_tensor *x, double alpha, double beta);
 TSR_API tsr_tensor *tsr_hardswish(tsr_tensor *x); /* x times hardsigmoid(x) */
-TSR_API tsr_tensor *tsr_mish(tsr_tensor *x);      /* x times tanh(log(1 + e^x)) */
 /* scale times elu(x) */
 TSR_API tsr_tensor *tsr_selu(tsr_tensor *x, double alpha, double scale);
 /* x where it is positive, else alpha (e^(x / alpha) - 1) */
@@ -679,7 +684,8 @@ TSR_API tsr_tensor *tsr_hardshrink(tsr_tensor *x, double lambd);
 TSR_API tsr_tensor *tsr_softshrink(tsr_tensor *x, double lambd);
 /* x without what is behind the point */
 TSR_API tsr_tensor *tsr_trunc(tsr_tensor *x);
-/* a - b floor(a / b): what is left of a, with the sign of b */
+/* a - b floor(a / b): what is left of a, with the sign of b; an integer a stays if b is 0, here and
+   below */
 TSR_API tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b);
 /* a - b trunc(a / b): what is left of a, with the sign of a */
 TSR_API tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b);

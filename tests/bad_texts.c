@@ -5,10 +5,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "tessera_ext.h"
 
 void expect_bad_texts(const bad_text *bad, size_t n,
                       tsr_status (*parse)(const char *text, void *out, tsr_error *err), size_t size)
@@ -30,4 +33,42 @@ void expect_bad_texts(const bad_text *bad, size_t n,
     }
     free(out);
     free(untouched);
+}
+
+/* ---- calls ---- */
+
+enum { WORDS = 16 };
+
+/* Words with = are attributes, the others inputs. */
+static tsr_status run_call(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *in[WORDS] = {NULL}, *out[TSR_OP_OUTPUTS];
+    const char *attrs[WORDS], *op;
+    int n_in = 0, n_attrs = 0;
+    char text[TSR_TEXT_LEN], *rest = text;
+
+    snprintf(text, sizeof text, "%s", (const char *)arg);
+    op = strtok_r(rest, " ", &rest);
+    for (char *word; n_in < WORDS && n_attrs < WORDS && (word = strtok_r(rest, " ", &rest));) {
+        if (strchr(word, '='))
+            attrs[n_attrs++] = word;
+        else
+            in[n_in++] = tsr_zeros(mesh, word);
+    }
+    return tsr_op_run_all(mesh, op, in, n_in, attrs, n_attrs, out);
+}
+
+static tsr_status run_text(const char *text, void *out, tsr_error *err)
+{
+    const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    char copy[TSR_TEXT_LEN];
+
+    (void)out;
+    snprintf(copy, sizeof copy, "%s", text);
+    return tsr_run(&opts, run_call, copy, err);
+}
+
+void expect_bad_calls(const bad_text *bad, size_t n)
+{
+    expect_bad_texts(bad, n, run_text, 1);
 }

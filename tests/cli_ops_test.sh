@@ -24,6 +24,8 @@ mpi_checks() {
         --in "$dir/a.npy,$dir/b.npy" --out "$dir/c.npy"
     holds "$dir/c.npy" '4, 3' "$product"
     has 'run under mpirun' 'output  f32[4,3]@[R,R]'
+    run 0 run 'matmul f64[2,3]@[P(sum)] f64[3,2]@[S(0)] mesh=2 world=mpi'
+    has 'run prints under mpirun' 'f64[2,2]@[' '[[-2. -6.]' ' [-4. -3.]]'
     echo "$n checks passed"
 }
 
@@ -35,7 +37,7 @@ run 0 ops
 has 'ops' 'matmul                      a,b,bias?' '...mk,...kn,n->...mn' 'by function' 'embedding_backward'
 run 0 ops sum matmul
 has 'ops, some' 'attributes  dims:ints, keepdim:bool=false' 'a*b+bias; max and min' \
-    'tessera verify "matmul f64[4,6] f64[6,2] mesh=2x2"'
+    'tessera run "matmul f64[4,6]@[S(0)] f64[6,2]@[S(0)] mesh=2"'
 run 0 ops conv
 has 'ops, a long line' 'sum and avg, it is x*weight+bias; max and min, it grows with +bias'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
@@ -44,8 +46,8 @@ json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x
 bad 'ops: an unknown op' 'unknown op "matmult"; did you mean matmul?' ops matmult
 run 0 kernels
 has 'kernels' 'embedding        0  embedding ' 'bag_max_backward ' \
-    'reference plain avx2 avx512' 'linalg           0  matmul' '2836 kernels'
-json 'kernels json' 'len(o["results"]) == 2836 and len({r["sku"] for r in o["results"]}) == 2836 and
+    'reference plain avx2 avx512' 'linalg           0  matmul' '2943 kernels'
+json 'kernels json' 'len(o["results"]) == 2943 and len({r["sku"] for r in o["results"]}) == 2943 and
     sum(r["used"] for r in o["results"]) == len({tuple(r["sku"].split(".")[:-1]) for r in o["results"]}) and
     all(r["runs"] for r in o["results"] if r["used"]) and
     [r["value"] for r in o["results"] if r["sku"] == "embedding.bag_max.f16.i32.plain"] == [6] and
@@ -64,7 +66,7 @@ for command in ops kernels explain verify run; do
     cmp -s "$dir/help" "$dir/out" || fail "help $command and $command --help differ"
     has "help $command" "usage: tessera $command"
 done
-has 'help run says how ops are run' 'tessera run "OP TENSOR ...' 'a.npy,b.npy'
+has 'help run says how ops are run' 'tessera run "OP TENSOR ...' 'a.npy,b.npy' 'seed= fills'
 
 # ---- explain --rules ----
 
@@ -244,7 +246,32 @@ bad 'run: files that do not fit' 'matmul: inner sizes differ, f32[4,6]@[R] has 6
     run 'matmul @[R] @[R] mesh=2' --in "$dir/a.npy,$dir/a.npy" --out "$dir/c.npy"
 bad 'run: placements that do not fit a file' 'so no dim 2' \
     run 'neg @[S(2)] mesh=2' --in "$dir/a.npy" --out "$dir/c.npy"
-bad 'run: no output' '--out FILE is missing' run 'neg @[R] mesh=2' --in "$dir/a.npy"
+bad 'run: an empty file name' 'a file name of --in is empty' \
+    run 'matmul @[R] @[R] mesh=2' --in "$dir/a.npy," --out "$dir/c.npy"
+bad 'run: neither file nor shape' \
+    'without --in FILE,... the text has to say dtype and shape of b, like f32[5,3]@[R]' \
+    run 'matmul f32[4,6] @[R] mesh=2'
+run 0 run 'matmul f64[2,3]@[P(sum)] f64[3,2]@[S(0)] mesh=2 -> [R]'
+sed -i '/fill\|  run\|  rank/d' "$dir/out"
+is 'run prints what it filled' \
+    'matmul f64[2,3]@[P(sum)] f64[3,2]@[S(0)] -> [R] mesh=2 world=thread cost=default' \
+    '  moves   b to [R]' 'f64[2,2]@[R]' '[[-2. -6.]' ' [-4. -3.]]'
+run 0 run 'matmul f64[2,3] f64[3,2] mesh=1'
+has 'run fills the same on every mesh' '[[-2. -6.]' ' [-4. -3.]]'
+run 0 run 'embedding f32[4,3]@[S(0)] i64[9]<4@[S(0)] mesh=2'
+has 'run fills indices' 'f32[9,3]'
+run 0 run 'neg @[S(0)] mesh=2' --in "$dir/a.npy"
+has 'run prints the result of files' 'f32[4,6]@[S(0)]' '[['
+run 0 run 'max f32[5,7]@[S(1)] dims=1 mesh=2' --out "$dir/c.npy"
+has 'run saves the result of what it filled' 'fill  ' 'with seed=1' 'output  f32[5]'
+json 'run json, values' '[r["values"] for r in o["results"]] == [[[[-2, -6], [-4, -3]]]]
+    and o["results"][0]["in"] is None' run 'matmul f64[2,3]@[P(sum)] f64[3,2]@[S(0)] mesh=2'
+json 'run json, all digits of numbers' 'abs(o["results"][0]["values"][0] - 3 ** -0.5) < 1e-15' \
+    run 'rsqrt f64[]+ mesh=2 seed=1'
+json 'run json, no numbers' '{"nan", "inf", "-inf"} & set(o["results"][0]["values"][0])' \
+    run 'reciprocal f32[40]@[S(0)] mesh=2'
+json 'run json, several outputs' 'len(o["results"][0]["values"]) == 2' \
+    run 'topk f32[4,6]@[S(0)] k=2 mesh=2@1'
 bad 'run in the sim world' 'holds no data' \
     run 'neg @[R] mesh=2 world=sim' --in "$dir/a.npy" --out "$dir/c.npy"
 run 1 run 'neg @[S(0)] mesh=2' --in "$dir/a.npy" --out "$dir/no/c.npy"

@@ -25,6 +25,10 @@ mpi_checks() {
     run 0 run '@[S(0)] -> [S(1)] mesh=2 world=mpi' --in "$dir/x.npy" --out "$dir/y.npy"
     cmp -s "$dir/x.npy" "$dir/y.npy" || fail 'run under mpirun: the file changed'
     has 'run under mpirun' 'i64[5,3]@[S(0)] -> [S(1)]'
+    run 0 run 'i64[3]@[P(max)] -> [R] mesh=2 world=mpi'
+    has 'run prints under mpirun' 'i64[3]@[R]' '['
+    json 'run json under mpirun' 'len(o["results"][0]["values"][0]) == 3' \
+        run 'i64[3]@[S(0)] -> [R] mesh=2 to=2@1 world=mpi'
     json 'bench redistribute collects mpirun' \
         'len(o["results"]) == 5 and o["results"][0]["yardstick"] == "Allgather"' \
         bench redistribute world=mpi --ranks 2 --size 64KiB
@@ -171,7 +175,31 @@ bad 'run: truncated file' 'needs 384 bytes' \
 bad 'run: no file' 'No such file' run '@[S(0)] -> [R] mesh=2' --in "$dir/no" --out "$dir/y.npy"
 bad 'run: another tensor' 'holds f32[8,12], not f32[8,13]' \
     run 'f32[8,13]@[S(0)] -> [R] mesh=2' --in "$dir/x.npy" --out "$dir/y.npy"
-bad 'run: no output' '--out FILE is missing' run '@[S(0)] -> [R] mesh=2' --in "$dir/x.npy"
+bad 'run: two files' 'No such file' \
+    run 'f32[8,12]@[S(0)] -> [R] mesh=2' --in "$dir/x.npy,$dir/x.npy"
+bad 'run: neither file nor shape' 'without --in FILE the text has to say dtype and shape' \
+    run '@[S(0)] -> [R] mesh=2'
+run 0 run 'f32[2,3]@[P(sum),S(1)] -> [S(0)] mesh=2x2 to=2@1 seed=3'
+sed '/^  /d' "$dir/out" >"$dir/shown"
+mv "$dir/shown" "$dir/out"
+is 'run prints what it filled' \
+    'redistribute f32[2,3]@[P(sum),S(1)] -> [S(0)] mesh=2x2 to=2@1 world=thread cost=default seed=3' \
+    'f32[2,3]@[S(0)]' '[[ -7.  19.   4.]' ' [  1. -21.  11.]]'
+run 0 run 'f32[4]@[R] -> [S(0)] mesh=2'
+has 'run says what moved' 'fill  ' 'with seed=1' 'moves   in 1 step, at most 0 B received'
+run 0 run 'f32[40,30]@[S(0)] -> [R] mesh=2'
+has 'run prints a large result shortened' ' ... '
+run 0 run '@[S(0)] -> [S(1)] mesh=2' --in "$dir/x.npy"
+has 'run prints a file' "from $dir/x.npy" 'f32[8,12]@[S(1)]' '[['
+run 0 run 'f32[8,12]@[S(0)] -> [S(1)] mesh=2' --out "$dir/z.npy"
+has 'run saves what it filled' 'fill  ' 'output  f32[8,12]@[S(1)]' "to $dir/z.npy"
+json 'run json of a file that was filled' \
+    'o["results"][0]["out"] is None and len(o["results"][0]["values"][0]) == 8' \
+    run '@[S(1)] -> [S(0)] mesh=2' --in "$dir/z.npy"
+json 'run json, values' 'o["results"][0]["values"] == [[[-7, 19, 4], [1, -21, 11]]]
+    and o["results"][0]["steps"] > 0' run 'f32[2,3]@[P(sum),S(1)] -> [S(0)] mesh=2x2 to=2@1 seed=3'
+json 'run json, large' 'o["results"][0]["values"] == [None]' \
+    run 'f32[40,30]@[S(0)] -> [R] mesh=2'
 run 1 run '@[S(0)] -> [R] mesh=2' --in "$dir/x.npy" --out "$dir/no/y.npy"
 grep -q 'No such file' "$dir/err" || fail 'run: output that cannot be written'
 

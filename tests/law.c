@@ -193,7 +193,7 @@ static tsr_status set_whole(const law_call *c, variant v, whole *w, tsr_error *e
         const tsr_range range = tsr__case_range(c->text, k);
         bool stays = tsr__range_is_integer(&range);
         s->in[k] = (tsr_spec){.dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = one};
-        if (!stays && s->in[k].dtype != TSR_BOOL && s->in[k].dtype != TSR_U8)
+        if (tsr__dtype_is_float(s->in[k].dtype))
             s->in[k].dtype = TSR_F64;
         for (int64_t i = 0; i < tsr_shape_count(&s->in[k].shape); i++)
             tsr__put(s->in[k].dtype, w->in[k], i,

@@ -83,40 +83,34 @@ static void run_cast_like(onnx_call *c)
         onnx_run(c, "cast", c->in, 1, "dtype=%s", tsr_dtype_name(tsr_tensor_spec(c->in[1])->dtype));
 }
 
+static bool is_whole(const tsr_tensor *x)
+{
+    const tsr_dtype dtype = tsr_tensor_spec(x)->dtype;
+
+    return dtype == TSR_I32 || dtype == TSR_I64 || dtype == TSR_U8;
+}
+
 static void run_pow(onnx_call *c)
 {
-    tsr_dtype a = tsr_tensor_spec(c->in[0])->dtype;
+    const char *a = tsr_dtype_name(tsr_tensor_spec(c->in[0])->dtype);
+    const char *by = is_whole(c->in[0]) && is_whole(c->in[1]) ? a : "f64";
     tsr_tensor *in[2] = {c->in[0], c->in[1]};
 
     for (int k = 0; k < 2; k++) /* dtypes may differ; the result is of the first */
-        in[k] = onnx_run(c, "cast", &in[k], 1, "dtype=f64");
+        in[k] = onnx_run(c, "cast", &in[k], 1, "dtype=%s", by);
     c->out[0] = onnx_run2(c, "pow", in[0], in[1]);
     if (c->out[0])
-        c->out[0] = onnx_run(c, "cast", c->out, 1, "dtype=%s", tsr_dtype_name(a));
-}
-
-/* Integers by way of f64, and back. */
-static void by_floats(onnx_call *c, const char *op)
-{
-    const tsr_dtype dtype = tsr_tensor_spec(c->in[0])->dtype;
-    const bool whole = dtype == TSR_I32 || dtype == TSR_I64 || dtype == TSR_U8;
-    tsr_tensor *in[2] = {c->in[0], c->in[1]};
-
-    for (int k = 0; k < 2 && whole; k++)
-        in[k] = onnx_run(c, "cast", &in[k], 1, "dtype=f64");
-    c->out[0] = onnx_run2(c, op, in[0], in[1]);
-    if (whole && c->out[0])
-        c->out[0] = onnx_run(c, "cast", c->out, 1, "dtype=%s", tsr_dtype_name(dtype));
+        c->out[0] = onnx_run(c, "cast", c->out, 1, "dtype=%s", a);
 }
 
 static void run_div(onnx_call *c)
 {
-    by_floats(c, "div");
+    c->out[0] = onnx_run2(c, is_whole(c->in[0]) ? "trunc_divide" : "div", c->in[0], c->in[1]);
 }
 
 static void run_mod(onnx_call *c)
 {
-    by_floats(c, onnx_int(c, "fmod", 0) ? "fmod" : "remainder");
+    c->out[0] = onnx_run2(c, onnx_int(c, "fmod", 0) ? "fmod" : "remainder", c->in[0], c->in[1]);
 }
 
 static void run_isinf(onnx_call *c)

@@ -436,28 +436,51 @@ static void refuse(tsr_op op, const char *says)
     pass_on("2x2", refused_job, &r);
 }
 
+/* Rows with one text changed. */
+static const struct {
+    size_t field;
+    const char *text, *says;
+} bad_fields[] = {
+    {offsetof(tsr_op, name), "matmul", "matmul: there is an op of that name already"},
+    {offsetof(tsr_op, name), "New op",
+     "\"New op\" is no name for an op: small letters, digits and _"},
+    {offsetof(tsr_op, inputs), "a,,b",
+     "new: inputs \"a,,b\" are not a list such as a,b,bias? or x*"},
+    {offsetof(tsr_op, attrs), "dim:integer=1",
+     "new: attribute dim is of no known type, \"integer\""},
+    {offsetof(tsr_op, attrs), "dim:int=one", "new: dim=one is not of type int"},
+    {offsetof(tsr_op, doc), NULL, "new: its row has no doc"},
+    {offsetof(tsr_op, axes), "mn,nk->mk", "new: axes \"mn,nk->mk\" are for 2 inputs, not for x"},
+    {offsetof(tsr_op, axes), "mn", "new: axes \"mn\" are not of the form a,b->c"},
+    {offsetof(tsr_op, axes), "mn->mk", "new: axes \"mn->mk\": axis k occurs in no input"},
+    {offsetof(tsr_op, axes), "mN->m", "new: axes \"mN->m\": cannot read \"mN\""},
+    {offsetof(tsr_op, linear), "x*y",
+     "new: linear \"x*y\" names y, which is not an input or is there twice"},
+    {offsetof(tsr_op, monotone), "+y", "new: monotone \"+y\" names y, which is no input"},
+    {offsetof(tsr_op, saves), "x,out1,y",
+     "new: saves \"x,out1,y\" names y, which is neither an input nor out, out1, ..."},
+    {offsetof(tsr_op, saves), "out4",
+     "new: saves \"out4\" names out4, which is neither an input nor out, out1, ..."},
+};
+
+static void refused_texts(void **state)
+{
+    (void)state;
+
+    for (size_t i = 0; i < sizeof bad_fields / sizeof *bad_fields; i++) {
+        tsr_op op = row_like("new");
+
+        memcpy((char *)&op + bad_fields[i].field, &bad_fields[i].text, sizeof bad_fields[i].text);
+        refuse(op, bad_fields[i].says);
+    }
+}
+
 static void refused(void **state)
 {
     tsr_op op = row_like("new");
     refusal wrong = {row_like("new"), "", true};
     (void)state;
 
-    op.name = "matmul";
-    refuse(op, "matmul: there is an op of that name already");
-    op.name = "New op";
-    refuse(op, "\"New op\" is no name for an op: small letters, digits and _");
-    op = row_like("new");
-    op.inputs = "a,,b";
-    refuse(op, "new: inputs \"a,,b\" are not a list such as a,b,bias? or x*");
-    op = row_like("new");
-    op.attrs = "dim:integer=1";
-    refuse(op, "new: attribute dim is of no known type, \"integer\"");
-    op.attrs = "dim:int=one";
-    refuse(op, "new: dim=one is not of type int");
-    op = row_like("new");
-    op.doc = NULL;
-    refuse(op, "new: its row has no doc");
-    op = row_like("new");
     op.axes = "mn->mn";
     op.rule = rule;
     refuse(op,
@@ -470,28 +493,8 @@ static void refused(void **state)
     op.shape = NULL;
     refuse(op, "new: the shape of its output is unknown, its row has no shape function");
     op = row_like("new");
-    op.axes = "mn,nk->mk";
-    refuse(op, "new: axes \"mn,nk->mk\" are for 2 inputs, not for x");
-    op.axes = "mn";
-    refuse(op, "new: axes \"mn\" are not of the form a,b->c");
-    op.axes = "mn->mk";
-    refuse(op, "new: axes \"mn->mk\": axis k occurs in no input");
-    op.axes = "mN->m";
-    refuse(op, "new: axes \"mN->m\": cannot read \"mN\"");
-    op = row_like("new");
-    op.linear = "x*y";
-    refuse(op, "new: linear \"x*y\" names y, which is not an input or is there twice");
-    op = row_like("new");
-    op.monotone = "+y";
-    refuse(op, "new: monotone \"+y\" names y, which is no input");
-    op = row_like("new");
     op.inplace = 2;
     refuse(op, "new: it cannot overwrite its first 2 inputs, x, in place");
-    op = row_like("new");
-    op.saves = "x,out1,y";
-    refuse(op, "new: saves \"x,out1,y\" names y, which is neither an input nor out, out1, ...");
-    op.saves = "out4";
-    refuse(op, "new: saves \"out4\" names out4, which is neither an input nor out, out1, ...");
     op = row_like("new");
     op.rule = wrong_length;
     refuse(op, "new: rule 1 puts input 1 at S(0), but inputs are x");
@@ -777,9 +780,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(four_ways),       cmocka_unit_test(plans_of_whole_meshes),
         cmocka_unit_test(windows_of_ways), cmocka_unit_test(own_run),
-        cmocka_unit_test(refused),         cmocka_unit_test(validated),
-        cmocka_unit_test(modes),           cmocka_unit_test(forms),
-        cmocka_unit_test(a_kernel_fails),
+        cmocka_unit_test(refused_texts),   cmocka_unit_test(refused),
+        cmocka_unit_test(validated),       cmocka_unit_test(modes),
+        cmocka_unit_test(forms),           cmocka_unit_test(a_kernel_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

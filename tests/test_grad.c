@@ -108,21 +108,13 @@ static bool is_float(const tsr_tensor *x)
 static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema *s, tsr_tensor **in,
                                tsr_tensor **out, int only, uint64_t sample, tsr_tensor **grad_in)
 {
-    tsr_tensor *grad_out[TSR_MAX_OUT] = {NULL};
-    bool wanted[TSR_MAX_IN] = {false};
-    const tsr_grad_call call = {.op = s->op,
-                                .attrs = &s->attrs,
-                                .n_in = s->n_in,
-                                .n_out = TSR_MAX_OUT,
-                                .in = in,
-                                .out = out,
-                                .grad_out = grad_out,
-                                .wanted = wanted,
-                                .grad_in = grad_in};
+    tsr_grad_lists l = {.attrs = s->attrs};
+    const tsr_grad_call call = tsr__grad_call_of(s->op, &l);
     double host[LAW_ELEMENTS];
     char text[TSR_TEXT_LEN];
 
     for (int k = 0; k < TSR_MAX_OUT; k++) {
+        l.out[k] = out[k];
         if (!is_float(out[k]))
             continue;
         tsr_spec spec = {.dtype = tsr_tensor_spec(out[k])->dtype,
@@ -132,14 +124,17 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
             spec.place[m] = law_placement(mixed(sample, (uint64_t)(8 * k + m) + 999), &spec);
         for (int64_t i = 0; i < tsr_shape_count(&spec.shape); i++)
             tsr__put(spec.dtype, host, i, t->grad_out[k][i]);
-        grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), host);
+        l.grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), host);
     }
-    for (int k = 0; k < s->n_in; k++)
-        wanted[k] = is_float(in[k]) && (only < 0 || only == k);
+    for (int k = 0; k < s->n_in; k++) {
+        l.in[k] = in[k];
+        l.wanted[k] = is_float(in[k]) && (only < 0 || only == k);
+    }
     if (tsr__grad_row(mesh->ctx, &call) != TSR_OK)
         return complain(mesh, t, s, "it failed");
+    memcpy(grad_in, l.grad_in, (size_t)s->n_in * sizeof *grad_in);
     for (int k = 0; k < s->n_in; k++)
-        if (grad_in[k] && !wanted[k])
+        if (grad_in[k] && !l.wanted[k])
             return complain(mesh, t, s, "one is there that was not wanted");
     return TSR_OK;
 }

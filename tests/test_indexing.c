@@ -224,6 +224,53 @@ static tsr_status check_moves(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* Along the last dim, with results that are too large for the cache. */
+static tsr_status check_long(tsr_mesh *mesh, void *arg)
+{
+    enum { ROWS = 3, SIZE = 1300, TAKEN = 800000 };
+    float *x = malloc(ROWS * SIZE * sizeof *x), *y = malloc(ROWS * TAKEN * sizeof *y);
+    float *want = malloc(ROWS * SIZE * sizeof *want);
+    int32_t *index = malloc(ROWS * TAKEN * sizeof *index);
+    tsr_tensor *tx, *ti, *tl, *ts;
+
+    (void)arg;
+    CHECK(x && y && want && index);
+    fill_index(TSR_I32, ROWS * TAKEN, SIZE, index);
+    for (int i = 0; i < ROWS * SIZE; i++)
+        x[i] = (float)(i % 64);
+    tx = tsr_from_host(mesh, "f32[3,1300]@[S(0)]", x);
+    ti = tsr_from_host(mesh, "i32[3,800000]@[S(0)]", index);
+    tl = tsr_from_host(mesh, "i32[800000]@[R]", index);
+    CHECK(tsr_to_host(tsr_gather(tx, 1, ti), y, ROWS * TAKEN * sizeof *y) == TSR_OK);
+    for (int i = 0; i < ROWS * TAKEN; i++)
+        CHECK(y[i] == x[i / TAKEN * SIZE + index[i]]);
+    CHECK(tsr_to_host(tsr_take(tx, ti), y, ROWS * TAKEN * sizeof *y) == TSR_OK);
+    for (int i = 0; i < ROWS * TAKEN; i++)
+        CHECK(y[i] == x[index[i]]);
+    CHECK(tsr_to_host(tsr_index_select(tx, 1, tl), y, ROWS * TAKEN * sizeof *y) == TSR_OK);
+    for (int i = 0; i < ROWS * TAKEN; i++)
+        CHECK(y[i] == x[i / TAKEN * SIZE + index[i % TAKEN]]);
+    for (int what = 0; what < 3; what++) {
+        ts = tsr_full(mesh, "f32[3,800000]@[S(0)]", 2);
+        memcpy(want, x, ROWS * SIZE * sizeof *want);
+        for (int i = 0; i < ROWS * TAKEN; i++) {
+            float *to = &want[i / TAKEN * SIZE + index[what == 2 ? i % TAKEN : i]];
+
+            *to = what ? *to + 2 : 2;
+        }
+        CHECK(tsr_to_host(what == 0   ? tsr_scatter(tx, 1, ti, ts)
+                          : what == 1 ? tsr_scatter_add(tx, 1, ti, ts)
+                                      : tsr_index_add(tx, 1, tl, ts),
+                          y, ROWS * SIZE * sizeof *y) == TSR_OK);
+        CHECK(memcmp(y, want, ROWS * SIZE * sizeof *y) == 0);
+    }
+    free(x);
+    free(y);
+    free(want);
+    free(index);
+    return TSR_OK;
+}
+
 static void moves(void **state)
 {
     char i32[] = "i32", i64[] = "i64";
@@ -232,6 +279,8 @@ static void moves(void **state)
     pass_on("1", check_moves, i32);
     pass_on("3", check_moves, i64);
     pass_on("4", check_moves, i32);
+    pass_on("1", check_long, NULL);
+    pass_on("2", check_long, NULL);
 }
 
 /* Of two slices that each of four ranks asks another for, the indices, and how many they are. */

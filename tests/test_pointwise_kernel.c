@@ -38,11 +38,11 @@ static const bound functions[] = {
     {"log1p", NULL, 2, 0},        {"sqrt", NULL, 0.5, 0},      {"rsqrt", NULL, 1.5, 0},
     {"reciprocal", NULL, 0.5, 0}, {"tanh", NULL, 3, 0},        {"sigmoid", NULL, 2, 0},
     {"gelu", NULL, 8, 0},         {"gelu", "tanh=true", 3, 2}, {"silu", NULL, 3, 0},
-    {"softplus", NULL, 3.5, 0},   {"sin", NULL, 0.6, 0},       {"cos", NULL, 0.6, 0},
-    {"floor", NULL, 0, 0},        {"ceil", NULL, 0, 0},        {"round", NULL, 0, 0},
-    {"erf", NULL, 2.5, 0},        {"leaky_relu", NULL, 1, 0},  {"elu", "alpha=2", 3, 0},
-    {"clamp", "min=-1", 0, 0},    {"clamp", "max=2", 0, 0},    {"affine", "mul=-2", 0, 0},
-    {"fill", "value=3", 0, 0},
+    {"mish", NULL, 4.5, 0},       {"softplus", NULL, 3.5, 0},  {"sin", NULL, 0.6, 0},
+    {"cos", NULL, 0.6, 0},        {"floor", NULL, 0, 0},       {"ceil", NULL, 0, 0},
+    {"round", NULL, 0, 0},        {"erf", NULL, 2.5, 0},       {"leaky_relu", NULL, 1, 0},
+    {"elu", "alpha=2", 3, 0},     {"clamp", "min=-1", 0, 0},   {"clamp", "max=2", 0, 0},
+    {"affine", "mul=-2", 0, 0},   {"fill", "value=3", 0, 0},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -76,11 +76,28 @@ static tsr_attrs attrs_of(const tsr_op *op, const char *attr)
     return attrs;
 }
 
-/* The call in f64 by reference. */
-static void expect(const tsr_op *op, const tsr_kernel_call *call, double *want)
+/* Runs the next variant that there is here, from that of the call on, AUTO at first; false after
+   the last. */
+static bool run_next(const tsr_op *op, tsr_dtype dtype, tsr_kernel_call *call)
 {
+    while (call->variant < TSR_VARIANT_AVX512) {
+        call->variant = call->variant < TSR_VARIANT_PLAIN ? TSR_VARIANT_PLAIN : call->variant + 1;
+        if (tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op->kind, dtype, call->variant) ==
+            call->variant) {
+            op->kernel(call);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The call in f64 by reference, for free(). */
+static double *expect(const tsr_op *op, const tsr_kernel_call *call)
+{
+    double *want = calloc((size_t)tsr_shape_count(&call->out[0].shape), sizeof *want);
     tsr_kernel_call c = *call;
 
+    assert_non_null(want);
     c.reference = true;
     for (int k = 0; k < call->n_in; k++) {
         const int64_t n = tsr_shape_count(&call->in[k].shape);
@@ -92,6 +109,7 @@ static void expect(const tsr_op *op, const tsr_kernel_call *call, double *want)
     op->kernel(&c);
     for (int k = 0; k < call->n_in; k++)
         free(c.in[k].data);
+    return want;
 }
 
 /* All variants against that; returns the worst. */
@@ -99,15 +117,9 @@ static double worst(const bound *b, const tsr_op *op, tsr_kernel_call *call)
 {
     const tsr_dtype dtype = call->out[0].dtype;
     const int64_t n = tsr_shape_count(&call->out[0].shape);
-    double *want = calloc((size_t)n, sizeof *want), most = 0;
+    double *want = expect(op, call), most = 0;
 
-    assert_non_null(want);
-    expect(op, call, want);
-    for (tsr_kernel_variant v = TSR_VARIANT_PLAIN; v <= TSR_VARIANT_AVX512; v++) {
-        if (tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op->kind, dtype, v) != v)
-            continue;
-        call->variant = v;
-        op->kernel(call);
+    while (run_next(op, dtype, call))
         for (int64_t i = 0; i < n; i++) {
             double x = tsr__get(dtype, call->in[0].data, i % tsr_shape_count(&call->in[0].shape));
             double d = distance(dtype, tsr__get(dtype, call->out[0].data, i), want[i]);
@@ -117,11 +129,10 @@ static double worst(const bound *b, const tsr_op *op, tsr_kernel_call *call)
             if (d > may)
                 fail_msg("%s %s %s of %.9g, %s: %.9g, not %.9g: %.3g units in the last place",
                          op->name, b->attr ? b->attr : "", tsr_dtype_name(dtype), x,
-                         tsr_kernel_variant_name(v), tsr__get(dtype, call->out[0].data, i), want[i],
-                         d);
+                         tsr_kernel_variant_name(call->variant),
+                         tsr__get(dtype, call->out[0].data, i), want[i], d);
             most = d > most ? d : most;
         }
-    }
     free(want);
     return most;
 }
@@ -179,25 +190,18 @@ static void check_slope(const tsr_op *op, tsr_kernel_call *call)
     const tsr_dtype dtype = call->out[0].dtype;
     const double digits = dtype == TSR_F64 ? 1e-15 : dtype == TSR_F32 ? 5e-7 : 0;
     const int64_t n = tsr_shape_count(&call->out[0].shape);
-    double *want = calloc((size_t)n, sizeof *want);
+    double *want = expect(op, call);
 
-    assert_non_null(want);
-    expect(op, call, want);
-    for (tsr_kernel_variant v = TSR_VARIANT_PLAIN; v <= TSR_VARIANT_AVX512; v++) {
-        if (tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op->kind, dtype, v) != v)
-            continue;
-        call->variant = v;
-        op->kernel(call);
+    while (run_next(op, dtype, call))
         for (int64_t i = 0; i < n; i++) {
             const double got = tsr__get(dtype, call->out[0].data, i);
             const double far = digits > 0 ? digits : dtype == TSR_F16 ? 5.1e-4 : 4.1e-3;
 
             if (isnan(got) != isnan(want[i]) || fabs(got - want[i]) > far * 2)
                 fail_msg("%s %s at %.9g, %s: %.9g, not %.9g", op->name, tsr_dtype_name(dtype),
-                         tsr__get(dtype, call->in[1].data, i), tsr_kernel_variant_name(v), got,
-                         want[i]);
+                         tsr__get(dtype, call->in[1].data, i),
+                         tsr_kernel_variant_name(call->variant), got, want[i]);
         }
-    }
     free(want);
 }
 
@@ -207,9 +211,13 @@ static void test_slopes(void **state)
         const char *op, *attr;
         double most; /* what an output can be, or an input */
     } slopes[] = {
-        {"relu_backward", NULL, INFINITY}, {"tanh_backward", NULL, 1},
-        {"sigmoid_backward", NULL, 1},     {"silu_backward", NULL, INFINITY},
-        {"gelu_backward", NULL, INFINITY}, {"gelu_backward", "tanh=true", INFINITY},
+        {"relu_backward", NULL, INFINITY},
+        {"tanh_backward", NULL, 1},
+        {"sigmoid_backward", NULL, 1},
+        {"silu_backward", NULL, INFINITY},
+        {"mish_backward", NULL, INFINITY},
+        {"gelu_backward", NULL, INFINITY},
+        {"gelu_backward", "tanh=true", INFINITY},
     };
     enum { N = 65536 };
     (void)state;
@@ -289,27 +297,37 @@ static void test_special(void **state)
         }
 }
 
+/* Of f64 too, where the exponent of e gets as large as it can; odd whole numbers beyond 2^52. */
 static void test_power(void **state)
 {
-    static const bound pow32 = {"pow", NULL, 0.51, 0};
+    static const bound power = {"pow", NULL, 0.51, 0};
+    static const double whole[] = {0x1p52 + 1, -0x1p52 - 1, 0x1p53 - 1, 0x1p53, 3, -4};
     const tsr_op *op = tsr_op_find(NULL, "pow");
     enum { N = 4000 };
     uint64_t seed = 77;
     (void)state;
 
-    for (int t = 0; t < 20; t++) {
-        tsr_kernel_call call = unary_call(TSR_F32, SHAPE(N), SHAPE(N));
+    for (int t = 0; t < 40; t++) {
+        const tsr_dtype dtype = dtypes[t % 2];
+        tsr_kernel_call call = unary_call(dtype, SHAPE(N), SHAPE(N));
 
         call.n_in = 2;
-        call.in[1] = operand(TSR_F32, SHAPE(N));
+        call.in[1] = operand(dtype, SHAPE(N));
         for (int64_t i = 0; i < N; i++) {
             double x = (double)below(&seed, 1 << 24) / (1 << 22);
-            ((float *)call.in[0].data)[i] =
-                (float)(t < 10 ? x : ldexp(x, (int)below(&seed, 250) - 125));
-            ((float *)call.in[1].data)[i] =
-                (float)((double)below(&seed, 1 << 24) / (1 << 24) * (t < 10 ? 60 : 3) - 1.5);
+            double y = (double)below(&seed, 1 << 24) / (1 << 24) * (t < 20 ? 60 : 3) - 1.5;
+
+            x = t < 20 ? x : ldexp(x, (int)below(&seed, 250) - 125);
+            if (dtype == TSR_F64 && i % 3 == 1 && x > 0)
+                y = 740 / log(x) * (i % 2 ? 1 : -1);
+            if (dtype == TSR_F64 && i % 100 == 0) {
+                x = i % 200 ? -1 : -1 - 0x1p-52;
+                y = whole[i / 100 % 6];
+            }
+            tsr__put(dtype, call.in[0].data, i, x);
+            tsr__put(dtype, call.in[1].data, i, y);
         }
-        worst(&pow32, op, &call);
+        worst(&power, op, &call);
         free_call(&call);
     }
 }
@@ -353,11 +371,7 @@ static void same_as_reference(const tsr_op *op, tsr_kernel_call *call)
     c.reference = true;
     c.out[0] = want;
     op->kernel(&c);
-    for (tsr_kernel_variant v = TSR_VARIANT_PLAIN; v <= TSR_VARIANT_AVX512; v++) {
-        if (tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op->kind, dtype, v) != v)
-            continue;
-        call->variant = v;
-        op->kernel(call);
+    while (run_next(op, dtype, call))
         for (int64_t i = 0; i < n; i++) {
             const char *x = (char *)call->out[0].data + (size_t)i * size,
                        *y = (char *)want.data + (size_t)i * size;
@@ -365,9 +379,8 @@ static void same_as_reference(const tsr_op *op, tsr_kernel_call *call)
 
             if (memcmp(x, y, size) != 0 && !(isnan(a) && isnan(b)))
                 fail_msg("%s %s, %s, element %d: %.17g, not %.17g", op->name, tsr_dtype_name(dtype),
-                         tsr_kernel_variant_name(v), (int)i, a, b);
+                         tsr_kernel_variant_name(call->variant), (int)i, a, b);
         }
-    }
     free(want.data);
 }
 
@@ -400,6 +413,9 @@ static void test_exact(void **state)
         {"add", NULL, 2, false, true},
         {"sub", NULL, 2, false, false},
         {"mul", NULL, 2, false, true},
+        {"pow", NULL, 2, false, false},
+        {"floor_divide", NULL, 2, true, false},
+        {"trunc_divide", NULL, 2, true, false},
         {"neg", NULL, 1, true, true},
         {"relu", NULL, 1, true, true},
         {"abs", NULL, 1, true, false},
@@ -449,6 +465,32 @@ static void test_exact(void **state)
             call.out[0] =
                 operand(tells ? TSR_BOOL : dtypes[d], ops[f].inputs == 1 ? SHAPE(N) : SHAPE(60, N));
             same_as_reference(op, &call);
+            free_call(&call);
+        }
+}
+
+/* Quotients next to whole numbers, which must not be rounded to them. */
+static void test_quotients(void **state)
+{
+    enum { N = 50000 };
+    uint64_t seed = 79;
+    (void)state;
+
+    for (int d = FLOATS; d < DTYPES - 1; d++)
+        for (int down = 0; down < 2 && dtypes[d] != TSR_BOOL; down++) {
+            tsr_kernel_call call = {.n_in = 2, .n_out = 1};
+
+            call.in[0] = operand(dtypes[d], SHAPE(N));
+            call.in[1] = operand(dtypes[d], SHAPE(N));
+            call.out[0] = operand(dtypes[d], SHAPE(N));
+            for (int64_t i = 0; i < N; i++) {
+                const int64_t b = 1 + below(&seed, 1 << below(&seed, 31));
+                const int64_t a = INT32_MAX / b * b - 1 + below(&seed, 3);
+
+                tsr__put(dtypes[d], call.in[0].data, i, (double)(i % 2 ? a : -a));
+                tsr__put(dtypes[d], call.in[1].data, i, (double)(i % 4 < 2 ? b : -b));
+            }
+            same_as_reference(tsr_op_find(NULL, down ? "floor_divide" : "trunc_divide"), &call);
             free_call(&call);
         }
 }
@@ -569,8 +611,8 @@ int main(void)
         cmocka_unit_test(test_functions), cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_special),   cmocka_unit_test(test_power),
         cmocka_unit_test(test_sine),      cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_cast),      cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_inplace),
+        cmocka_unit_test(test_quotients), cmocka_unit_test(test_cast),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_inplace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,10 +94,12 @@ static void release_before(tsr_ctx *ctx, const tsr_means *m, int now,
         }
 }
 
-tsr_status tsr__means_run(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
-                          bool keep_all, tsr_tensor *(*made)[TSR_MAX_OUT])
+/* What compose is for rows that have one. */
+static tsr_status run_means(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
+                            tsr_tensor **out)
 {
     const tsr_means *m = call->entry->means;
+    tsr_tensor *made[TSR_MEANS_STEPS][TSR_MAX_OUT];
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < call->entry->n_in && !call->entry->list; k++)
@@ -105,23 +107,11 @@ tsr_status tsr__means_run(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs
             return tsr__input_missing(call->entry->op, k, &ctx->error);
     for (int i = 0; i < m->n; i++) {
         TSR_TRY(run_step(ctx, call, attrs, &m->step[i], made, made[i]));
-        if (!keep_all)
-            release_before(ctx, m, i, made);
+        release_before(ctx, m, i, made);
     }
-done:
-    return st;
-}
-
-/* What compose is for rows that have one. */
-static tsr_status run_means(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
-                            tsr_tensor **out)
-{
-    const tsr_means *m = call->entry->means;
-    tsr_tensor *made[TSR_MEANS_STEPS][TSR_MAX_OUT];
-    tsr_status st = tsr__means_run(ctx, call, attrs, false, made);
-
-    for (int k = 0; k < m->n_out && st == TSR_OK; k++)
+    for (int k = 0; k < m->n_out; k++)
         out[k] = made[m->out[k].step][m->out[k].k];
+done:
     return st;
 }
 

@@ -7,10 +7,6 @@
 
 /* Run a call of such an op. Collective over the mesh of the inputs. */
 tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out);
-/* The steps of a row that is a text of other ops, into `made`: one row for each of them. Unless
-   keep_all, what no later step needs is let go. Collective. */
-tsr_status tsr__means_run(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
-                          bool keep_all, tsr_tensor *(*made)[TSR_MAX_OUT]);
 
 /* While one runs: what an input of a part was moved to, so that the next part has it; NULL if it
    was not moved there. And to remember a move. Local. */

@@ -255,7 +255,7 @@ done:
 }
 
 /* MPI and sim: this process is one rank, or stands for all of them. */
-static tsr_status run_here(const job_setup *setup, tsr_error *err)
+static tsr_status run_here(const job_setup *setup, bool *known, tsr_error *err)
 {
     tsr_ctx ctx;
     tsr_status st;
@@ -269,17 +269,17 @@ static tsr_status run_here(const job_setup *setup, tsr_error *err)
 done:
     if (st != TSR_OK)
         tsr__fail(err, st, "%s", ctx.error.text);
+    *known = ctx.error_known;
     return st;
 }
 
-tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *err)
+tsr_status tsr__run(const tsr_run_opts *opts, tsr_job job, void *arg, bool *known, tsr_error *err)
 {
     const tsr_run_opts none = {0};
-    tsr_error own = {0};
     job_setup setup = {.job = job, .arg = arg};
     tsr_status st;
 
-    err = err ? err : &own;
+    *known = false;
     *err = (tsr_error){0};
     if (!job)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_run: the job is NULL");
@@ -288,7 +288,15 @@ tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *
     if (setup.world == TSR_WORLD_THREAD)
         st = run_threads(&setup, err);
     else
-        st = run_here(&setup, err);
+        st = run_here(&setup, known, err);
 done:
     return st;
+}
+
+tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *err)
+{
+    tsr_error own;
+    bool known;
+
+    return tsr__run(opts, job, arg, &known, err ? err : &own);
 }

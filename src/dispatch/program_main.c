@@ -56,15 +56,18 @@ int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg)
 {
     tsr_run_opts opts = {.mesh = mesh};
     char named[TSR_TEXT_LEN];
+    bool known = false;
     tsr_error err = {0};
     tsr_status st;
 
     TSR_TRY(read_arguments(argc, argv, &opts, &err));
     TSR_TRY(take_names(mesh, &opts.mesh, named, &err));
-    TSR_TRY(tsr_run(&opts, job, arg, &err));
+    TSR_TRY(tsr__run(&opts, job, arg, &known, &err));
 done:
-    /* under MPI every rank is here; those that only heard of the error leave it to the others */
-    if (st != TSR_OK && st != TSR_ERR_PEER)
+    /* Under MPI every rank is here; those that only heard of the error leave it to the others, and
+       of those that found the same the first says it: none exits before that, in MPI_Finalize they
+       wait for each other. Before they joined, the first may be ended by the others' exit. */
+    if (st != TSR_OK && st != TSR_ERR_PEER && !known)
         fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : "tessera", err.text);
     return st == TSR_OK ? 0 : 1;
 }

@@ -89,11 +89,6 @@ tsr_tensor *tsr_hardswish(tsr_tensor *x)
     return unary("hardswish", x);
 }
 
-tsr_tensor *tsr_mish(tsr_tensor *x)
-{
-    return unary("mish", x);
-}
-
 tsr_tensor *tsr_selu(tsr_tensor *x, double alpha, double scale)
 {
     return tsr__dispatch_typed("selu", &x, 1,

@@ -64,6 +64,16 @@ tsr_tensor *tsr_pow(tsr_tensor *a, tsr_tensor *b)
     return binary("pow", a, b, NULL);
 }
 
+tsr_tensor *tsr_floor_divide(tsr_tensor *a, tsr_tensor *b)
+{
+    return binary("floor_divide", a, b, NULL);
+}
+
+tsr_tensor *tsr_trunc_divide(tsr_tensor *a, tsr_tensor *b)
+{
+    return binary("trunc_divide", a, b, NULL);
+}
+
 tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b)
 {
     return binary("maximum", a, b, NULL);
@@ -149,6 +159,11 @@ tsr_tensor *tsr_silu(tsr_tensor *x)
     return unary("silu", x, NULL);
 }
 
+tsr_tensor *tsr_mish(tsr_tensor *x)
+{
+    return unary("mish", x, NULL);
+}
+
 tsr_tensor *tsr_softplus(tsr_tensor *x)
 {
     return unary("softplus", x, NULL);
@@ -202,6 +217,11 @@ tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y)
 tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x)
 {
     return binary("silu_backward", grad, x, NULL);
+}
+
+tsr_tensor *tsr_mish_backward(tsr_tensor *grad, tsr_tensor *x)
+{
+    return binary("mish_backward", grad, x, NULL);
 }
 
 tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh)

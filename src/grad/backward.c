@@ -85,46 +85,35 @@ static bool is_wanted(const tsr_source *s)
 
 static tsr_status back_op(tsr_ctx *ctx, tsr_taped *node)
 {
-    tsr_tensor *in[TSR_MAX_IN] = {NULL}, *out[TSR_MAX_OUT] = {NULL}, *grad_in[TSR_MAX_IN];
-    tsr_tensor *grad_out[TSR_MAX_OUT] = {NULL};
-    bool wanted[TSR_MAX_IN] = {false};
-    tsr_attrs attrs = {0};
-    const tsr_grad_call call = {.op = node->op,
-                                .attrs = &attrs,
-                                .n_in = TSR_MAX_IN,
-                                .n_out = TSR_MAX_OUT,
-                                .in = in,
-                                .out = out,
-                                .grad_out = grad_out,
-                                .wanted = wanted,
-                                .grad_in = grad_in};
+    tsr_grad_lists l = {0};
+    const tsr_grad_call call = tsr__grad_call_of(node->op, &l);
     tsr_op_entry *entry;
     bool some = false;
     tsr_status st;
 
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, node->op, &entry, &ctx->error));
     for (int i = 0; i < entry->n_attrs; i++)
-        attrs.value[i] = node->attrs[i];
+        l.attrs.value[i] = node->attrs[i];
     for (int k = 0; k < node->n_in; k++) {
-        in[k] = node->in[k].x;
-        wanted[k] = is_wanted(&node->source[k]);
+        l.in[k] = node->in[k].x;
+        l.wanted[k] = is_wanted(&node->source[k]);
     }
     for (int k = 0; k < node->n_out; k++) {
-        out[k] = node->out[k].x;
-        grad_out[k] = node->grad[k];
+        l.out[k] = node->out[k].x;
+        l.grad_out[k] = node->grad[k];
     }
-    if (wanted[0] && tsr__gives_rows(node->op, node->source[0].leaf)) {
+    if (l.wanted[0] && tsr__gives_rows(node->op, node->source[0].leaf)) {
         TSR_TRY(tsr__touched_give(&call, node->source[0].leaf));
-        wanted[0] = false;
+        l.wanted[0] = false;
     }
     for (int k = 0; k < node->n_in; k++)
-        some = some || wanted[k];
+        some = some || l.wanted[k];
     if (!some)
         return TSR_OK;
     TSR_TRY(tsr__grad_row(ctx, &call));
     for (int k = 0; k < node->n_in; k++)
-        if (grad_in[k] && wanted[k])
-            TSR_TRY(tsr__grad_give(ctx, &node->source[k], grad_in[k]));
+        if (l.grad_in[k] && l.wanted[k])
+            TSR_TRY(tsr__grad_give(ctx, &node->source[k], l.grad_in[k]));
 done:
     return st;
 }

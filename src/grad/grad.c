@@ -95,28 +95,20 @@ tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
                        tsr_tensor *const *grad_out, const bool *wanted, tsr_tensor **grad_in)
 {
     tsr_ctx *ctx = mesh->ctx;
-    tsr_tensor *given[TSR_MAX_IN] = {NULL}, *found[TSR_MAX_IN] = {NULL};
-    bool asked[TSR_MAX_IN] = {false};
-    tsr_attrs values;
-    tsr_grad_call call = {.op = tsr_op_find(mesh, name),
-                          .attrs = &values,
-                          .n_in = TSR_MAX_IN,
-                          .n_out = TSR_MAX_OUT,
-                          .in = given,
-                          .out = out,
-                          .grad_out = grad_out,
-                          .wanted = asked,
-                          .grad_in = found};
+    tsr_grad_lists l = {0};
+    tsr_grad_call call = tsr__grad_call_of(tsr_op_find(mesh, name), &l);
     tsr_status st;
 
+    call.out = out;
+    call.grad_out = grad_out;
     if (!call.op || n_in < 1 || n_in > TSR_MAX_IN)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\" with %d inputs",
                           name ? name : "", n_in));
     for (int k = 0; k < n_in; k++) {
-        given[k] = in[k];
+        l.in[k] = in[k];
         if (in[k])
             TSR_TRY(tsr__tensor_check(ctx, in[k], name));
-        asked[k] =
+        l.wanted[k] =
             in[k] && tsr__dtype_is_float(tsr_tensor_spec(in[k])->dtype) && (!wanted || wanted[k]);
     }
     if (call.op->inplace)
@@ -124,10 +116,10 @@ tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
                           "%s: its gradient is that of the op that is not in place, of what there "
                           "was before",
                           name));
-    TSR_TRY(read_attrs(call.op, attrs, n_attrs, &values, &ctx->error));
+    TSR_TRY(read_attrs(call.op, attrs, n_attrs, &l.attrs, &ctx->error));
     TSR_TRY(tsr__grad_row(ctx, &call));
 done:
     for (int k = 0; k < n_in; k++)
-        grad_in[k] = found[k];
+        grad_in[k] = l.grad_in[k];
     return tsr__settle(ctx, st);
 }

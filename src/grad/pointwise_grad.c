@@ -177,6 +177,13 @@ tsr_status tsr__grad_silu(const tsr_grad_call *c)
     return TSR_OK;
 }
 
+tsr_status tsr__grad_mish(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_mish_backward(c->grad_out[0], c->in[0]);
+    return TSR_OK;
+}
+
 tsr_status tsr__grad_gelu(const tsr_grad_call *c)
 {
     if (c->wanted[0])

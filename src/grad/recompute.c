@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recompute.c - a function whose activations are not kept: it runs unrecorded, and on the way back
-   again, on a tape of its own. */
+   again, on a tape of its own. So does what is run for its gradients alone (means_grad.c). */
 #include "grad/backward.h"
 #include "tensor/scope.h"
 
-/* The inputs as tensors of their own; watched, on the way back, where a gradient is wanted. */
-static tsr_status share_inputs(tsr_tensor *const *x, const tsr_source *source, int n,
-                               tsr_tensor **in)
+tsr_status tsr__again_inputs(tsr_tensor *const *x, const tsr_source *source, int n, tsr_tensor **in)
 {
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < n; k++) {
+        if (!x[k])
+            continue;
         TSR_TRY(tsr__tensor_share_form(x[k]->mesh, x[k]->form, x[k], &in[k]));
         if (source && (source[k].leaf || source[k].node))
             TSR_TRY(tsr__leaf_make(in[k], false));
@@ -29,7 +29,7 @@ static tsr_status run_first(tsr_ctx *ctx, const tsr_record *call, tsr_tensor **o
     TSR_TRY(tsr__alloc(&ctx->heap, call->n_in, sizeof *in, &in, &ctx->error));
     TSR_TRY(tsr__tape_push(ctx));
     ctx->tape->blind = true;
-    st = share_inputs(call->in, NULL, call->n_in, in);
+    st = tsr__again_inputs(call->in, NULL, call->n_in, in);
     if (st == TSR_OK) {
         *out = call->function(in, call->n_in, call->arg);
         st = tsr__tensor_check(ctx, *out, "tsr_recompute");
@@ -68,20 +68,19 @@ done:
     return tsr__tensor_or_error(ctx, st, y);
 }
 
-/* Forward and back on an inner tape; gradients stay with the inputs. */
-static tsr_status run_again(tsr_ctx *ctx, const tsr_taped *node, tsr_tensor **in)
+tsr_status tsr__again(tsr_ctx *ctx, const tsr_again *what, tsr_tensor *const *in)
 {
     const int unrecorded = ctx->unrecorded;
-    tsr_tensor *y;
+    tsr_tensor *out[TSR_OP_OUTPUTS] = {NULL};
     tsr_status st;
 
     TSR_TRY(tsr__tape_push(ctx));
     ctx->unrecorded = 0;
-    y = node->function(in, node->n_in, node->arg);
+    st = what->run(ctx, what->arg, in, what->n_in, out);
     ctx->unrecorded = unrecorded;
-    st = tsr__tensor_check(ctx, y, "tsr_recompute");
-    if (st == TSR_OK && tsr__tape_has(ctx, y))
-        st = tsr__backward_seed(ctx, y, node->grad[0]);
+    for (int k = 0; k < what->n_out && st == TSR_OK; k++)
+        if (out[k] && what->grad_out[k] && tsr__tape_has(ctx, out[k]))
+            st = tsr__backward_seed(ctx, out[k], what->grad_out[k]);
     tsr__tape_close_scope(ctx, NULL, 0);
     if (st == TSR_OK)
         st = tsr__backward(ctx);
@@ -90,8 +89,18 @@ done:
     return st;
 }
 
+static tsr_status run_function(tsr_ctx *ctx, const void *arg, tsr_tensor *const *in, int n_in,
+                               tsr_tensor **out)
+{
+    const tsr_taped *node = arg;
+
+    out[0] = node->function(in, n_in, node->arg);
+    return tsr__tensor_check(ctx, out[0], "tsr_recompute");
+}
+
 tsr_status tsr__back_function(tsr_ctx *ctx, tsr_taped *node)
 {
+    const tsr_again again = {run_function, node, node->n_in, 1, node->grad};
     tsr_tensor **in = NULL, **saved;
     tsr_status st;
 
@@ -99,8 +108,8 @@ tsr_status tsr__back_function(tsr_ctx *ctx, tsr_taped *node)
     saved = in + node->n_in;
     for (int k = 0; k < node->n_in; k++)
         saved[k] = node->in[k].x;
-    TSR_TRY(share_inputs(saved, node->source, node->n_in, in));
-    TSR_TRY(run_again(ctx, node, in));
+    TSR_TRY(tsr__again_inputs(saved, node->source, node->n_in, in));
+    TSR_TRY(tsr__again(ctx, &again, in));
     for (int k = 0; k < node->n_in; k++)
         if (tsr_grad(in[k]))
             TSR_TRY(tsr__grad_give(ctx, &node->source[k], tsr_grad(in[k])));

@@ -339,6 +339,7 @@ static void pointwise(const tsr_kernel_call *call, int op)
     }
 #define NUMBER(OP, name) BASIC(OP, name)
 #define FLOAT(OP, name) BASIC(OP, name)
+#define WHOLE(OP, name) BASIC(OP, name)
 #define VALUE(OP, name) BASIC(OP, name)
 #define TRUTH(OP, name) BASIC(OP, name)
 #include "kernel/pointwise_list.inc.h"

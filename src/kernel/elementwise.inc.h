@@ -2,6 +2,37 @@
 /* elementwise.inc.h - body of elementwise.c for one dtype and instruction set, see
    elementwise_types.inc.h: what every op computes, one line each, and a loop around that. */
 
+#ifndef FLOATING
+/* Rounded down, or towards 0. Nothing divided by 0 is 0; the least number by -1 wraps. */
+TSR__INLINE T FN(quotient)(T a, T b, bool down)
+{
+    const T zero = 0, one = 1;
+    const bool turns = b < zero && NEG(b) == one;
+    T q = DIVIDE(a, b == zero || turns ? one : b), rest;
+
+    q = b == zero ? zero : turns ? NEG(a) : q;
+    rest = SUB(a, MUL(q, b));
+    return down && b != zero && rest != zero && (rest < zero) != (b < zero) ? SUB(q, one) : q;
+}
+
+/* Wraps. Of a negative exponent: 1 / a^-b without what is behind the point, and 0 for 1 / 0. */
+TSR__INLINE T FN(power)(T a, T b)
+{
+    const T zero = 0, one = 1;
+    T y = one;
+
+    if (b < zero)
+        return a == one || (a < zero && NEG(a) == one && !(b & 1)) ? one
+               : a < zero && NEG(a) == one                         ? a
+                                                                   : zero;
+    for (U e = (U)b; e; e >>= 1) {
+        y = e & 1 ? MUL(y, a) : y;
+        a = MUL(a, a);
+    }
+    return y;
+}
+#endif
+
 /* Operands a, b, c of the dtype, a truth value m, and numbers p and q of the call. The op is a
    constant where this is called. */
 TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
@@ -26,11 +57,16 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
         a = a < p ? p : a;
         return a > q ? q : a;
 #ifndef FLOATING
+    case TSR_POINTWISE_POW: return FN(power)(a, b);
+    case TSR_POINTWISE_FLOOR_DIVIDE: return FN(quotient)(a, b, true);
+    case TSR_POINTWISE_TRUNC_DIVIDE: return FN(quotient)(a, b, false);
     default: return a < zero ? NEG(a) : a; /* abs */
 #else
     case TSR_POINTWISE_ABS: return LIBM(__builtin_fabs, a);
     case TSR_POINTWISE_DIV: return a / b;
     case TSR_POINTWISE_POW: return POWER(a, b);
+    case TSR_POINTWISE_FLOOR_DIVIDE: return LIBM(__builtin_floor, a / b);
+    case TSR_POINTWISE_TRUNC_DIVIDE: return LIBM(__builtin_trunc, a / b);
     case TSR_POINTWISE_EXP: return MATH(exp_any, a);
     case TSR_POINTWISE_LOG: return MATH(log, a);
     case TSR_POINTWISE_LOG1P: return MATH(log1p, a);
@@ -42,6 +78,7 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_GELU: return MATH(gelu, a);
     case OP_GELU_TANH: return MATH(gelu_tanh, a);
     case TSR_POINTWISE_SILU: return a * MATH(sigmoid, a);
+    case TSR_POINTWISE_MISH: return MATH(mish, a);
     case TSR_POINTWISE_SOFTPLUS: return MATH(softplus, a);
     case TSR_POINTWISE_SIN: return SINE(a, 0);
     case TSR_POINTWISE_COS: return SINE(a, 1);
@@ -57,6 +94,7 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_TANH_BACKWARD: return a * ((one - b) * (one + b));
     case TSR_POINTWISE_SIGMOID_BACKWARD: return a * (b * (one - b));
     case TSR_POINTWISE_SILU_BACKWARD: return a * MATH(silu_slope, b);
+    case TSR_POINTWISE_MISH_BACKWARD: return a * MATH(mish_slope, b);
     case TSR_POINTWISE_GELU_BACKWARD: return a * MATH(gelu_slope, b);
     case OP_GELU_TANH_BACKWARD: return a * MATH(gelu_tanh_slope, b);
     default: return a + p * (b / c); /* addcdiv */
@@ -136,6 +174,7 @@ SET static bool FN(far_sine)(int op, const run *r)
 #endif
 #define BASIC(OP, name) NUMBER(OP, name)
 #define VALUE(OP, name) NUMBER(OP, name)
+#define WHOLE(OP, name) VALUES(OP)
 #ifdef FLOATING
 #define FLOAT(OP, name) VALUES(OP)
 #else
@@ -166,4 +205,5 @@ SET static void FN(compute)(int op, const run *r)
 #undef LIBM
 #undef MATH
 #undef POWER
+#undef DIVIDE
 #undef SINE

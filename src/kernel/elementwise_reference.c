@@ -28,6 +28,11 @@ static double sigmoid(double x)
     return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
 }
 
+static double softplus(double x)
+{
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
 /* What rounding the argument of erfc changes is x x times as much in the result. */
 static double gelu(double x, bool by_tanh)
 {
@@ -36,10 +41,17 @@ static double gelu(double x, bool by_tanh)
     return x * sigmoid(2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x));
 }
 
-/* The slopes of silu and gelu; infinities have those of large numbers. */
+/* The slopes of silu, mish and gelu; infinities have those of large numbers. */
 static double silu_slope(double x)
 {
     return isinf(x) ? x > 0 : sigmoid(x) * (1 + x * sigmoid(-x));
+}
+
+static double mish_slope(double x)
+{
+    const double t = tanh(softplus(x));
+
+    return isinf(x) ? x > 0 : t + x * sigmoid(x) * (1 - t * t);
 }
 
 static double gelu_slope(double x, bool by_tanh)
@@ -54,9 +66,15 @@ static double gelu_slope(double x, bool by_tanh)
            x * s * sigmoid(-root * (x + 0.044715 * x * x * x)) * root * (1 + 3 * 0.044715 * x * x);
 }
 
+/* Rounded as the type that computes has it. */
+static double quotient(double a, double b, bool single)
+{
+    return single ? (double)(float)(a / b) : a / b;
+}
+
 /* x is the operands in order; m the truth value of where and masked_fill. */
 static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_numbers v,
-                          bool by_tanh)
+                          bool by_tanh, bool single)
 {
     const double a = x[0], b = x[1], c = x[2];
 
@@ -73,6 +91,8 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_ADDCMUL: return a + v.p * b * c;
     case TSR_POINTWISE_DIV: return a / b;
     case TSR_POINTWISE_POW: return pow(a, b);
+    case TSR_POINTWISE_FLOOR_DIVIDE: return floor(quotient(a, b, single));
+    case TSR_POINTWISE_TRUNC_DIVIDE: return trunc(quotient(a, b, single));
     case TSR_POINTWISE_EXP: return exp(a);
     case TSR_POINTWISE_LOG: return log(a);
     case TSR_POINTWISE_LOG1P: return log1p(a);
@@ -83,7 +103,8 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_SIGMOID: return sigmoid(a);
     case TSR_POINTWISE_GELU: return gelu(a, by_tanh);
     case TSR_POINTWISE_SILU: return a * sigmoid(a);
-    case TSR_POINTWISE_SOFTPLUS: return a > 0 ? a + log1p(exp(-a)) : log1p(exp(a));
+    case TSR_POINTWISE_MISH: return a * tanh(softplus(a));
+    case TSR_POINTWISE_SOFTPLUS: return softplus(a);
     case TSR_POINTWISE_SIN: return sin(a);
     case TSR_POINTWISE_COS: return cos(a);
     case TSR_POINTWISE_FLOOR: return floor(a);
@@ -98,6 +119,7 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_TANH_BACKWARD: return a * (1 - b * b);
     case TSR_POINTWISE_SIGMOID_BACKWARD: return a * b * (1 - b);
     case TSR_POINTWISE_SILU_BACKWARD: return a * silu_slope(b);
+    case TSR_POINTWISE_MISH_BACKWARD: return a * mish_slope(b);
     case TSR_POINTWISE_GELU_BACKWARD: return a * gelu_slope(b, by_tanh);
     case TSR_POINTWISE_MAXIMUM: return larger(a, b);
     case TSR_POINTWISE_MINIMUM: return -larger(-a, -b);
@@ -105,6 +127,28 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_MASKED_FILL: return m ? v.p : a;
     default: return v.p; /* fill */
     }
+}
+
+static int64_t int_power(int64_t a, int64_t b)
+{
+    int64_t half;
+
+    if (b < 0)
+        return a == 1 || (a == -1 && b % 2 == 0) ? 1 : a == -1 ? -1 : 0;
+    if (b == 0)
+        return 1;
+    half = int_power(a, b / 2);
+    half = (int64_t)((uint64_t)half * (uint64_t)half);
+    return b % 2 ? (int64_t)((uint64_t)half * (uint64_t)a) : half;
+}
+
+static int64_t int_quotient(int64_t a, int64_t b, bool down)
+{
+    if (b == 0)
+        return 0;
+    if (b == -1) /* of the least number C does not say what comes */
+        return (int64_t)(0 - (uint64_t)a);
+    return a / b - (down && a % b != 0 && (a < 0) != (b < 0));
 }
 
 /* Of an integer; bool too, where plus is or, and times is and. */
@@ -124,6 +168,9 @@ static int64_t int_value(int op, const int64_t *x, bool m, int64_t p, int64_t q,
     case TSR_POINTWISE_AFFINE: return (int64_t)(ua * up + (uint64_t)q);
     case TSR_POINTWISE_CLAMP: return (a < p ? p : a) > q ? q : a < p ? p : a;
     case TSR_POINTWISE_ADDCMUL: return (int64_t)(ua + up * ub * uc);
+    case TSR_POINTWISE_POW: return int_power(a, b);
+    case TSR_POINTWISE_FLOOR_DIVIDE: return int_quotient(a, b, true);
+    case TSR_POINTWISE_TRUNC_DIVIDE: return int_quotient(a, b, false);
     case TSR_POINTWISE_MAXIMUM: return a > b ? a : b;
     case TSR_POINTWISE_MINIMUM: return a < b ? a : b;
     case TSR_POINTWISE_WHERE: return m ? a : b;
@@ -232,7 +279,8 @@ void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
                 field_value(op, (uint64_t[]){(uint64_t)x.i[0], (uint64_t)x.i[1]});
         else if (floating)
             tsr__put(dtype, out->data, i,
-                     float_value(op, x.f, x.n, x.mask, v, call->attrs.value[0].i[0] != 0));
+                     float_value(op, x.f, x.n, x.mask, v, call->attrs.value[0].i[0] != 0,
+                                 dtype != TSR_F64));
         else
             store_int(out, i,
                       int_value(op, x.i, x.mask, whole(dtype, v.p), whole(dtype, v.q),

@@ -25,7 +25,7 @@
 #define FN(name) NAME(name, f64)
 #define LIBM(name, x) name(x)
 #define MATH(name, x) tsr__##name##_f64(FUSED, x)
-#define POWER(a, b) pow(a, b)
+#define POWER(a, b) (FUSED ? tsr__pow_f64(a, b) : pow(a, b))
 #define SINE(x, quarter) tsr__sin_f64(FUSED, x, quarter)
 #include "kernel/elementwise.inc.h"
 
@@ -45,19 +45,26 @@
 #define MUL(a, b) ((T)((U)(a) * (U)(b)))
 #define NEG(a) ((T)(0 - (U)(a)))
 #define NAN_OF(a) false
+/* Vectors divide floats only. That is exact: a quotient that is not whole is at least 1 / b from
+   whole numbers, and so much f64 tells apart below 2^32. */
+#define BY_FLOATS(a, b) ((T)((double)(a) / (double)(b)))
+#define BY_WHOLES(a, b) ((T)((a) / (b)))
 
 #define T int32_t
 #define U uint32_t
+#define DIVIDE BY_FLOATS
 #define FN(name) NAME(name, i32)
 #include "kernel/elementwise.inc.h"
 
 #define T int64_t
 #define U uint64_t
+#define DIVIDE BY_WHOLES
 #define FN(name) NAME(name, i64)
 #include "kernel/elementwise.inc.h"
 
 #define T uint8_t
 #define U uint32_t
+#define DIVIDE BY_FLOATS
 #define FN(name) NAME(name, u8)
 #include "kernel/elementwise.inc.h"
 
@@ -66,6 +73,8 @@
 #undef MUL
 #undef NEG
 #undef NAN_OF
+#undef BY_FLOATS
+#undef BY_WHOLES
 #endif
 #undef FUNCTIONS_ONLY
 #undef NAME

@@ -102,36 +102,31 @@ TSR__INLINE double tsr__exp_f64(bool fused, double x)
     return p;
 }
 
-/* 2 atanh(s) with s = x / (2 + x) <= 1/3, by its series. */
+/* 2 atanh(s) with s = x / (2 + x) <= 1/3, relative error 4e-10. */
 TSR__INLINE float tsr__log1p_unit_f32(bool fused, float x)
 {
     const float s = x / (2.0f + x), q = s * s;
-    float p = tsr__multiply_add(fused, 2.0f / 15, q, 2.0f / 13);
+    float p = tsr__multiply_add(fused, 0.23238323f, q, 0.21703608f);
 
-    p = tsr__multiply_add(fused, p, q, 2.0f / 11);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 9);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 7);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 5);
-    p = tsr__multiply_add(fused, p, q, 2.0f / 3);
+    p = tsr__multiply_add(fused, p, q, 0.28592554f);
+    p = tsr__multiply_add(fused, p, q, 0.39999702f);
+    p = tsr__multiply_add(fused, p, q, 0.66666667f);
     return tsr__multiply_add(fused, p * q, s, 2.0f * s);
 }
 
-/* The same by a polynomial, relative error 2e-18. */
+/* Relative error 5e-18. */
 TSR__INLINE double tsr__log1p_unit_f64(bool fused, double x)
 {
     const double s = x / (2.0 + x), q = s * s;
-    double p = tsr__multiply_add_f64(fused, 0.14950981738500885, q, 0.052753430842914097);
+    double p = tsr__multiply_add_f64(fused, 0.16179533065427867, q, 0.087932017471891194);
 
-    p = tsr__multiply_add_f64(fused, p, q, 0.092342879071023412);
-    p = tsr__multiply_add_f64(fused, p, q, 0.094567722329905374);
-    p = tsr__multiply_add_f64(fused, p, q, 0.10531879167121386);
-    p = tsr__multiply_add_f64(fused, p, q, 0.11764391214058956);
-    p = tsr__multiply_add_f64(fused, p, q, 0.13333345457867737);
-    p = tsr__multiply_add_f64(fused, p, q, 0.15384615072584126);
-    p = tsr__multiply_add_f64(fused, p, q, 0.18181818186960691);
-    p = tsr__multiply_add_f64(fused, p, q, 0.2222222222217187);
-    p = tsr__multiply_add_f64(fused, p, q, 0.28571428571428825);
-    p = tsr__multiply_add_f64(fused, p, q, 0.40000000000000002);
+    p = tsr__multiply_add_f64(fused, p, q, 0.12002599595930914);
+    p = tsr__multiply_add_f64(fused, p, q, 0.133139775864413);
+    p = tsr__multiply_add_f64(fused, p, q, 0.15385580651131073);
+    p = tsr__multiply_add_f64(fused, p, q, 0.181817890415407);
+    p = tsr__multiply_add_f64(fused, p, q, 0.22222222725678273);
+    p = tsr__multiply_add_f64(fused, p, q, 0.28571428567022483);
+    p = tsr__multiply_add_f64(fused, p, q, 0.40000000000014929);
     p = tsr__multiply_add_f64(fused, p, q, 0.66666666666666663);
     return tsr__multiply_add_f64(fused, p * q, s, 2.0 * s);
 }

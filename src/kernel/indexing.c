@@ -7,10 +7,14 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
+#include "base/stream.h"
 #include "kernel/embedding.h"
 #include "kernel/index.h"
 #include "kernel/positions.h"
 #include "kernel/sku.h"
+
+enum { BLOCK = 1024 }; /* elements that are brought together before they go past the caches */
 
 #define T uint8_t
 #define ID int32_t
@@ -45,19 +49,25 @@
 #define FN(name) name##_8_i64
 #include "kernel/indexing.inc.h"
 
-typedef void (*move_fn)(const tsr_lines *l);
+typedef struct moves {
+    bool (*gather)(const tsr_lines *l); /* false: an index is out of range */
+    void (*scatter)(const tsr_lines *l, const void *old);
+    void (*last)(const tsr_lines *l, int64_t *last);
+} moves;
 
 /* By the bytes of an element: 1, 2, 4, 8. */
-static move_fn move_for(const tsr_lines *l, bool scatter)
+static const moves *moves_for(const tsr_lines *l)
 {
-    static const move_fn fn[2][2][4] = {
-        {{gather_1_i32, gather_2_i32, gather_4_i32, gather_8_i32},
-         {gather_1_i64, gather_2_i64, gather_4_i64, gather_8_i64}},
-        {{scatter_1_i32, scatter_2_i32, scatter_4_i32, scatter_8_i32},
-         {scatter_1_i64, scatter_2_i64, scatter_4_i64, scatter_8_i64}}};
+    static const moves of[2][4] = {{{gather_1_i32, scatter_1_i32, last_1_i32},
+                                    {gather_2_i32, scatter_2_i32, last_2_i32},
+                                    {gather_4_i32, scatter_4_i32, last_4_i32},
+                                    {gather_8_i32, scatter_8_i32, last_8_i32}},
+                                   {{gather_1_i64, scatter_1_i64, last_1_i64},
+                                    {gather_2_i64, scatter_2_i64, last_2_i64},
+                                    {gather_4_i64, scatter_4_i64, last_4_i64},
+                                    {gather_8_i64, scatter_8_i64, last_8_i64}}};
 
-    return fn[scatter][l->index->dtype == TSR_I64]
-             [__builtin_ctz((unsigned)tsr_dtype_size(l->x->dtype))];
+    return &of[l->index->dtype == TSR_I64][__builtin_ctz((unsigned)tsr_dtype_size(l->x->dtype))];
 }
 
 static bool by_reference(const tsr_kernel_call *call, tsr_index_kind kind)
@@ -85,25 +95,33 @@ static void copy(const tsr_operand *from, const tsr_operand *to)
 
 /* ---- read ---- */
 
-static void read_naively(const tsr_lines *l)
+static void read_naively(const tsr_kernel_call *call, const tsr_lines *l)
 {
     int64_t x, v;
 
+    if (!tsr__indices_good(call, l->index, l->size))
+        return;
     for (int64_t i = 0; i < tsr__lines_count(l); i++)
         if (tsr__lines_at(l, i, &x, &v))
             move(l->values, v, l->x, x);
+}
+
+/* Indices are checked on the way: which one was bad is asked only then. */
+static void read_lines(const tsr_kernel_call *call, const tsr_lines *l)
+{
+    if (!moves_for(l)->gather(l))
+        tsr__indices_good(call, l->index, l->size);
 }
 
 void tsr__kernel_gather(const tsr_kernel_call *call)
 {
     tsr_lines l;
 
-    if (!tsr__lines_of(call, &call->in[0], &call->in[1], &call->out[0], false, &l))
-        return;
+    tsr__lines_of(call, &call->in[0], &call->in[1], &call->out[0], false, &l);
     if (!l.alike || by_reference(call, TSR_INDEX_GATHER))
-        read_naively(&l);
+        read_naively(call, &l);
     else
-        move_for(&l, false)(&l);
+        read_lines(call, &l);
 }
 
 /* Rows of inner elements are those of a table, of which nothing but the bytes counts: as words of
@@ -134,14 +152,13 @@ void tsr__kernel_index_select(const tsr_kernel_call *call)
 {
     tsr_lines l;
 
-    if (!tsr__lines_of(call, &call->in[0], &call->in[1], &call->out[0], false, &l))
-        return;
+    tsr__lines_of(call, &call->in[0], &call->in[1], &call->out[0], false, &l);
     if (!l.alike || by_reference(call, TSR_INDEX_SELECT))
-        read_naively(&l);
-    else if (l.inner > 1 && l.inner * (int64_t)tsr_dtype_size(l.x->dtype) % 2 == 0)
+        read_naively(call, &l);
+    else if (l.inner == 1 || l.inner * (int64_t)tsr_dtype_size(l.x->dtype) % 2 != 0)
+        read_lines(call, &l);
+    else if (tsr__indices_good(call, l.index, l.size))
         select_rows(&l, call->variant);
-    else
-        move_for(&l, false)(&l);
 }
 
 /* The local element of x at place `flat` of the whole, -1 if it is elsewhere. */
@@ -169,9 +186,9 @@ void tsr__kernel_take(const tsr_kernel_call *call)
     tsr_lines l = {
         .x = &flat, .index = &list, .values = &out, .size = n, .ndim = 1, .outer = 1, .inner = 1};
 
-    if (!tsr__indices_good(call, index, n))
-        return;
     if (n > tsr__operand_count(x) || by_reference(call, TSR_INDEX_TAKE)) {
+        if (!tsr__indices_good(call, index, n))
+            return;
         for (int64_t i = 0; i < tsr__operand_count(y); i++)
             move(y, i, x, flat_here(x, call->number, tsr__index_at(index, i)));
         return;
@@ -179,26 +196,28 @@ void tsr__kernel_take(const tsr_kernel_call *call)
     flat.shape = (tsr_shape){.ndim = 1, .size = {n}};
     flat.first[0] = 0;
     l.count[0] = tsr__operand_count(y);
-    move_for(&l, false)(&l);
+    read_lines(call, &l);
 }
 
 /* ---- written ---- */
 
 void tsr__kernel_scatter(const tsr_kernel_call *call)
 {
+    const tsr_operand *old = &call->in[0], *y = &call->out[0];
     tsr_lines l;
     int64_t x, v;
 
-    if (!tsr__lines_of(call, &call->out[0], &call->in[1], &call->in[2], true, &l))
+    tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l);
+    if (!tsr__indices_good(call, l.index, l.size))
         return;
-    copy(&call->in[0], &call->out[0]);
     if (l.alike && !by_reference(call, TSR_INDEX_SCATTER)) {
-        move_for(&l, true)(&l);
+        moves_for(&l)->scatter(&l, old->data == y->data ? NULL : old->data);
         return;
     }
+    copy(old, y);
     for (int64_t i = 0; i < tsr__lines_count(&l); i++)
         if (tsr__lines_at(&l, i, &x, &v) && x >= 0)
-            move(&call->out[0], x, &call->in[2], v);
+            move(y, x, &call->in[2], v);
 }
 
 size_t tsr__scratch_scatter_backward(const tsr_kernel_call *call)
@@ -213,8 +232,13 @@ void tsr__kernel_scatter_backward(const tsr_kernel_call *call)
     int64_t *last = call->scratch, x, v;
     tsr_lines l;
 
-    if (!tsr__lines_of(call, &call->in[0], &call->in[1], y, false, &l))
+    tsr__lines_of(call, &call->in[0], &call->in[1], y, false, &l);
+    if (!tsr__indices_good(call, l.index, l.size))
         return;
+    if (l.alike && !by_reference(call, TSR_INDEX_SCATTER_BACKWARD)) {
+        moves_for(&l)->last(&l, last);
+        return;
+    }
     for (int64_t i = 0; i < tsr__lines_count(&l); i++)
         if (tsr__lines_at(&l, i, &x, &v) && x >= 0)
             last[x] = v;

@@ -46,8 +46,7 @@ typedef struct tsr_lines {
     int64_t outer, inner;
 } tsr_lines;
 
-/* False: an index is out of range, and the call's error says so. */
-bool tsr__lines_of(const tsr_kernel_call *call, const tsr_operand *x, const tsr_operand *index,
+void tsr__lines_of(const tsr_kernel_call *call, const tsr_operand *x, const tsr_operand *index,
                    const tsr_operand *values, bool writes, tsr_lines *out);
 int64_t tsr__lines_count(const tsr_lines *lines);
 /* The i-th of them: elements of x and values; *x is -1 where this rank does not have it. False:

@@ -1,44 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* indexing.inc.h - moving elements of one size by indices of one type, where lines are alike: needs
-   T, ID and FN, undefines them. `first` and n are the part of x along the dim that is here. */
+   T, ID and FN, undefines them. `first` and n are the part of x along the dim that is here.
+   Negative indices become huge as unsigned ones: a range is one comparison. */
 
-/* One line, of which all is here. */
-static void FN(pick)(const T *x, const ID *index, int64_t n, T *y)
+/* One line, of which all n > 0 are here; `ahead` is what will be read next, or NULL. False: an
+   index is out of range. `known` is a constant: none is. */
+TSR__INLINE bool FN(pick)(bool known, const T *x, int64_t n, const T *ahead, const ID *index,
+                          int64_t count, bool stream, T *y)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = x[index[i]];
+    enum { EACH = 64 / sizeof(T) }; /* elements of a line of the cache */
+    const uint64_t size = (uint64_t)n;
+    bool bad = false;
+
+    for (int64_t i = 0; i < count; i += BLOCK) {
+        const int64_t end = count - i < BLOCK ? count - i : BLOCK;
+        T near[BLOCK], *to = stream ? near : y + i;
+
+        for (int64_t k = 0; ahead && k < end && i + k < n; k += EACH)
+            __builtin_prefetch(ahead + i + k);
+        for (int64_t k = 0; k < end; k++) {
+            const uint64_t at = (uint64_t)(int64_t)index[i + k];
+
+            bad |= at >= size;
+            to[k] = x[known || at < size ? at : 0];
+        }
+        if (stream)
+            tsr__stream_copy(y + i, near, (size_t)end * sizeof(T));
+    }
+    return known || !bad;
 }
 
 /* values[o,i,k] = x[o,index[o,i,k],k], 0 if that is elsewhere. */
-static void FN(gather)(const tsr_lines *l)
+static bool FN(gather)(const tsr_lines *l)
 {
     const int64_t first = l->x->first[l->dim], n = l->x->shape.size[l->dim];
     const int64_t along = l->count[l->dim], inner = l->inner;
+    const bool stream = tsr__stream_pays((size_t)(l->outer * along * inner) * sizeof(T),
+                                         (size_t)along * sizeof(T), (uintptr_t)l->values->data);
     const ID *index = l->index->data;
     T *y = l->values->data;
+    bool good = true;
 
     for (int64_t o = 0; o < l->outer; o++) {
         const T *x = (const T *)l->x->data + o * n * inner;
 
         if (l->list)
             index = l->index->data;
-        if (inner == 1 && first == 0 && n == l->size) {
-            FN(pick)(x, index, along, y);
+        if (inner == 1 && first == 0 && n == l->size && n > 0) {
+            const T *ahead = o + 1 < l->outer ? x + n : NULL;
+
+            good &= l->list && o > 0 && good
+                        ? FN(pick)(true, x, n, ahead, index, along, stream, y)
+                        : FN(pick)(false, x, n, ahead, index, along, stream, y);
             index += along;
             y += along;
             continue;
         }
         for (int64_t i = 0; i < along; i++)
             for (int64_t k = 0; k < inner; k++) {
-                const uint64_t at = (uint64_t)((int64_t)(l->list ? index[i] : *index++) - first);
+                const int64_t id = (int64_t)(l->list ? index[i] : *index++);
+                const uint64_t at = (uint64_t)(id - first);
 
+                good &= (uint64_t)id < (uint64_t)l->size;
                 *y++ = at < (uint64_t)n ? x[(int64_t)at * inner + k] : 0;
             }
     }
+    if (stream && inner == 1)
+        tsr__stream_fence();
+    return good;
 }
 
-/* x[o,index[o,i,k],k] = values[o,i,k], in the order of i. */
-static void FN(scatter)(const tsr_lines *l)
+/* x[o,index[o,i,k],k] = values[o,i,k], in the order of i; else x is as `old`, if that is there. */
+static void FN(scatter)(const tsr_lines *l, const void *old)
 {
     const int64_t first = l->x->first[l->dim], n = l->x->shape.size[l->dim];
     const int64_t along = l->count[l->dim], inner = l->inner;
@@ -48,12 +81,45 @@ static void FN(scatter)(const tsr_lines *l)
         const T *v = (const T *)l->values->data + o * l->values->shape.size[l->dim] * inner;
         T *x = (T *)l->x->data + o * n * inner;
 
+        if (old && n * inner > 0)
+            memcpy(x, (const T *)old + o * n * inner, (size_t)(n * inner) * sizeof(T));
         for (int64_t i = 0; i < along; i++)
             for (int64_t k = 0; k < inner; k++) {
                 const uint64_t at = (uint64_t)((int64_t)*index++ - first);
 
                 if (at < (uint64_t)n)
                     x[(int64_t)at * inner + k] = v[i * inner + k];
+            }
+    }
+}
+
+/* values[o,i,k] = x[o,index[o,i,k],k] if no later i has the same index, else 0: who is the last one
+   is found first, for one o. */
+static void FN(last)(const tsr_lines *l, int64_t *last)
+{
+    const int64_t first = l->x->first[l->dim], n = l->x->shape.size[l->dim];
+    const int64_t along = l->count[l->dim], inner = l->inner;
+    const ID *index = l->index->data;
+
+    for (int64_t o = 0; o < l->outer; o++, index += along * inner) {
+        const T *x = (const T *)l->x->data + o * n * inner;
+        T *v = (T *)l->values->data + o * l->values->shape.size[l->dim] * inner;
+
+        for (int64_t i = 0; i < along; i++)
+            for (int64_t k = 0; k < inner; k++) {
+                const uint64_t at = (uint64_t)((int64_t)index[i * inner + k] - first);
+
+                if (at < (uint64_t)n)
+                    last[(int64_t)at * inner + k] = i;
+            }
+        for (int64_t i = 0; i < along; i++)
+            for (int64_t k = 0; k < inner; k++) {
+                const uint64_t at = (uint64_t)((int64_t)index[i * inner + k] - first);
+                const int64_t e = (int64_t)at * inner + k;
+                const T all = (T)-1;
+
+                /* which one is the last is hard to predict: no branch */
+                v[i * inner + k] = at < (uint64_t)n ? x[e] & (T)(all * (last[e] == i)) : 0;
             }
     }
 }

@@ -9,6 +9,8 @@
 #include "kernel/indexing.h"
 #include "kernel/sku.h"
 
+enum { BLOCK = 512 }; /* values that are widened at a time */
+
 #define BODY "kernel/indexing_reference.inc.h"
 #include "kernel/reference_types.inc.h"
 
@@ -24,7 +26,7 @@ TSR__INLINE int64_t id_at(bool narrow, const void *index, int64_t i)
 #include "kernel/fast_types.inc.h"
 
 typedef struct bodies {
-    void (*add)(const tsr_lines *l, void *sums);
+    void (*add)(const tsr_lines *l, int64_t o, void *sums);
     void (*add_apart)(const tsr_lines *l, void *sums);
     void (*reference)(const tsr_kernel_call *call, const tsr_lines *l);
 } bodies;
@@ -53,15 +55,40 @@ size_t tsr__scratch_index_add(const tsr_kernel_call *call)
     return is_half(y->dtype) ? (size_t)tsr__operand_count(y) * sizeof(float) : 0;
 }
 
-static void run(const tsr_kernel_call *call, tsr_index_kind kind)
+/* `n` elements of x from `first` on become sums, and sums become those of y. */
+static void *open_sums(const tsr_kernel_call *call, int64_t first, int64_t n)
 {
     const tsr_operand *x = &call->in[0], *y = &call->out[0];
+    const int64_t size = (int64_t)tsr_dtype_size(y->dtype);
+    char *to = (char *)y->data + first * size;
+
+    if (is_half(y->dtype)) {
+        tsr__half_widen(y->dtype, (const char *)x->data + first * size, n, call->scratch);
+        return call->scratch;
+    }
+    if (x->data != y->data)
+        memcpy(to, (const char *)x->data + first * size, (size_t)(n * size));
+    return to;
+}
+
+static void close_sums(const tsr_kernel_call *call, int64_t first, int64_t n)
+{
+    const tsr_operand *y = &call->out[0];
+
+    if (is_half(y->dtype))
+        tsr__half_narrow(y->dtype, call->scratch, n,
+                         (char *)y->data + first * (int64_t)tsr_dtype_size(y->dtype));
+}
+
+/* Each o by itself: what was copied is still in the cache when it is added to. */
+static void run(const tsr_kernel_call *call, tsr_index_kind kind)
+{
+    const tsr_operand *y = &call->out[0];
     const int64_t n = tsr__operand_count(y);
-    const bool half = is_half(y->dtype);
-    void *sums = half ? call->scratch : y->data;
     tsr_lines l;
 
-    if (!tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l))
+    tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l);
+    if (!tsr__indices_good(call, l.index, l.size))
         return;
     if (tsr__variant_of(call, TSR_CATEGORY_INDEX, kind) == TSR_VARIANT_REFERENCE) {
         of[y->dtype].reference(call, &l);
@@ -69,13 +96,15 @@ static void run(const tsr_kernel_call *call, tsr_index_kind kind)
     }
     if (n == 0)
         return;
-    if (half)
-        tsr__half_widen(y->dtype, x->data, n, sums);
-    else if (x->data != y->data)
-        memcpy(y->data, x->data, (size_t)n * tsr_dtype_size(y->dtype));
-    (l.alike ? of[y->dtype].add : of[y->dtype].add_apart)(&l, sums);
-    if (half)
-        tsr__half_narrow(y->dtype, sums, n, y->data);
+    if (!l.alike) {
+        of[y->dtype].add_apart(&l, open_sums(call, 0, n));
+        close_sums(call, 0, n);
+        return;
+    }
+    for (int64_t o = 0; o < l.outer; o++) {
+        of[y->dtype].add(&l, o, open_sums(call, o * (n / l.outer), n / l.outer));
+        close_sums(call, o * (n / l.outer), n / l.outer);
+    }
 }
 
 void tsr__kernel_scatter_add(const tsr_kernel_call *call)

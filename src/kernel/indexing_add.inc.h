@@ -1,49 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* indexing_add.inc.h - adding to a line's elements, for one dtype; see fast_types.inc.h. Sums are
-   of type ACC: what x was is there already. */
+   of type ACC: what x was is there already. `narrow` is a constant: the index is of i32. */
 
-/* `narrow` is a constant: the index is of i32. */
-TSR__INLINE void FN(add_by)(const tsr_lines *l, bool narrow, void *sums)
+/* Values as they are summed: those of 2 bytes, f16 and bf16, are widened. */
+TSR__INLINE const ACC *FN(wide)(tsr_dtype dtype, const T *v, int64_t n, void *room)
 {
-    const int64_t first = l->x->first[l->dim], n = l->x->shape.size[l->dim];
-    const int64_t along = l->count[l->dim], inner = l->inner;
-    const T *values = l->values->data;
+    if (sizeof(T) != 2)
+        return (const void *)v;
+    tsr__half_widen(dtype, v, n, room);
+    return room;
+}
 
-    for (int64_t o = 0; o < l->outer; o++) {
-        const T *v = values + o * l->values->shape.size[l->dim] * inner;
-        ACC *x = (ACC *)sums + o * n * inner;
+/* x[at + k] += v[k] */
+TSR__INLINE void FN(add_row)(const ACC *v, int64_t n, ACC *x)
+{
+    TSR__INDEPENDENT
+    for (int64_t k = 0; k < n; k++)
+        x[k] = ADD(x[k], v[k]);
+}
 
-        for (int64_t i = 0; i < along; i++, v += inner) {
-            const int64_t row = l->list ? i : (o * along + i) * inner;
+/* x[id[k], k] += v[k], where `across` are the elements of x from one k to the next, and inner from
+   one id to the next. */
+TSR__INLINE void FN(add_each)(const tsr_lines *l, bool narrow, int64_t id, const ACC *v, int64_t n,
+                              int64_t across, ACC *x)
+{
+    const int64_t first = l->x->first[l->dim];
+    const uint64_t here = (uint64_t)l->x->shape.size[l->dim];
 
-            if (l->list) {
-                const int64_t at = id_at(narrow, l->index->data, row) - first;
+    for (int64_t k = 0; k < n; k++) {
+        const uint64_t at = (uint64_t)(id_at(narrow, l->index->data, id + k) - first);
 
-                if (at < 0 || at >= n)
-                    continue;
-                for (int64_t k = 0; k < inner; k++)
-                    x[at * inner + k] = ADD(x[at * inner + k], (ACC)LD(v[k]));
-                continue;
-            }
-            for (int64_t k = 0; k < inner; k++) {
-                const int64_t at = id_at(narrow, l->index->data, row + k) - first;
+        if (at < here) {
+            ACC *to = x + (int64_t)at * l->inner + k * across;
 
-                if (at >= 0 && at < n)
-                    x[at * inner + k] = ADD(x[at * inner + k], (ACC)LD(v[k]));
-            }
+            *to = ADD(*to, v[k]);
         }
     }
 }
 
-static void FN(add)(const tsr_lines *l, void *sums)
+/* One o of all lines [o, along the dim, inner]: rows, or one row if there is one inner element. */
+TSR__INLINE void FN(add_by)(const tsr_lines *l, bool narrow, int64_t o, ACC *x)
 {
-    if (l->index->dtype == TSR_I32)
-        FN(add_by)(l, true, sums);
-    else
-        FN(add_by)(l, false, sums);
+    const int64_t along = l->count[l->dim], inner = l->inner;
+    const int64_t row = inner == 1 ? along : inner, rows = inner == 1 ? 1 : along;
+    const T *v = (const T *)l->values->data + o * l->values->shape.size[l->dim] * inner;
+    ACC room[BLOCK];
+
+    for (int64_t i = 0; i < rows; i++, v += row) {
+        const int64_t id = l->list ? i : (o * rows + i) * row;
+
+        for (int64_t k = 0; k < row; k += BLOCK) {
+            const int64_t n = row - k < BLOCK ? row - k : BLOCK;
+            const ACC *wide = FN(wide)(l->values->dtype, v + k, n, room);
+            const int64_t at = id_at(narrow, l->index->data, id) - l->x->first[l->dim];
+
+            if (inner == 1)
+                FN(add_each)(l, narrow, id + k, wide, n, 0, x);
+            else if (!l->list)
+                FN(add_each)(l, narrow, id + k, wide, n, 1, x + k);
+            else if (at >= 0 && at < l->x->shape.size[l->dim])
+                FN(add_row)(wide, n, x + at * inner + k);
+        }
+    }
 }
 
-/* The same where operands are sharded differently. */
+static void FN(add)(const tsr_lines *l, int64_t o, void *sums)
+{
+    if (l->index->dtype == TSR_I32)
+        FN(add_by)(l, true, o, sums);
+    else
+        FN(add_by)(l, false, o, sums);
+}
+
+/* The same where operands are sharded differently, for all lines. */
 static void FN(add_apart)(const tsr_lines *l, void *sums)
 {
     const T *values = l->values->data;

@@ -11,6 +11,7 @@
 #define BASIC(OP, name) void tsr__kernel_##name(const tsr_kernel_call *call);
 #define NUMBER(OP, name) BASIC(OP, name)
 #define FLOAT(OP, name) BASIC(OP, name)
+#define WHOLE(OP, name) BASIC(OP, name)
 #define VALUE(OP, name) BASIC(OP, name)
 #define TRUTH(OP, name) BASIC(OP, name)
 #include "kernel/pointwise_list.inc.h"

@@ -56,7 +56,7 @@ static bool dim_alike(const tsr_lines *l, int d)
                            is_sharded(l, TSR_INDEXING_X, d) == sharded);
 }
 
-bool tsr__lines_of(const tsr_kernel_call *call, const tsr_operand *x, const tsr_operand *index,
+void tsr__lines_of(const tsr_kernel_call *call, const tsr_operand *x, const tsr_operand *index,
                    const tsr_operand *values, bool writes, tsr_lines *l)
 {
     const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]), ndim = x->shape.ndim;
@@ -79,7 +79,6 @@ bool tsr__lines_of(const tsr_kernel_call *call, const tsr_operand *x, const tsr_
         l->count[d] = guide_size(l, d);
         l->alike = l->alike && dim_alike(l, d);
     }
-    return tsr__indices_good(call, index, l->size);
 }
 
 int64_t tsr__lines_count(const tsr_lines *l)

@@ -92,17 +92,27 @@ TSR__INLINE float tsr__sigmoid_f32(bool fused, float x)
     return (x < 0.0f ? z : 1.0f) / (1.0f + z);
 }
 
+/* tanh(log(1 + w)) is n / (n + 2) with w = e^x and n = w (w + 2). */
+TSR__INLINE float tsr__mish_f32(bool fused, float x)
+{
+    const float w = tsr__exp_f32(fused, 20.0f < x ? 20.0f : x), n = w * (w + 2.0f);
+
+    return x * (n / (n + 2.0f));
+}
+
 /* ---- logarithms ---- */
 
-/* x = 2^e m with m from sqrt(1/2) to sqrt(2); log m by the polynomial of Cephes. Subnormal x is
-   scaled; by masks, as in exp. */
-TSR__INLINE float tsr__log_f32(bool fused, float x)
+/* log(x + rest), where rest, if it is given, is what x lost by rounding. x = 2^n m with m from
+   sqrt(1/2) to sqrt(2), and log m by the polynomial of Cephes. Subnormal x is scaled; by masks, as
+   in exp. */
+TSR__INLINE float tsr__log_sum_f32(bool fused, float x, const float *rest)
 {
     const uint32_t tiny = 0u - (uint32_t)__builtin_isless(x, 0x1p-126f);
     const uint32_t more = tiny & 23u << 23, from = 0x3f3504f3;
     const uint32_t u = tsr__bits_f32(x * tsr__f32_of(0x3f800000u + more));
     const uint32_t e = (u - from) & 0xff800000u;
-    const float f = tsr__f32_of(u - e) - 1.0f, s = f * f;
+    const float m = tsr__f32_of(u - e) - 1.0f, scale = tsr__f32_of(0x40000000u - e); /* 2^(1 - n) */
+    const float f = rest ? tsr__multiply_add(fused, 0.5f * *rest, scale, m) : m, s = f * f;
     const float n = (float)((int32_t)(e - more) >> 23);
     float p, y;
 
@@ -122,13 +132,17 @@ TSR__INLINE float tsr__log_f32(bool fused, float x)
     return x == 0.0f ? -INFINITY : y;
 }
 
-/* log(1 + x): what 1 + x lost by rounding is added again. */
+TSR__INLINE float tsr__log_f32(bool fused, float x)
+{
+    return tsr__log_sum_f32(fused, x, NULL);
+}
+
+/* log(1 + x): of the sign of x, even where that is 0. */
 TSR__INLINE float tsr__log1p_f32(bool fused, float x)
 {
-    const float u = 1.0f + x, y = tsr__log_f32(fused, u), more = (x - (u - 1.0f)) / u;
-    const float z = u == 0.0f || u == INFINITY ? y : y + more;
+    const float u = 1.0f + x, rest = x - (u - 1.0f);
 
-    return u == 1.0f ? x : z;
+    return __builtin_copysignf(tsr__log_sum_f32(fused, u, &rest), x);
 }
 
 TSR__INLINE float tsr__softplus_f32(bool fused, float x)
@@ -140,64 +154,75 @@ TSR__INLINE float tsr__softplus_f32(bool fused, float x)
 
 /* ---- the error function ---- */
 
-/* e^(-x x scale) with a scale of 1 or 1/2. Without fma it is the high half of x that has a square
-   without rounding. */
-TSR__INLINE float tsr__exp_square_f32(bool fused, float x, float scale)
-{
-    const float high = fused ? x : tsr__f32_of(tsr__bits_f32(x) & 0xfffff000u), s = high * high;
-    const float rest = fused ? __builtin_fmaf(x, x, -s) : (x - high) * (x + high);
-    const float low = rest * -scale; /* -0.02 at most; with fma its square is nothing */
-    const float e = tsr__exp_f32(fused, s * -scale);
-
-    return tsr__multiply_add(fused, e, fused ? low : low * (0.5f * low + 1.0f), e);
-}
-
-/* erfcx(z), that is e^(z z) erfc(z), of z >= 0: u P(u) with u = 1 / (1 + z / 2), relative error
-   4e-8. */
-TSR__INLINE float tsr__erfcx_f32(bool fused, float z)
-{
-    const float u = 1.0f / tsr__multiply_add(fused, 0.5f, z, 1.0f);
-    float p;
-
-    p = tsr__multiply_add(fused, -0.059097674f, u, 0.2847154f);
-    p = tsr__multiply_add(fused, p, u, -0.48749152f);
-    p = tsr__multiply_add(fused, p, u, 0.27840182f);
-    p = tsr__multiply_add(fused, p, u, -0.026856992f);
-    p = tsr__multiply_add(fused, p, u, 0.20278512f);
-    p = tsr__multiply_add(fused, p, u, 0.24307883f);
-    p = tsr__multiply_add(fused, p, u, 0.28237876f);
-    p = tsr__multiply_add(fused, p, u, 0.28208622f);
-    return p * u;
-}
-
+/* Near 0 by a polynomial, then 1 - (P / Q)^2, to where that is 1; absolute error 1e-8. */
 TSR__INLINE float tsr__erf_f32(bool fused, float x)
 {
-    const float z = __builtin_fabsf(x), near = z > 16.0f ? 16.0f : z, s = near * near;
-    const float tail = 1.0f - tsr__erfcx_f32(fused, near) * tsr__exp_square_f32(fused, near, 1.0f);
-    float p;
+    const float a = __builtin_fabsf(x), z = 4.0f < a ? 4.0f : a;
+    const float s = z * z, t = z - 0.92f;
+    float near, p, q;
 
-    p = tsr__multiply_add(fused, -0.0005990491f, s, 0.00499311f);
-    p = tsr__multiply_add(fused, p, s, -0.026766568f);
-    p = tsr__multiply_add(fused, p, s, 0.11281815f);
-    p = tsr__multiply_add(fused, p, s, -0.37612495f);
-    p = tsr__multiply_add(fused, p, s, 0.12837917f);
-    p = tsr__multiply_add(fused, p, near, near);
-    return __builtin_copysignf(near < 0.92f ? p : tail, x);
+    near = tsr__multiply_add(fused, -0.0005990491f, s, 0.00499311f);
+    near = tsr__multiply_add(fused, near, s, -0.026766568f);
+    near = tsr__multiply_add(fused, near, s, 0.11281815f);
+    near = tsr__multiply_add(fused, near, s, -0.37612495f);
+    near = tsr__multiply_add(fused, near, s, 0.12837917f);
+    near = tsr__multiply_add(fused, near, z, z);
+    p = tsr__multiply_add(fused, 0.0045719569f, t, -0.054798244f);
+    p = tsr__multiply_add(fused, p, t, 0.25344461f);
+    p = tsr__multiply_add(fused, p, t, -0.53679386f);
+    p = tsr__multiply_add(fused, p, t, 0.43958193f);
+    q = tsr__multiply_add(fused, 0.021050565f, t, 0.0025111033f);
+    q = tsr__multiply_add(fused, q, t, 0.24784259f);
+    q = tsr__multiply_add(fused, q, t, 0.031296255f);
+    q = tsr__multiply_add(fused, q, t, 1.0f);
+    p /= q;
+    return __builtin_copysignf(z < 0.92f ? near : 1.0f - p * p, x);
 }
 
-/* The normal distribution, whose tail is not 1 less something; e is e^(-x x / 2). */
-TSR__INLINE float tsr__normal_f32(bool fused, float x, float near, float e)
+/* -z z - c, rounded once; without fma it is the high half of z that has an exact square. */
+TSR__INLINE float tsr__minus_square_f32(bool fused, float z, float c)
 {
-    const float tail = 0.5f * (tsr__erfcx_f32(fused, near * 0.70710678f) * e);
+    const float high = tsr__f32_of(tsr__bits_f32(z) & 0xfffff000u);
 
-    return x < 0.0f ? tail : 1.0f - tail;
+    return fused ? __builtin_fmaf(-z, z, -c) : (-high * high - c) - (z - high) * (z + high);
 }
 
+/* The tail of the normal distribution from z on, 0 <= z <= 15, less z times its density if it is
+   for the slope. It is e^(-z z / 2) P(z) / Q(z), relative error 6e-9, and e^(-z z / 2) is
+   2^n (d + r) / (d - r) with r = -z z - 2 n ln 2 and d = r coth(r / 4), a series of r r. All of it
+   takes one division. 2^64 is there since n may be below -126. */
+TSR__INLINE float tsr__normal_tail_f32(bool fused, bool slope, float z)
+{
+    const float shift = 0x1.8p23f + 64;
+    const float t = tsr__multiply_add(fused, z * -0.72134752f, z, shift), n = t - shift;
+    const float r = tsr__multiply_add(fused, n, 4.24388880e-4f,
+                                      tsr__minus_square_f32(fused, z, n * 1.38671875f));
+    const float s = r * r;
+    float d, p, q;
+
+    d = tsr__multiply_add(fused, -3.4549204e-4f, s, 8.3332919e-2f);
+    d = tsr__multiply_add(fused, d, s, 4.0f);
+    p = tsr__multiply_add(fused, 4.1087142e-3f, z, 4.0582130e-2f);
+    p = tsr__multiply_add(fused, p, z, 1.8308367e-1f);
+    p = tsr__multiply_add(fused, p, z, 4.3809066e-1f);
+    p = tsr__multiply_add(fused, p, z, 0.5f);
+    q = tsr__multiply_add(fused, 1.0298898e-2f * 0x1p64f, z, 1.0173083e-1f * 0x1p64f);
+    q = tsr__multiply_add(fused, q, z, 4.6907074e-1f * 0x1p64f);
+    q = tsr__multiply_add(fused, q, z, 1.2018743f * 0x1p64f);
+    q = tsr__multiply_add(fused, q, z, 1.6740663f * 0x1p64f);
+    q = tsr__multiply_add(fused, q, z, 0x1p64f);
+    if (slope)
+        p = tsr__multiply_add(fused, z * (-0.39894228f * 0x1p-64f), q, p);
+    return tsr__f32_of(tsr__bits_f32(d + r) + (tsr__bits_f32(t) << 23)) * p / ((d - r) * q);
+}
+
+/* Clamped as an integer, which takes one step; NaN comes back by x. */
 TSR__INLINE float tsr__gelu_f32(bool fused, float x)
 {
-    const float z = __builtin_fabsf(x), near = z > 32.0f ? 32.0f : z;
+    const uint32_t a = tsr__bits_f32(x) & 0x7fffffffu, most = 0x41700000u; /* 15 */
+    const float tail = tsr__normal_tail_f32(fused, false, tsr__f32_of(a < most ? a : most));
 
-    return x * tsr__normal_f32(fused, x, near, tsr__exp_square_f32(fused, near, 0.5f));
+    return x * (x < 0.0f ? tail : 1.0f - tail);
 }
 
 TSR__INLINE float tsr__gelu_tanh_f32(bool fused, float x)
@@ -226,13 +251,22 @@ TSR__INLINE float tsr__silu_slope_f32(bool fused, float x)
     return tsr__sigmoid_slope_f32(fused, near, near);
 }
 
+/* Of n / (n + 2) it is 4 w (w + 1) / (n + 2)^2. */
+TSR__INLINE float tsr__mish_slope_f32(bool fused, float x)
+{
+    const float above = x < -120.0f ? -120.0f : x, near = 20.0f < above ? 20.0f : above;
+    const float w = tsr__exp_f32(fused, near), n = w * (w + 2.0f), d = 1.0f / (n + 2.0f);
+
+    return d * tsr__multiply_add(fused, 4.0f * near * w, (w + 1.0f) * d, n);
+}
+
+/* That of -x is 1 less that of x. */
 TSR__INLINE float tsr__gelu_slope_f32(bool fused, float x)
 {
-    const float z = __builtin_fabsf(x), near = z > 32.0f ? 32.0f : z;
-    const float e = tsr__exp_square_f32(fused, near, 0.5f);
+    const float z = __builtin_fabsf(x);
+    const float slope = tsr__normal_tail_f32(fused, true, 15.0f < z ? 15.0f : z);
 
-    return tsr__multiply_add(fused, __builtin_copysignf(near, x) * 0.39894228f, e,
-                             tsr__normal_f32(fused, x, near, e));
+    return x < 0.0f ? slope : 1.0f - slope;
 }
 
 TSR__INLINE float tsr__gelu_tanh_slope_f32(bool fused, float x)
@@ -246,7 +280,7 @@ TSR__INLINE float tsr__gelu_tanh_slope_f32(bool fused, float x)
 
 /* ---- in f64 ---- */
 
-/* log of x >= 0 to 1e-12: 2^e m as above, log m = 2 atanh((m - 1) / (m + 1)). */
+/* log of x >= 0, relative error 1e-13: 2^e m as above, log m = 2 atanh((m - 1) / (m + 1)). */
 TSR__INLINE double tsr__log_f64_of_f32(bool fused, double x)
 {
     const uint64_t u = tsr__bits_f64(x), from = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
@@ -256,19 +290,17 @@ TSR__INLINE double tsr__log_f64_of_f32(bool fused, double x)
     const double s = (m - 1.0) / (m + 1.0), q = s * s;
     double p, y;
 
-    p = tsr__multiply_add_f64(fused, 2.0 / 15, q, 2.0 / 13);
-    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 11);
-    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 9);
-    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 7);
-    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 5);
-    p = tsr__multiply_add_f64(fused, p, q, 2.0 / 3);
-    p = tsr__multiply_add_f64(fused, p, q, 2.0);
+    p = tsr__multiply_add_f64(fused, 0.19609223900677916, q, 0.2217416795305112);
+    p = tsr__multiply_add_f64(fused, p, q, 0.2857216822886369);
+    p = tsr__multiply_add_f64(fused, p, q, 0.39999994870233174);
+    p = tsr__multiply_add_f64(fused, p, q, 0.6666666667965759);
+    p = tsr__multiply_add_f64(fused, p, q, 1.9999999999999467);
     y = tsr__multiply_add_f64(fused, n, 0.69314718055994530942, p * s);
     y = x == 0.0 ? -INFINITY : y;
     return x < INFINITY ? y : x; /* NaN too */
 }
 
-/* e^t to 1e-10 where that is not beyond f32. */
+/* e^t, relative error 4e-11, where that is not beyond f32. */
 TSR__INLINE double tsr__exp_f64_of_f32(bool fused, double t)
 {
     const double shift = 0x1.8p52;
@@ -279,39 +311,44 @@ TSR__INLINE double tsr__exp_f64_of_f32(bool fused, double t)
     k = tsr__multiply_add_f64(fused, t, 1.44269504088896340736, shift);
     n = k - shift;
     r = tsr__multiply_add_f64(fused, n, -0.69314718055994530942, t);
-    p = tsr__multiply_add_f64(fused, 1.0 / 40320, r, 1.0 / 5040);
-    p = tsr__multiply_add_f64(fused, p, r, 1.0 / 720);
-    p = tsr__multiply_add_f64(fused, p, r, 1.0 / 120);
-    p = tsr__multiply_add_f64(fused, p, r, 1.0 / 24);
-    p = tsr__multiply_add_f64(fused, p, r, 1.0 / 6);
-    p = tsr__multiply_add_f64(fused, p, r, 0.5);
-    p = tsr__multiply_add_f64(fused, p, r, 1.0);
-    p = tsr__multiply_add_f64(fused, p, r, 1.0);
+    p = tsr__multiply_add_f64(fused, 0.0001977516881041359, r, 0.0013948185509413836);
+    p = tsr__multiply_add_f64(fused, p, r, 0.008333561107705705);
+    p = tsr__multiply_add_f64(fused, p, r, 0.04166622539311379);
+    p = tsr__multiply_add_f64(fused, p, r, 0.16666665125963828);
+    p = tsr__multiply_add_f64(fused, p, r, 0.5000000104547679);
+    p = tsr__multiply_add_f64(fused, p, r, 1.0000000002431324);
+    p = tsr__multiply_add_f64(fused, p, r, 0.9999999999616764);
     return p * tsr__f64_of((tsr__bits_f64(k) - tsr__bits_f64(shift) + 1023u) << 52);
 }
 
-/* Adding 1.5 * 2^52 rounds to a whole number; larger numbers are whole anyway. */
-TSR__INLINE double tsr__nearest_f64(double x)
+/* Adding 2^23 rounds to a whole number; larger ones are whole anyway. */
+TSR__INLINE bool tsr__is_whole_f32(float x)
 {
-    const double n = (x + 0x1.8p52) - 0x1.8p52;
+    const float z = __builtin_fabsf(x);
 
-    return __builtin_fabs(x) < 0x1p51 ? n : x;
+    return (z + 0x1p23f) - 0x1p23f == z || z >= 0x1p23f;
 }
 
-/* Special cases: a negative base, 1 to any power, anything to the power 0. */
-TSR__INLINE float tsr__pow_f32(bool fused, float a, float b)
+/* x^y, where z is |x|^y. Special cases: a negative base, 1 to any power, anything to the power
+   0. */
+TSR__INLINE float tsr__signed_power_f32(float x, float y, float z)
 {
-    const double x = a, y = b, half = 0.5 * y, base = __builtin_fabs(x);
-    const double sign = tsr__nearest_f64(half) == half ? 1.0 : -1.0;
-    const double none = base == 0.0 ? 1.0 : (double)NAN;
-    const double root = base == INFINITY ? 1.0 : none;
-    const double minus = tsr__nearest_f64(y) == y ? sign : root;
-    double z = tsr__exp_f64_of_f32(fused, y * tsr__log_f64_of_f32(fused, base)), one;
+    const float base = __builtin_fabsf(x), sign = tsr__is_whole_f32(0.5f * y) ? 1.0f : -1.0f;
+    const float none = base == 0.0f ? 1.0f : NAN, root = base == INFINITY ? 1.0f : none;
+    const float minus = tsr__is_whole_f32(y) ? sign : root;
+    float one;
 
-    z *= __builtin_copysign(1.0, x) < 0.0 ? minus : 1.0;
-    one = __builtin_fabs(y) == INFINITY ? 1.0 : z;
-    z = base == 1.0 ? (x == 1.0 ? 1.0 : one) : z;
-    return (float)(y == 0.0 ? 1.0 : z);
+    z *= __builtin_copysignf(1.0f, x) < 0.0f ? minus : 1.0f;
+    one = __builtin_fabsf(y) == INFINITY ? 1.0f : z;
+    z = base == 1.0f ? (x == 1.0f ? 1.0f : one) : z;
+    return y == 0.0f ? 1.0f : z;
+}
+
+TSR__INLINE float tsr__pow_f32(bool fused, float x, float y)
+{
+    const double t = y * tsr__log_f64_of_f32(fused, __builtin_fabsf(x));
+
+    return tsr__signed_power_f32(x, y, (float)tsr__exp_f64_of_f32(fused, t));
 }
 
 enum { TSR_SIN_MOST = 1000000 }; /* beyond, pi / 2 is not known well enough below */

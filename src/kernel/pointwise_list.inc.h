@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pointwise_list.inc.h - the pointwise ops that compute, by their public numbers and names. NUMBER:
    of all number types; BASIC: the same, and of bool, where it is slow; FLOAT: of floating point
-   types; VALUE: of all types, for it only chooses among values; TRUTH: of all types, and gives
-   bool. Whoever includes it defines all five; they are undefined at the end. What an op computes
-   stands in elementwise.inc.h, and once more, naively, in elementwise_reference.c. */
+   types; WHOLE: the same, and of integers; VALUE: of all types, for it only chooses among values;
+   TRUTH: of all types, and gives bool. Whoever includes it defines all six; they are undefined at
+   the end. What an op computes stands in elementwise.inc.h, and once more, naively, in
+   elementwise_reference.c. */
 
 BASIC(ADD, add)
 BASIC(MUL, mul)
@@ -17,8 +18,11 @@ NUMBER(AFFINE, affine)
 NUMBER(CLAMP, clamp)
 NUMBER(ADDCMUL, addcmul)
 
+WHOLE(POW, pow)
+WHOLE(FLOOR_DIVIDE, floor_divide)
+WHOLE(TRUNC_DIVIDE, trunc_divide)
+
 FLOAT(DIV, div)
-FLOAT(POW, pow)
 FLOAT(EXP, exp)
 FLOAT(LOG, log)
 FLOAT(LOG1P, log1p)
@@ -29,6 +33,7 @@ FLOAT(TANH, tanh)
 FLOAT(SIGMOID, sigmoid)
 FLOAT(GELU, gelu)
 FLOAT(SILU, silu)
+FLOAT(MISH, mish)
 FLOAT(SOFTPLUS, softplus)
 FLOAT(SIN, sin)
 FLOAT(COS, cos)
@@ -44,6 +49,7 @@ FLOAT(RELU_BACKWARD, relu_backward)
 FLOAT(TANH_BACKWARD, tanh_backward)
 FLOAT(SIGMOID_BACKWARD, sigmoid_backward)
 FLOAT(SILU_BACKWARD, silu_backward)
+FLOAT(MISH_BACKWARD, mish_backward)
 FLOAT(GELU_BACKWARD, gelu_backward)
 
 VALUE(MAXIMUM, maximum)
@@ -65,5 +71,6 @@ TRUTH(LOGICAL_NOT, logical_not)
 #undef BASIC
 #undef NUMBER
 #undef FLOAT
+#undef WHOLE
 #undef VALUE
 #undef TRUTH

@@ -2,6 +2,12 @@
 /* random.c - uniform, normal, bernoulli, randint, permutation and dropout: runs of elements that
    follow each other in the whole tensor are made of runs of random words. Called through the rows
    of op/random_ops.c. */
+#ifdef __clang__
+/* Before the functions of math_f64.h; gcc contracts nothing in C11. */
+#pragma STDC FP_CONTRACT OFF
+/* without optimisation it does not vectorise, and says so */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 #include "kernel/random.h"
 
 #include <math.h>
@@ -11,43 +17,23 @@
 #include "base/half.h"
 #include "base/stream.h"
 #include "kernel/index.h"
+#include "kernel/math_f64.h"
 #include "kernel/positions.h"
 
-#ifdef __clang__
-#pragma STDC FP_CONTRACT OFF /* gcc contracts nothing in C11 */
-/* without optimisation it does not vectorise, and says so */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-
-TSR__INLINE uint32_t tsr__bits_of(float x)
+/* 53 digits: 32 of the first stream, 21 of the second. Conversions are of signed numbers, which
+   processors have. */
+TSR__INLINE double fraction(uint32_t word, uint32_t more)
 {
-    uint32_t bits;
+    const double high = (double)(int32_t)(word ^ 0x80000000u) + 0x1p31;
 
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-TSR__INLINE float tsr__float_of(uint32_t bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return (high * 0x1p21 + (double)(int32_t)(more >> 11)) * 0x1p-53;
 }
 
 #define NAME(name) name##_plain
 #define SET
 #include "kernel/random.inc.h"
 
-static void roots_plain(int64_t n, float *x)
-{
-    for (int64_t i = 0; i < n; i++)
-        x[i] = sqrtf(x[i]);
-}
-
 #ifdef TSR__X86
-#include <immintrin.h>
-
 #define NAME(name) name##_avx2
 #define SET TSR__AVX2
 #include "kernel/random.inc.h"
@@ -55,13 +41,6 @@ static void roots_plain(int64_t n, float *x)
 #define NAME(name) name##_avx512
 #define SET TSR__AVX512
 #include "kernel/random.inc.h"
-
-/* x has room for a multiple of eight. */
-TSR__AVX2 static void roots_avx2(int64_t n, float *x)
-{
-    for (int64_t i = 0; i < n; i += 8)
-        _mm256_storeu_ps(x + i, _mm256_sqrt_ps(_mm256_loadu_ps(x + i)));
-}
 #endif
 
 /* What one set of instructions does. */
@@ -69,10 +48,9 @@ typedef struct transforms {
     void (*uniform_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y);
     void (*uniform_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more, int64_t n,
                         double *y);
-    void (*radius_squares)(const uint32_t *w, int64_t n, float *y);
-    void (*roots)(int64_t n, float *x);
-    void (*directions)(const uint32_t *w, int64_t n, const float *radius, float mean, float std,
-                       float *y);
+    void (*normals_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y);
+    void (*normals_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more, int64_t n,
+                        double *y);
     void (*drop_f32)(const tsr_random *r, const uint32_t *w, int64_t n, const float *x, float *y);
     void (*drop_f64)(const tsr_random *r, const uint32_t *w, int64_t n, const double *x, double *y);
     void (*truths_1)(uint32_t cut, uint8_t one, const uint32_t *w, int64_t n, uint8_t *y);
@@ -81,19 +59,17 @@ typedef struct transforms {
     void (*truths_8)(uint32_t cut, uint64_t one, const uint32_t *w, int64_t n, uint64_t *y);
 } transforms;
 
-static const transforms plain = {uniform_f32_plain, uniform_f64_plain, radius_squares_plain,
-                                 roots_plain,       directions_plain,  drop_f32_plain,
-                                 drop_f64_plain,    truths_1_plain,    truths_2_plain,
-                                 truths_4_plain,    truths_8_plain};
+static const transforms plain = {
+    uniform_f32_plain, uniform_f64_plain, normals_f32_plain, normals_f64_plain, drop_f32_plain,
+    drop_f64_plain,    truths_1_plain,    truths_2_plain,    truths_4_plain,    truths_8_plain};
 #ifdef TSR__X86
-static const transforms avx2 = {uniform_f32_avx2, uniform_f64_avx2, radius_squares_avx2,
-                                roots_avx2,       directions_avx2,  drop_f32_avx2,
-                                drop_f64_avx2,    truths_1_avx2,    truths_2_avx2,
-                                truths_4_avx2,    truths_8_avx2};
-static const transforms avx512 = {uniform_f32_avx512, uniform_f64_avx512, radius_squares_avx512,
-                                  roots_avx2,         directions_avx512,  drop_f32_avx512,
-                                  drop_f64_avx512,    truths_1_avx512,    truths_2_avx512,
-                                  truths_4_avx512,    truths_8_avx512};
+static const transforms avx2 = {
+    uniform_f32_avx2, uniform_f64_avx2, normals_f32_avx2, normals_f64_avx2, drop_f32_avx2,
+    drop_f64_avx2,    truths_1_avx2,    truths_2_avx2,    truths_4_avx2,    truths_8_avx2};
+static const transforms avx512 = {uniform_f32_avx512, uniform_f64_avx512, normals_f32_avx512,
+                                  normals_f64_avx512, drop_f32_avx512,    drop_f64_avx512,
+                                  truths_1_avx512,    truths_2_avx512,    truths_4_avx512,
+                                  truths_8_avx512};
 #endif
 
 enum { BLOCKS = 256, WORDS = 4 * BLOCKS, TOGETHER = 16 }; /* at a time, in the cache */
@@ -232,35 +208,6 @@ uint64_t tsr__permuted(const tsr_random *r, uint64_t i)
     return i;
 }
 
-static double fraction(uint32_t word, uint32_t more)
-{
-    return ((double)word * 0x1p21 + (double)(more >> 11)) * 0x1p-53;
-}
-
-static void normals_f64(const tsr_random *r, const uint32_t *w, const uint32_t *more, int64_t n,
-                        double *y)
-{
-    for (int64_t i = 0; i < n; i += 2) {
-        const double u = fraction(w[i], more[i]) + 0x1p-54;
-        const double angle = 6.283185307179586 * fraction(w[i + 1], more[i + 1]);
-        const double radius = sqrt(-2 * log(u));
-
-        y[i] = r->a + radius * cos(angle) * r->b;
-        y[i + 1] = r->a + radius * sin(angle) * r->b;
-    }
-}
-
-static void normals_f32(const job *j, const uint32_t *w, int64_t n, float *y)
-{
-    float radius[WORDS / 2 + 8];
-
-    j->by->radius_squares(w, n / 2, radius);
-    for (int64_t i = n / 2; i % 8; i++) /* roots are taken of eight */
-        radius[i] = 0;
-    j->by->roots(n / 2, radius);
-    j->by->directions(w, n / 2, radius, (float)j->random.a, (float)j->random.b, y);
-}
-
 /* Uniform or normal numbers of whole blocks. */
 static void fill_floats(const job *j, const uint32_t *w, const uint32_t *more, int64_t n, void *y)
 {
@@ -270,13 +217,13 @@ static void fill_floats(const job *j, const uint32_t *w, const uint32_t *more, i
 
     if (r->dtype == TSR_F64) {
         if (normal)
-            normals_f64(r, w, more, n, y);
+            j->by->normals_f64(r, w, more, n, y);
         else
             j->by->uniform_f64(r, w, more, n, y);
         return;
     }
     if (normal)
-        normals_f32(j, w, n, to);
+        j->by->normals_f32(r, w, n, to);
     else
         j->by->uniform_f32(r, w, n, to);
     if (to == wide)

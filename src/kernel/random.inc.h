@@ -16,34 +16,39 @@ SET static void NAME(uniform_f32)(const tsr_random *r, const uint32_t *w, int64_
     }
 }
 
-/* 53 digits: 32 of the first stream, 21 of the second. Conversions are of signed numbers, which
-   processors have. */
 SET static void NAME(uniform_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more,
                                   int64_t n, double *y)
 {
     const double low = r->a, range = r->b - r->a, limit = r->limit;
 
     for (int64_t i = 0; i < n; i++) {
-        const double high = (double)(int32_t)(w[i] ^ 0x80000000u) + 0x1p31;
-        const double rest = (double)(int32_t)(more[i] >> 11);
-        const double v = low + (high * 0x1p21 + rest) * 0x1p-53 * range;
+        const double v = low + fraction(w[i], more[i]) * range;
 
         y[i] = v < limit ? v : limit;
     }
 }
 
-/* Box and Muller: of two words a radius and an angle. -2 ln u, u up to 1 by 31 bits of the word:
-   first its exponent and a mantissa of sqrt(1/2) to sqrt(2), then the polynomial of Cephes. */
-SET static void NAME(radius_squares)(const uint32_t *w, int64_t n, float *y)
+/* Box and Muller: of two words a radius and an angle. The radius is the root of -2 ln u, u up to 1
+   by 31 bits of the word: its exponent and a mantissa of sqrt(1/2) to sqrt(2), then the polynomial
+   of Cephes. The angle is word / 2^32 of a turn, which is cut exactly into quarters and at most an
+   eighth. */
+SET static void NAME(normals_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y)
 {
+    const float mean = (float)r->a, std = (float)r->b;
+
     TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n / 2; i++) {
         /* not more than 2^31 at a time: conversions of signed numbers are what processors have */
         const float u = (float)(int32_t)(w[2 * i] >> 1) * 0x1p-31f + 0x1p-32f;
-        const uint32_t bits = tsr__bits_of(u) - 0x3f3504f3u; /* sqrt(1/2) */
+        const uint32_t bits = tsr__bits_f32(u) - 0x3f3504f3u; /* sqrt(1/2) */
         const float e = (float)((int32_t)bits >> 23);
-        const float m = tsr__float_of((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0f, z = m * m;
-        float p = 7.0376836292e-2f * m - 1.1514610310e-1f;
+        const float m = tsr__f32_of((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0f, q = m * m;
+        const uint32_t turned = w[2 * i + 1] + 0x20000000u, quarter = turned >> 30;
+        const float f = (float)((int32_t)(turned & 0x3fffffffu) - 0x20000000);
+        const float t = f * (1.57079632679f * 0x1p-30f), z = t * t;
+        float p = 7.0376836292e-2f * m - 1.1514610310e-1f, radius;
+        float s = -1.9515295891e-4f * z + 8.3321608736e-3f, c = 2.443315711809948e-5f * z;
+        uint32_t swap = 0u - (quarter & 1), sb, cb, x, v;
 
         p = p * m + 1.1676998740e-1f;
         p = p * m - 1.2420140846e-1f;
@@ -52,34 +57,34 @@ SET static void NAME(radius_squares)(const uint32_t *w, int64_t n, float *y)
         p = p * m + 2.0000714765e-1f;
         p = p * m - 2.4999993993e-1f;
         p = p * m + 3.3333331174e-1f;
-        p = p * m * z + e * -2.12194440e-4f - 0.5f * z;
+        p = p * m * q + e * -2.12194440e-4f - 0.5f * q;
         p = (p + m) + e * 0.693359375f;
         p = -2.0f * p;
-        y[i] = p > 0 ? p : 0;
+        radius = sqrtf(p > 0 ? p : 0);
+        s = (s * z - 1.6666654611e-1f) * z * t + t;
+        c = ((c - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z + 1.0f;
+        sb = tsr__bits_f32(s);
+        cb = tsr__bits_f32(c);
+        x = ((cb & ~swap) | (sb & swap)) ^ ((quarter + 1) >> 1 << 31);
+        v = ((sb & ~swap) | (cb & swap)) ^ (quarter >> 1 << 31);
+        y[2 * i] = mean + tsr__f32_of(x) * radius * std;
+        y[2 * i + 1] = mean + tsr__f32_of(v) * radius * std;
     }
 }
 
-/* y[2i] = r cos t, y[2i + 1] = r sin t with t = word / 2^32 of a turn, which is cut exactly into
-   quarters and an angle of at most an eighth. */
-SET static void NAME(directions)(const uint32_t *w, int64_t n, const float *radius, float mean,
-                                 float std, float *y)
+SET static void NAME(normals_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more,
+                                  int64_t n, double *y)
 {
-    TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t turned = w[2 * i + 1] + 0x20000000u, quarter = turned >> 30;
-        const float f = (float)((int32_t)(turned & 0x3fffffffu) - 0x20000000);
-        const float t = f * (1.57079632679f * 0x1p-30f), z = t * t;
-        float s = -1.9515295891e-4f * z + 8.3321608736e-3f, c = 2.443315711809948e-5f * z;
-        uint32_t swap = 0u - (quarter & 1), sb, cb, x, v;
+    const double mean = r->a, std = r->b;
 
-        s = (s * z - 1.6666654611e-1f) * z * t + t;
-        c = ((c - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z + 1.0f;
-        sb = tsr__bits_of(s);
-        cb = tsr__bits_of(c);
-        x = ((cb & ~swap) | (sb & swap)) ^ ((quarter + 1) >> 1 << 31);
-        v = ((sb & ~swap) | (cb & swap)) ^ (quarter >> 1 << 31);
-        y[2 * i] = mean + tsr__float_of(x) * radius[i] * std;
-        y[2 * i + 1] = mean + tsr__float_of(v) * radius[i] * std;
+    TSR__INDEPENDENT
+    for (int64_t i = 0; i < n / 2; i++) {
+        const double u = fraction(w[2 * i], more[2 * i]) + 0x1p-54;
+        const double angle = 6.283185307179586 * fraction(w[2 * i + 1], more[2 * i + 1]);
+        const double radius = sqrt(-2.0 * tsr__log_f64(false, u));
+
+        y[2 * i] = mean + radius * tsr__sin_f64(false, angle, 1) * std;
+        y[2 * i + 1] = mean + radius * tsr__sin_f64(false, angle, 0) * std;
     }
 }
 
@@ -92,7 +97,7 @@ SET static void NAME(drop_f32)(const tsr_random *r, const uint32_t *w, int64_t n
 
     TSR__INDEPENDENT
     for (int64_t i = 0; i < n; i++)
-        y[i] = tsr__float_of(tsr__bits_of(x[i] * scale) & (w[i] < cut ? 0u : ~0u));
+        y[i] = tsr__f32_of(tsr__bits_f32(x[i] * scale) & (w[i] < cut ? 0u : ~0u));
 }
 
 SET static void NAME(drop_f64)(const tsr_random *r, const uint32_t *w, int64_t n, const double *x,

@@ -7,9 +7,9 @@
 #ifdef TSR__X86
 #include <immintrin.h>
 
-enum { LANES = 4 };
+enum { LANES = 4, SIDE = 3, SIDE_512 = 4 }; /* blocks in a vector, vectors side by side */
 
-static void keys(const tsr_stream *s, uint32_t *k0, uint32_t *k1)
+static void keys(const tsr_stream *s, uint64_t *k0, uint64_t *k1)
 {
     for (uint32_t r = 0; r < TSR__PHILOX_ROUNDS; r++) {
         k0[r] = (uint32_t)s->seed + r * TSR__PHILOX_W0;
@@ -23,20 +23,22 @@ typedef struct four {
     __m256i c0, c1, c2, c3;
 } four;
 
-TSR__AVX2 TSR__INLINE void rounds(four *x, const uint32_t *k0, const uint32_t *k1)
+/* Of n vectors side by side: the products of one wait for each other. */
+TSR__AVX2 TSR__INLINE void rounds(four *x, int n, const uint64_t *k0, const uint64_t *k1)
 {
     const __m256i m0 = _mm256_set1_epi64x(TSR__PHILOX_M0), m1 = _mm256_set1_epi64x(TSR__PHILOX_M1);
 
-    for (int i = 0; i < TSR__PHILOX_ROUNDS; i++) {
-        const __m256i p0 = _mm256_mul_epu32(m0, x->c0), p1 = _mm256_mul_epu32(m1, x->c2);
+    for (int i = 0; i < TSR__PHILOX_ROUNDS; i++)
+        for (int k = 0; k < n; k++) {
+            const __m256i p0 = _mm256_mul_epu32(m0, x[k].c0), p1 = _mm256_mul_epu32(m1, x[k].c2);
 
-        x->c0 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p1, 32), x->c1),
-                                 _mm256_set1_epi64x(k0[i]));
-        x->c2 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p0, 32), x->c3),
-                                 _mm256_set1_epi64x(k1[i]));
-        x->c1 = p1;
-        x->c3 = p0;
-    }
+            x[k].c0 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p1, 32), x[k].c1),
+                                       _mm256_set1_epi64x((int64_t)k0[i]));
+            x[k].c2 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p0, 32), x[k].c3),
+                                       _mm256_set1_epi64x((int64_t)k1[i]));
+            x[k].c1 = p1;
+            x[k].c3 = p0;
+        }
 }
 
 TSR__AVX2 TSR__INLINE four four_from(const tsr_stream *s, uint64_t block)
@@ -59,30 +61,29 @@ TSR__AVX2 TSR__INLINE void store(const four *x, uint32_t *out)
     _mm256_storeu_si256((__m256i *)(void *)(out + 8), _mm256_permute2x128_si256(even, odd, 0x31));
 }
 
-/* Three at a time: the products of one wait for each other. Returns how many are done. */
+TSR__AVX2 TSR__INLINE void some(const tsr_stream *s, uint64_t block, int n, const uint64_t *k0,
+                                const uint64_t *k1, uint32_t *out)
+{
+    four x[SIDE];
+
+    for (int k = 0; k < n; k++)
+        x[k] = four_from(s, block + (uint64_t)(k * LANES));
+    rounds(x, n, k0, k1);
+    for (int k = 0; k < n; k++)
+        store(&x[k], out + 4 * k * LANES);
+}
+
+/* Returns how many are done. */
 TSR__AVX2 static int64_t words_avx2(const tsr_stream *s, uint64_t block, int64_t n, uint32_t *out)
 {
-    uint32_t k0[TSR__PHILOX_ROUNDS], k1[TSR__PHILOX_ROUNDS];
+    uint64_t k0[TSR__PHILOX_ROUNDS], k1[TSR__PHILOX_ROUNDS];
     int64_t i = 0;
 
     keys(s, k0, k1);
-    for (; i + 3 * LANES <= n; i += 3 * LANES) {
-        four a = four_from(s, block + (uint64_t)i), b = four_from(s, block + (uint64_t)i + LANES),
-             c = four_from(s, block + (uint64_t)i + 2 * LANES);
-
-        rounds(&a, k0, k1);
-        rounds(&b, k0, k1);
-        rounds(&c, k0, k1);
-        store(&a, out + 4 * i);
-        store(&b, out + 4 * (i + LANES));
-        store(&c, out + 4 * (i + 2 * LANES));
-    }
-    for (; i + LANES <= n; i += LANES) {
-        four a = four_from(s, block + (uint64_t)i);
-
-        rounds(&a, k0, k1);
-        store(&a, out + 4 * i);
-    }
+    for (; i + SIDE * LANES <= n; i += SIDE * LANES)
+        some(s, block + (uint64_t)i, SIDE, k0, k1, out + 4 * i);
+    for (; i + LANES <= n; i += LANES)
+        some(s, block + (uint64_t)i, 1, k0, k1, out + 4 * i);
     return i;
 }
 
@@ -91,21 +92,22 @@ typedef struct eight {
     __m512i c0, c1, c2, c3;
 } eight;
 
-TSR__AVX512 TSR__INLINE void rounds_512(eight *x, const uint32_t *k0, const uint32_t *k1)
+TSR__AVX512 TSR__INLINE void rounds_512(eight *x, int n, const uint64_t *k0, const uint64_t *k1)
 {
     enum { XOR = 0x96 }; /* of three */
     const __m512i m0 = _mm512_set1_epi64(TSR__PHILOX_M0), m1 = _mm512_set1_epi64(TSR__PHILOX_M1);
 
-    for (int i = 0; i < TSR__PHILOX_ROUNDS; i++) {
-        const __m512i p0 = _mm512_mul_epu32(m0, x->c0), p1 = _mm512_mul_epu32(m1, x->c2);
+    for (int i = 0; i < TSR__PHILOX_ROUNDS; i++)
+        for (int k = 0; k < n; k++) {
+            const __m512i p0 = _mm512_mul_epu32(m0, x[k].c0), p1 = _mm512_mul_epu32(m1, x[k].c2);
 
-        x->c0 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p1, 32), x->c1,
-                                          _mm512_set1_epi64(k0[i]), XOR);
-        x->c2 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p0, 32), x->c3,
-                                          _mm512_set1_epi64(k1[i]), XOR);
-        x->c1 = p1;
-        x->c3 = p0;
-    }
+            x[k].c0 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p1, 32), x[k].c1,
+                                                _mm512_set1_epi64((int64_t)k0[i]), XOR);
+            x[k].c2 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p0, 32), x[k].c3,
+                                                _mm512_set1_epi64((int64_t)k1[i]), XOR);
+            x[k].c1 = p1;
+            x[k].c3 = p0;
+        }
 }
 
 TSR__AVX512 TSR__INLINE eight eight_from(const tsr_stream *s, uint64_t block)
@@ -128,28 +130,30 @@ TSR__AVX512 TSR__INLINE void store_512(const eight *x, uint32_t *out)
     _mm512_storeu_si512(out + 16, _mm512_permutex2var_epi64(ab, second, cd));
 }
 
+TSR__AVX512 TSR__INLINE void some_512(const tsr_stream *s, uint64_t block, int n,
+                                      const uint64_t *k0, const uint64_t *k1, uint32_t *out)
+{
+    eight x[SIDE_512];
+
+    for (int k = 0; k < n; k++)
+        x[k] = eight_from(s, block + (uint64_t)(k * 2 * LANES));
+    rounds_512(x, n, k0, k1);
+    for (int k = 0; k < n; k++)
+        store_512(&x[k], out + 8 * k * LANES);
+}
+
 TSR__AVX512 static int64_t words_avx512(const tsr_stream *s, uint64_t block, int64_t n,
                                         uint32_t *out)
 {
     enum { MANY = 2 * LANES };
-    uint32_t k0[TSR__PHILOX_ROUNDS], k1[TSR__PHILOX_ROUNDS];
+    uint64_t k0[TSR__PHILOX_ROUNDS], k1[TSR__PHILOX_ROUNDS];
     int64_t i = 0;
 
     keys(s, k0, k1);
-    for (; i + 2 * MANY <= n; i += 2 * MANY) {
-        eight a = eight_from(s, block + (uint64_t)i), b = eight_from(s, block + (uint64_t)i + MANY);
-
-        rounds_512(&a, k0, k1);
-        rounds_512(&b, k0, k1);
-        store_512(&a, out + 4 * i);
-        store_512(&b, out + 4 * (i + MANY));
-    }
-    for (; i + MANY <= n; i += MANY) {
-        eight a = eight_from(s, block + (uint64_t)i);
-
-        rounds_512(&a, k0, k1);
-        store_512(&a, out + 4 * i);
-    }
+    for (; i + SIDE_512 * MANY <= n; i += SIDE_512 * MANY)
+        some_512(s, block + (uint64_t)i, SIDE_512, k0, k1, out + 4 * i);
+    for (; i + MANY <= n; i += MANY)
+        some_512(s, block + (uint64_t)i, 1, k0, k1, out + 4 * i);
     return i;
 }
 #endif

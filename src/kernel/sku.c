@@ -42,6 +42,7 @@ static const op_facts POINTWISE[] = {
 #define BASIC(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, R, R}},
 #define NUMBER(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, 0, R}},
 #define FLOAT(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, W, W, W, 0, 0, 0, 0, 0}},
+#define WHOLE(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, W, W, W, V, V, V, 0, 0}},
 #define VALUE(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, V, 0}},
 #define TRUTH(OP, name) VALUE(OP, name)
 #include "kernel/pointwise_list.inc.h"
@@ -118,7 +119,7 @@ static const op_facts INDEX[] = {
     [TSR_INDEX_SCATTER] = {"scatter", {P, P, P, P, P, P, P, P, P}},
     [TSR_INDEX_SCATTER_ADD] = {"scatter_add", {P, P, P, P, P, P, P, 0, P}},
     [TSR_INDEX_ADD] = {"index_add", {P, P, P, P, P, P, P, 0, P}},
-    [TSR_INDEX_SCATTER_BACKWARD] = {"scatter_backward", {R, R, R, R, R, R, R, R, R}},
+    [TSR_INDEX_SCATTER_BACKWARD] = {"scatter_backward", {P, P, P, P, P, P, P, P, P}},
     [TSR_INDEX_ONE_HOT] = {"one_hot", {P, P, P, P, P, P, P, P, 0}},
 };
 static const op_facts ORDER[] = {

@@ -21,10 +21,10 @@ typedef struct tsr_soft_parts {
     void (*columns_start)(int64_t n, void *max, double *sum);
     void (*columns_add)(const void *x, int64_t rows, int64_t step, int64_t n, void *max,
                         double *sum);
-    void (*columns_apply)(bool log, const void *x, int64_t n, const void *max, const double *number,
+    void (*columns_apply)(bool log, const void *x, int64_t n, const void *max, const void *number,
                           void *y);
     void (*columns_dot)(const void *grad, const void *y, int64_t n, double *sum);
-    void (*columns_grad)(bool log, const void *grad, const void *y, int64_t n, const double *s,
+    void (*columns_grad)(bool log, const void *grad, const void *y, int64_t n, const void *s,
                          void *out);
 } tsr_soft_parts;
 

@@ -1,99 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* soft_rows.inc.h - body of soft_rows.c for f32 or f64 and one instruction set: needs T, EXP, SET
-   and FN; undefines them. Sums are of few terms in T, and of these in f64. A NaN may be lost in a
-   maximum: exp finds it again. */
+/* soft_rows.inc.h - body of soft_rows.c for f32 or f64 and one instruction set: needs T; V, of
+   LANES of them, with SPLAT, LARGER, LARGEST, TOTAL and EXP; MANY, the vectors of a sum, which do
+   not wait for each other; SET and FN; undefines them. Where V is T itself compilers vectorise.
+   Sums are of few terms in T, and of these in f64. A NaN may be lost in a maximum: exp finds it
+   again. */
+
+typedef V FN(vector) __attribute__((aligned(sizeof(T)), may_alias)); /* anywhere in memory */
+
+/* The first n of x, behind them -infinity. */
+SET TSR__INLINE V FN(get)(const T *x, int64_t n)
+{
+    V v = SPLAT((T)-INFINITY);
+
+    if (LANES == 1 || n >= LANES)
+        return *(const FN(vector) *)x;
+    memcpy(&v, x, (size_t)n * sizeof *x);
+    return v;
+}
+
+SET TSR__INLINE void FN(put)(T *y, int64_t n, V v)
+{
+    if (LANES == 1 || n >= LANES)
+        *(FN(vector) *)y = v;
+    else
+        memcpy(y, &v, (size_t)n * sizeof *y);
+}
 
 SET static double FN(row_max)(const void *data, int64_t n)
 {
-    enum { LANES = 32 };
     const T *x = data;
-    T lane[LANES];
+    V most[MANY];
     int64_t i = 0;
 
-    for (int k = 0; k < LANES; k++)
-        lane[k] = (T)-INFINITY;
-    for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++)
-            lane[k] = __builtin_isgreater(x[i + k], lane[k]) ? x[i + k] : lane[k];
-    for (; i < n; i++)
-        lane[0] = x[i] > lane[0] ? x[i] : lane[0];
-    for (int k = 1; k < LANES; k++)
-        lane[0] = lane[k] > lane[0] ? lane[k] : lane[0];
-    return (double)lane[0];
+    for (int k = 0; k < MANY; k++)
+        most[k] = SPLAT((T)-INFINITY);
+    for (; i + STEP <= n; i += STEP)
+        for (int k = 0; k < MANY; k++)
+            most[k] = LARGER(FN(get)(x + i + k * LANES, LANES), most[k]);
+    for (; i < n; i += LANES)
+        most[0] = LARGER(FN(get)(x + i, n - i), most[0]);
+    for (int k = 1; k < MANY; k++)
+        most[0] = LARGER(most[k], most[0]);
+    return LARGEST(most[0]);
 }
 
-TSR__INLINE double FN(fold)(int n, const T *lane)
+/* The sum of exp(x - shift), which also goes to e if that is there; e may be x. */
+SET TSR__INLINE double FN(sum_of_exp)(const T *x, int64_t n, T shift, T *e, const T *ahead)
 {
-    double wide[32];
-
-    for (int k = 0; k < n; k++)
-        wide[k] = (double)lane[k];
-    for (int half = n / 2; half; half /= 2)
-        for (int k = 0; k < half; k++)
-            wide[k] += wide[k + half];
-    return wide[0];
-}
-
-/* At most BLOCK elements; `ahead` elements further on the caches are asked for what comes. */
-TSR__INLINE double FN(block_sum)(const T *x, int64_t n, const T *ahead)
-{
-    enum { LANES = 32 };
-    T lane[LANES] = {0}, last = 0;
-    int64_t i = 0;
-
-    for (; i + LANES <= n; i += LANES) {
-        for (int k = 0; k < LANES; k++)
-            lane[k] += x[i + k];
-        for (size_t k = 0; ahead && k < LANES * sizeof(T); k += 64)
-            __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)i * sizeof(T) + k));
-    }
-    for (; i < n; i++)
-        last += x[i];
-    return FN(fold)(LANES, lane) + (double)last;
-}
-
-/* e = exp(x - shift), which may be x, and its sum. `ahead` is what will be read next, or NULL. */
-SET static double FN(row_exp)(const void *data, int64_t n, double shift, void *result,
-                              const void *ahead)
-{
-    const T *x = data, top = (T)shift;
-    double sum = 0;
-
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        const int64_t m = n - i < BLOCK ? n - i : BLOCK;
-        T *e = (T *)result + i;
-
-        TSR__INDEPENDENT
-        for (int64_t k = 0; k < m; k++)
-            e[k] = EXP(x[i + k] - top);
-        sum += FN(block_sum)(e, m, ahead ? (const T *)ahead + i : NULL);
-    }
-    return sum;
-}
-
-/* The sum alone. */
-SET static double FN(row_exp_sum)(const void *data, int64_t n, double shift, const void *ahead)
-{
-    enum { LANES = 64 / sizeof(T) };
-    const T *x = data, top = (T)shift;
+    const V top = SPLAT(shift);
     double sum = 0;
 
     for (int64_t i = 0; i < n; i += BLOCK) {
         const int64_t end = n - i < BLOCK ? n : i + BLOCK;
-        T lane[LANES] = {0}, last = 0;
+        V term[MANY], some[MANY];
         int64_t j = i;
 
-        for (; j + LANES <= end; j += LANES) {
-            for (int k = 0; k < LANES; k++)
-                lane[k] += EXP(x[j + k] - top);
-            if (ahead)
-                __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)j * sizeof(T)));
+        for (int k = 0; k < MANY; k++)
+            some[k] = SPLAT(0);
+        for (; j + STEP <= end; j += STEP) {
+            for (int k = 0; k < MANY; k++)
+                term[k] = EXP(FN(get)(x + j + k * LANES, LANES) - top);
+            for (int k = 0; k < MANY; k++)
+                some[k] += term[k];
+            for (int k = 0; e && k < MANY; k++)
+                FN(put)(e + j + k * LANES, LANES, term[k]);
+            for (size_t k = 0; ahead && k < STEP * sizeof(T); k += 64)
+                __builtin_prefetch((const void *)((uintptr_t)ahead + (uintptr_t)j * sizeof(T) + k));
         }
-        for (; j < end; j++)
-            last += EXP(x[j] - top);
-        sum += FN(fold)(LANES, lane) + (double)last;
+        for (; j < end; j += LANES) {
+            term[0] = EXP(FN(get)(x + j, end - j) - top);
+            some[0] += term[0];
+            if (e)
+                FN(put)(e + j, end - j, term[0]);
+        }
+        for (int k = 0; k < MANY; k++)
+            sum += TOTAL(some[k]);
     }
     return sum;
+}
+
+/* e = exp(x - shift), which may be x, and its sum. `ahead` is what will be read next, or NULL. */
+SET static double FN(row_exp)(const void *x, int64_t n, double shift, void *e, const void *ahead)
+{
+    return FN(sum_of_exp)(x, n, (T)shift, e, ahead);
+}
+
+/* The sum alone. */
+SET static double FN(row_exp_sum)(const void *x, int64_t n, double shift, const void *ahead)
+{
+    return FN(sum_of_exp)(x, n, (T)shift, NULL, ahead);
 }
 
 SET static void FN(row_scale)(const void *data, int64_t n, double factor, void *result)
@@ -110,12 +105,13 @@ SET static void FN(row_scale)(const void *data, int64_t n, double factor, void *
 SET static void FN(row_apply)(const void *data, int64_t n, double high, double low, double by,
                               double plus, void *result)
 {
-    const T *x = data, a = (T)high, b = (T)low, c = (T)by, d = (T)plus;
+    const V a = SPLAT((T)high), b = SPLAT((T)low), c = SPLAT((T)by), d = SPLAT((T)plus);
+    const T *x = data;
     T *y = result;
 
     TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
-        y[i] = EXP(x[i] - a - b) * c + d;
+    for (int64_t i = 0; i < n; i += LANES)
+        FN(put)(y + i, n - i, EXP(FN(get)(x + i, n - i) - a - b) * c + d);
 }
 
 SET static void FN(row_shift)(const void *data, int64_t n, double high, double low, void *result)
@@ -128,30 +124,38 @@ SET static void FN(row_shift)(const void *data, int64_t n, double high, double l
         y[i] = x[i] - a - b;
 }
 
-/* The sum of g * y; without y that of g. */
-SET static double FN(row_dot)(const void *grad, const void *data, int64_t n)
+SET TSR__INLINE double FN(dot)(const T *g, const T *y, int64_t n)
 {
-    enum { LANES = 32 };
-    const T *g = grad, *y = data;
     double sum = 0;
 
     for (int64_t i = 0; i < n; i += BLOCK) {
         const int64_t end = n - i < BLOCK ? n : i + BLOCK;
-        T lane[LANES] = {0}, last = 0;
+        V some[MANY];
         int64_t j = i;
 
-        if (!y) {
-            sum += FN(block_sum)(g + i, end - i, NULL);
-            continue;
-        }
-        for (; j + LANES <= end; j += LANES)
-            for (int k = 0; k < LANES; k++)
-                lane[k] += g[j + k] * y[j + k];
+        for (int k = 0; k < MANY; k++)
+            some[k] = SPLAT(0);
+        for (; j + STEP <= end; j += STEP)
+            for (int k = 0; k < MANY; k++) {
+                const int64_t at = j + k * LANES;
+                V term = FN(get)(g + at, LANES);
+
+                if (y)
+                    term *= FN(get)(y + at, LANES);
+                some[k] += term;
+            }
         for (; j < end; j++)
-            last += g[j] * y[j];
-        sum += FN(fold)(LANES, lane) + (double)last;
+            sum += (double)(y ? g[j] * y[j] : g[j]);
+        for (int k = 0; k < MANY; k++)
+            sum += TOTAL(some[k]);
     }
     return sum;
+}
+
+/* The sum of g * y; without y that of g. */
+SET static double FN(row_dot)(const void *g, const void *y, int64_t n)
+{
+    return y ? FN(dot)(g, y, n) : FN(dot)(g, NULL, n);
 }
 
 /* From the gradient of y, which is a softmax or the log of one, that of x; `s` is row_dot. */
@@ -162,9 +166,11 @@ SET static void FN(row_grad)(bool log, const void *grad, const void *data, int64
     T *out = result;
 
     if (log) {
+        const V each = SPLAT(by);
+
         TSR__INDEPENDENT
-        for (int64_t i = 0; i < n; i++)
-            out[i] = g[i] - EXP(y[i]) * by;
+        for (int64_t i = 0; i < n; i += LANES)
+            FN(put)(out + i, n - i, FN(get)(g + i, n - i) - EXP(FN(get)(y + i, n - i)) * each);
     } else {
         TSR__INDEPENDENT
         for (int64_t i = 0; i < n; i++)
@@ -195,47 +201,46 @@ static void FN(row_add_at)(void *result, int64_t i, double value)
 SET static void FN(columns_add)(const void *data, int64_t rows, int64_t step, int64_t n, void *max,
                                 double *sum)
 {
-    T *m = max, top[WIDTH], old[WIDTH], some[WIDTH];
+    const V lowest = SPLAT((T)(sizeof(T) == 4 ? (double)-FLT_MAX : -DBL_MAX));
+    T *m = max, less[WIDTH], more[WIDTH];
 
-    memcpy(old, m, (size_t)n * sizeof *m);
-    for (int64_t i = 0; i < rows; i++) {
-        const T *x = (const T *)data + i * step;
+    TSR__INDEPENDENT
+    for (int64_t k = 0; k < n; k += LANES) {
+        const T *x = (const T *)data + k;
+        const V old = FN(get)(m + k, n - k);
+        V top = old, some = SPLAT(0);
 
-        TSR__INDEPENDENT
-        for (int64_t k = 0; k < n; k++)
-            m[k] = __builtin_isgreater(x[k], m[k]) ? x[k] : m[k];
-    }
-    for (int64_t k = 0; k < n; k++) {
-        top[k] = __builtin_isgreater(m[k], (T)-INFINITY) ? m[k] : 0;
-        some[k] = 0;
-    }
-    for (int64_t i = 0; i < rows; i++) {
-        const T *x = (const T *)data + i * step;
-
-        TSR__INDEPENDENT
-        for (int64_t k = 0; k < n; k++)
-            some[k] += EXP(x[k] - top[k]);
+        for (int64_t i = 0; i < rows; i++)
+            top = LARGER(FN(get)(x + i * step, n - k), top);
+        FN(put)(m + k, n - k, top);
+        top = LARGER(top, lowest);
+        for (int64_t i = 0; i < rows; i++)
+            some += EXP(FN(get)(x + i * step, n - k) - top);
+        FN(put)(more + k, n - k, some);
+        FN(put)(less + k, n - k, EXP(old - top));
     }
     TSR__INDEPENDENT
     for (int64_t k = 0; k < n; k++)
-        sum[k] = sum[k] * (double)EXP(old[k] - top[k]) + (double)some[k];
+        sum[k] = sum[k] * (double)less[k] + (double)more[k];
 }
 
 /* y = exp(x - max) * number; its log: x - max - number */
 SET static void FN(columns_apply)(bool log, const void *data, int64_t n, const void *max,
-                                  const double *number, void *result)
+                                  const void *numbers, void *result)
 {
-    const T *x = data, *m = max;
+    const T *x = data, *m = max, *number = numbers;
     T *y = result;
 
     if (log) {
         TSR__INDEPENDENT
         for (int64_t k = 0; k < n; k++)
-            y[k] = x[k] - m[k] - (T)number[k];
+            y[k] = x[k] - m[k] - number[k];
     } else {
         TSR__INDEPENDENT
-        for (int64_t k = 0; k < n; k++)
-            y[k] = EXP(x[k] - m[k]) * (T)number[k];
+        for (int64_t k = 0; k < n; k += LANES)
+            FN(put)
+        (y + k, n - k,
+         EXP(FN(get)(x + k, n - k) - FN(get)(m + k, n - k)) * FN(get)(number + k, n - k));
     }
 }
 
@@ -263,19 +268,21 @@ SET static void FN(columns_dot)(const void *grad, const void *data, int64_t n, d
 }
 
 SET static void FN(columns_grad)(bool log, const void *grad, const void *data, int64_t n,
-                                 const double *s, void *result)
+                                 const void *sums, void *result)
 {
-    const T *g = grad, *y = data;
+    const T *g = grad, *y = data, *s = sums;
     T *out = result;
 
     if (log) {
         TSR__INDEPENDENT
-        for (int64_t k = 0; k < n; k++)
-            out[k] = g[k] - EXP(y[k]) * (T)s[k];
+        for (int64_t k = 0; k < n; k += LANES)
+            FN(put)
+        (out + k, n - k,
+         FN(get)(g + k, n - k) - EXP(FN(get)(y + k, n - k)) * FN(get)(s + k, n - k));
     } else {
         TSR__INDEPENDENT
         for (int64_t k = 0; k < n; k++)
-            out[k] = y[k] * (g[k] - (T)s[k]);
+            out[k] = y[k] * (g[k] - s[k]);
     }
 }
 
@@ -286,6 +293,13 @@ static const tsr_soft_parts FN(parts) = {
 };
 
 #undef T
+#undef V
+#undef LANES
+#undef SPLAT
+#undef MANY
+#undef LARGER
+#undef LARGEST
+#undef TOTAL
 #undef EXP
 #undef SET
 #undef FN

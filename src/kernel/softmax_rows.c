@@ -30,6 +30,12 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* What is computed with. */
+static tsr_dtype wide_of(const walk *w)
+{
+    return w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32;
+}
+
 static walk walk_of(const tsr_kernel_call *call, tsr_softmax_kind kind)
 {
     const tsr_operand *x = &call->in[0];
@@ -128,15 +134,16 @@ static void tile_finish(const walk *w, const char *x, int64_t width, const void 
                         const double *sum, char *y)
 {
     const int64_t skip = w->step * w->io.size;
-    double TSR__LINES buffer[WIDTH], number[WIDTH];
+    double TSR__LINES buffer[WIDTH], number[WIDTH], own[WIDTH]; /* own: of f32 or f64 */
 
     for (int64_t k = 0; k < width; k++)
         number[k] = w->log ? log(sum[k]) : 1 / sum[k];
+    tsr__convert(wide_of(w), own, TSR_F64, number, width);
     for (int64_t i = 0; i < w->n; i++) {
         void *to = tsr__row_room(&w->io, y + i * skip, buffer);
 
         w->parts->columns_apply(w->log, tsr__row_load(&w->io, x + i * skip, width, buffer), width,
-                                max, number, to);
+                                max, own, to);
         tsr__row_store(&w->io, to, width, y + i * skip);
     }
 }
@@ -148,12 +155,16 @@ static int64_t rows_of(const walk *w)
     return w->outer * w->step;
 }
 
+static double below(double top, double max, double sum)
+{
+    return max > -INFINITY && max < top ? sum * exp(max - top) : sum;
+}
+
 void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum)
 {
     const double top = more_max > *max ? more_max : *max;
 
-    *sum = (*max > -INFINITY ? *sum * exp(*max - top) : *sum) +
-           (more_max > -INFINITY ? more_sum * exp(more_max - top) : more_sum);
+    *sum = below(top, *max, *sum) + below(top, more_max, more_sum);
     *max = top;
 }
 
@@ -179,7 +190,7 @@ static void local_soft(const walk *w, const char *x, double *max, double *sum)
                 continue;
             }
             tile_numbers(w, x + k * w->io.size, width, top, sum + at);
-            tsr__convert(TSR_F64, max + at, w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32, top, width);
+            tsr__convert(TSR_F64, max + at, wide_of(w), top, width);
         }
 }
 
@@ -197,7 +208,7 @@ static void finish_soft(const walk *w, const char *x, const double *max, const d
                 row_finish(w, x, max[i], sum[i], y);
                 continue;
             }
-            tsr__convert(w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32, top, TSR_F64, max + at, width);
+            tsr__convert(wide_of(w), top, TSR_F64, max + at, width);
             tile_finish(w, x + skip, width, top, sum + at, y + skip);
         }
     tsr__row_end(&w->io);
@@ -281,13 +292,14 @@ static void tile_grad(const walk *w, const char *grad, const char *y, int64_t wi
 {
     const int64_t skip = w->step * w->io.size;
     float TSR__LINES wide_grad[WIDTH];
-    double TSR__LINES buffer[WIDTH];
+    double TSR__LINES buffer[WIDTH], own[WIDTH]; /* own: of f32 or f64 */
 
+    tsr__convert(wide_of(w), own, TSR_F64, sum, width);
     for (int64_t i = 0; i < w->n; i++) {
         void *to = tsr__row_room(&w->io, out + i * skip, buffer);
 
         w->parts->columns_grad(w->log, tsr__row_load(&w->io, grad + i * skip, width, wide_grad),
-                               tsr__row_load(&w->io, y + i * skip, width, buffer), width, sum, to);
+                               tsr__row_load(&w->io, y + i * skip, width, buffer), width, own, to);
         tsr__row_store(&w->io, to, width, out + i * skip);
     }
 }

@@ -1,58 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unfold_back.inc.h - body of unfold_back.c for one dtype: needs T (stored), ACC (computed), LD,
-   ST, ADD and FN; undefines them. */
+/* unfold_back.inc.h - a line of sums of unfold_back.c for one dtype; see fast_types.inc.h. */
 
-/* By definition: every run [p, k] is asked whether it meets output i. */
-static void FN(naive)(const unfolding *u, const void *in, void *out)
+/* sum += x, of which elements are `by` apart. Those of 2 bytes, f16 and bf16, are brought together
+   and widened at once. */
+TSR__INLINE void FN(add)(tsr_dtype dtype, const T *x, int64_t by, int64_t n, WIDE *sum)
 {
-    const T *x = in;
-    T *y = out;
+    T near[LINE];
+    float wide[LINE];
 
-    for (int64_t o = 0; o < u->outer; o++)
-        for (int64_t i = 0; i < u->n; i++)
-            for (int64_t j = 0; j < u->inner; j++) {
-                ACC sum = 0;
-                for (int64_t p = 0; p < u->runs; p++)
-                    for (int64_t k = 0; k < u->size; k++)
-                        if (u->start + (u->first_run + p) * u->step + k == u->first + i)
-                            sum = ADD(sum, LD(x[((o * u->runs + p) * u->inner + j) * u->size + k]));
-                y[(o * u->n + i) * u->inner + j] = ST(sum);
-            }
+    if (sizeof(T) == 2) {
+        for (int64_t i = 0; by != 1 && i < n; i++)
+            near[i] = x[i * by];
+        tsr__half_widen(dtype, by == 1 ? x : near, n, wide);
+        for (int64_t i = 0; i < n; i++)
+            sum[i] = ADD(sum[i], (WIDE)wide[i]);
+    } else if (by == 1) {
+        for (int64_t i = 0; i < n; i++)
+            sum[i] = ADD(sum[i], (WIDE)LD(x[i]));
+    } else
+        for (int64_t i = 0; i < n; i++)
+            sum[i] = ADD(sum[i], (WIDE)LD(x[i * by]));
 }
 
-/* Those that meet output i are k = (i - start) mod step, and every step-th from there on. */
-static void FN(fast)(const unfolding *u, const void *in, void *out)
+TSR__INLINE void FN(give)(tsr_dtype dtype, const void *sums, int64_t n, T *y, int64_t to)
 {
-    const int64_t run = u->inner * u->size, at = u->first - u->start;
-    const int64_t next = run - u->step; /* from a run's element to the one of the run before */
+    const WIDE *sum = sums;
+    T near[LINE];
 
-    for (int64_t o = 0; o < u->outer; o++) {
-        const T *x = (const T *)in + o * u->runs * run;
-        T *y = (T *)out + o * u->n * u->inner;
-        int64_t least = tsr__modulo(at, u->step), end = (at - least) / u->step - u->first_run;
+    if (sizeof(T) == 2) {
+        tsr__half_narrow(dtype, sums, n, near);
+        for (int64_t i = 0; i < n; i++)
+            y[i * to] = near[i];
+    } else
+        for (int64_t i = 0; i < n; i++)
+            y[i * to] = ST(sum[i]);
+}
 
-        for (int64_t i = 0; i < u->n; i++, y += u->inner) {
-            /* run end - c is here with its element least + c step */
-            const int64_t c0 = end < u->runs ? 0 : end - u->runs + 1;
-            const T *from = x + (end - c0) * run + least + c0 * u->step;
-            int64_t n = end + 1 - c0, left = u->size - least - c0 * u->step;
+/* Outputs [e step + l, j] are those of run e with its element l, and of the runs before it, each
+   with one a step further on. */
+static void FN(line)(const unfolding *u, const line *at, const void *in, void *out)
+{
+    const int64_t by = at->along == BESIDE ? 1 : u->size, to = at->along == RUNS ? u->step : 1;
+    WIDE sum[LINE];
 
-            for (int64_t j = 0; j < u->inner; j++) {
-                ACC sum = 0;
-                for (int64_t c = 0, k = left; c < n && k > 0; c++, k -= u->step)
-                    sum = ADD(sum, LD(from[j * u->size - c * next]));
-                y[j] = ST(sum);
-            }
-            if (++least == u->step) {
-                least = 0;
-                end++;
-            }
-        }
+    memset(sum, 0, (size_t)at->n * sizeof *sum);
+    for (int64_t c = 0; c * u->step + at->l < u->size; c++) {
+        const int64_t e = at->e - c, k = c * u->step + at->l;
+        const T *x = in;
+        int64_t lo = 0, hi = at->n;
+
+        if (at->along == RUNS) {
+            lo = e < 0 ? -e : 0;
+            hi = u->runs - e < hi ? u->runs - e : hi;
+        } else if (e < 0 || e >= u->runs)
+            continue;
+        else if (at->along == BESIDE)
+            hi = u->size - k < hi ? u->size - k : hi;
+        if (lo >= hi)
+            continue;
+        x += (e * u->inner + at->j) * u->size + k + lo * by;
+        FN(add)(u->dtype, x, by, hi - lo, sum + lo);
     }
+    FN(give)(u->dtype, sum, at->n, out, to);
 }
-
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN

@@ -82,8 +82,10 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
     }
     if (is_type(d, "dtype")) {
         tsr_dtype dtype;
-        if (tsr__dtype_parse(text, n, &dtype, NULL) != TSR_OK)
-            return wrong_value(op, d, text, n, err);
+        tsr_error why = {0};
+        if (tsr__dtype_parse(text, n, &dtype, &why) != TSR_OK)
+            return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s: %s", op->name, (int)d->name_len,
+                             d->name, why.text);
         value.i[value.n++] = dtype;
         p = stop;
     }

@@ -24,6 +24,7 @@ tsr_status tsr__grad_reciprocal(const tsr_grad_call *call);
 tsr_status tsr__grad_tanh(const tsr_grad_call *call);
 tsr_status tsr__grad_sigmoid(const tsr_grad_call *call);
 tsr_status tsr__grad_silu(const tsr_grad_call *call);
+tsr_status tsr__grad_mish(const tsr_grad_call *call);
 tsr_status tsr__grad_gelu(const tsr_grad_call *call);
 tsr_status tsr__grad_softplus(const tsr_grad_call *call);
 tsr_status tsr__grad_sin(const tsr_grad_call *call);

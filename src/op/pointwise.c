@@ -55,6 +55,11 @@ static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
     if (has_kernel(kind, TSR_I32))
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: there is none of %s, only of numbers",
                          s->op->name, tsr_dtype_name(dtype));
+    if (kind == TSR_POINTWISE_DIV)
+        return tsr__fail(
+            err, TSR_ERR_DTYPE,
+            "%s: %s has no fractions; floor_divide rounds down, trunc_divide towards 0",
+            s->op->name, tsr_dtype_name(dtype));
     return tsr__needs_float(s, err);
 }
 
@@ -391,6 +396,8 @@ const tsr_op tsr__ops_slopes[] = {
     {BACKWARD(SIGMOID, sigmoid), .inputs = "grad,y",
      .doc = "grad y (1 - y), with the output y of sigmoid", .cases = slope_cases},
     {BACKWARD(SILU, silu), .inputs = "grad,x", .doc = "grad times the slope of silu at x",
+     .cases = slope_cases},
+    {BACKWARD(MISH, mish), .inputs = "grad,x", .doc = "grad times the slope of mish at x",
      .cases = slope_cases},
     {BACKWARD(GELU, gelu), .inputs = "grad,x", .attrs = "tanh:bool=false",
      .doc = "grad times the slope of gelu at x", .cases = gelu_slope_cases},

@@ -61,7 +61,8 @@ struct tsr_tensor {
     int node_out;                /* and which of its outputs it is */
 };
 
-/* form.c: the form of a spec; it stays until the next one is asked for, or as long as it is held. */
+/* form.c: the form of a spec; it stays until the next one is asked for, or as long as it is held.
+   */
 tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, tsr_form **out);
 static inline tsr_form *tsr__form_hold(tsr_form *form)
 {

@@ -110,6 +110,13 @@ static void take_poison(tsr_msg_world *w, const tsr_control *c)
              TSR_ERROR_LEN - 40, c->text);
 }
 
+static bool is_known(const tsr_msg_world *w, const tsr_control *c)
+{
+    const tsr_error *own = &w->base.ctx->error;
+
+    return own->code && c->rank < w->base.rank && strncmp(own->text, c->text, TSR_ERROR_LEN) == 0;
+}
+
 static void take(tsr_msg_world *w, const tsr_control *c)
 {
     if (c->magic != TSR_HEAD_MAGIC || c->rank < 0 || c->rank >= w->base.size)
@@ -124,6 +131,8 @@ static void take(tsr_msg_world *w, const tsr_control *c)
         peer->left_sent = c->sent;
         peer->left_received = c->received;
         w->n_left++;
+        if (c->code != TSR_OK && is_known(w, c))
+            w->base.ctx->error_known = true;
     }
 }
 
@@ -283,9 +292,12 @@ void tsr__message_quiesce(tsr_msg_world *w)
 
 /* ---- leaving --------------------------------------------------------------------------------- */
 
-/* With the failure, if there is one: the goodbye may overtake the failed rank's own word. */
+/* With the failure, if there is one, and this rank's own rather than what it heard: the goodbye may
+   overtake the failed rank's own word. */
 static void say_goodbye(tsr_msg_world *w)
 {
+    const tsr_error *own = &w->base.ctx->error, *why = own->code ? own : &w->broken;
+
     for (int i = 0; i < w->base.size; i++) {
         tsr_peer *peer = &w->peer[i];
         if (i == w->base.rank)
@@ -293,10 +305,10 @@ static void say_goodbye(tsr_msg_world *w)
         peer->goodbye = (tsr_control){.magic = TSR_HEAD_MAGIC,
                                       .kind = TSR_CONTROL_GOODBYE,
                                       .rank = w->base.rank,
-                                      .code = (int32_t)w->broken.code,
+                                      .code = (int32_t)(w->broken.code ? why->code : TSR_OK),
                                       .sent = peer->sent,
                                       .received = peer->received};
-        memcpy(peer->goodbye.text, w->broken.text, sizeof peer->goodbye.text);
+        memcpy(peer->goodbye.text, why->text, sizeof peer->goodbye.text);
         tell(w, i, &peer->goodbye, sizeof peer->goodbye);
     }
 }
