@@ -157,7 +157,7 @@ static void prices(void **state)
     m.kind = TSR_STEP_ALL_REDUCE;
     close_to(tsr__move_seconds(&c, &m), 100 + 6 * 2 + 2 * 64 * 0.75 / 4 + 16.0 / 16);
     m.kind = TSR_STEP_ALL_TO_ALL;
-    close_to(tsr__move_seconds(&c, &m), 107 + 3 * 2 + 256 * 0.75 / 4 + 16.0 / 16);
+    close_to(tsr__move_seconds(&c, &m), 107 + 3 * 2 + 256 * 0.75 / 4 + 64.0 / 16);
     m.after = 32;
     close_to(tsr__move_seconds(&c, &m), 107 + 3 * 2 + 64 * 0.75 / 4 + 16.0 / 16);
     m.after = 256;
