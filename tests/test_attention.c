@@ -316,6 +316,29 @@ static tsr_status gathered_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* A dim that does not go around is not sharded, or one rank would do all the work: heads instead of
+   the batch, or rows. */
+static tsr_status spread_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_zeros(mesh, "f32[1,4,1024,64]@[S(2)]");
+    tsr_tensor *one = tsr_zeros(mesh, "f32[1,1,1024,64]@[S(2)]"), *y, *lse, *g[3];
+    (void)arg;
+
+    CHECK(is_at(tsr_attention(x, x, x, NULL, NULL, NULL), "[S(1)]"));
+    y = tsr_attention(one, one, one, NULL, NULL, &lse);
+    CHECK(is_at(y, "[S(2)]"));
+    CHECK(tsr_attention_backward(y, one, one, one, y, lse, NULL, NULL, NULL, g, NULL) == TSR_OK);
+    CHECK(is_at(g[0], "[S(2)]") && is_at(g[1], "[P(sum)]"));
+    return TSR_OK;
+}
+
+static void work_is_shared(void **state)
+{
+    (void)state;
+    pass_on("2", spread_job, NULL);
+    pass_on("4", spread_job, NULL);
+}
+
 static void little_travels(void **state)
 {
     (void)state;
@@ -330,6 +353,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_on_whole_inputs),
         cmocka_unit_test(little_travels),
+        cmocka_unit_test(work_is_shared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

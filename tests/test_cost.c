@@ -142,8 +142,8 @@ static void from_a_file(void **state)
 }
 
 /* ALGORITHMS: all-gather and reduce-scatter (p-1)a + n(p-1)/p b, all-reduce the sum of both, all to
-   all (p-1)a + local(p-1)/p b, exchange peers a + bytes b; slices, and the own share of every move,
-   cost their copy. */
+   all (p-1)a + local(p-1)/p b with the larger part, exchange peers a + bytes b; slices, and the own
+   share of every move, cost their copy. */
 static void prices(void **state)
 {
     tsr_cost c = parse("latency=2/3,bandwidth=4/8,step=100,shuffle=7,memory=16");
@@ -157,7 +157,10 @@ static void prices(void **state)
     m.kind = TSR_STEP_ALL_REDUCE;
     close_to(tsr__move_seconds(&c, &m), 100 + 6 * 2 + 2 * 64 * 0.75 / 4 + 16.0 / 16);
     m.kind = TSR_STEP_ALL_TO_ALL;
+    close_to(tsr__move_seconds(&c, &m), 107 + 3 * 2 + 256 * 0.75 / 4 + 64.0 / 16);
+    m.after = 32;
     close_to(tsr__move_seconds(&c, &m), 107 + 3 * 2 + 64 * 0.75 / 4 + 16.0 / 16);
+    m.after = 256;
     m.kind = TSR_STEP_EXCHANGE;
     close_to(tsr__move_seconds(&c, &m), 100 + 3 * 2 + 48.0 / 4 + (256 - 48) / 16.0);
     m.kind = TSR_STEP_SLICE;

@@ -53,13 +53,19 @@ bool tsr__cost_equal(const tsr_cost *a, const tsr_cost *b)
            a->reproducible == b->reproducible && a->randomise == b->randomise && a->seed == b->seed;
 }
 
+/* The larger part of an all-to-all: of a dim smaller than the group few ranks get all. */
+static double shuffled(const tsr_move *move)
+{
+    return fmax(move->before, move->after);
+}
+
 double tsr__move_bytes(const tsr_move *move)
 {
     double share = (move->group - 1.0) / move->group;
 
     switch (move->kind) {
     case TSR_STEP_ALL_GATHER: return move->after * share;
-    case TSR_STEP_ALL_TO_ALL:
+    case TSR_STEP_ALL_TO_ALL: return shuffled(move) * share;
     case TSR_STEP_REDUCE_SCATTER: return move->before * share;
     case TSR_STEP_ALL_REDUCE: return 2 * move->before * share;
     case TSR_STEP_EXCHANGE: return move->bytes;
@@ -76,7 +82,7 @@ static double own_bytes(const tsr_move *move)
     case TSR_STEP_SLICE:
     case TSR_STEP_TO_PARTIAL: return move->after;
     case TSR_STEP_ALL_GATHER: return move->after / move->group;
-    case TSR_STEP_ALL_TO_ALL:
+    case TSR_STEP_ALL_TO_ALL: return shuffled(move) / move->group;
     case TSR_STEP_REDUCE_SCATTER:
     case TSR_STEP_ALL_REDUCE: return move->before / move->group;
     case TSR_STEP_EXCHANGE: return move->after > move->bytes ? move->after - move->bytes : 0;
