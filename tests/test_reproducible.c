@@ -241,6 +241,10 @@ static const struct {
     {"mean", "f64[37,1000] dims=1"},
     {"softmax", "f64[37,1000]"},
     {"softmax", "f64[300,37] dim=0"},
+    {"softmax", "f64[300,2] dim=0"}, /* single rows, side by side elsewhere */
+    {"log_softmax", "f64[300,3] dim=0"},
+    {"softmax_backward", "f64[300,3] f64[300,3] dim=0"},
+    {"logsumexp", "f64[300,3] dims=0"},
     {"batch_norm", "f64[12,6,9,5] f64[6] f64[6]"},
     {"group_norm", "f64[6,12,9,5] f64[12] f64[12] groups=3"},
     {"bag_sum", "f64[50,33] i64[300]<50 i64[20]/300"},

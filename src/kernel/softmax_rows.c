@@ -22,6 +22,7 @@ typedef struct walk {
     const tsr_soft_parts *parts;
     tsr_row_io io;
     bool log;
+    bool along; /* rows lie along memory: none beside them */
     int64_t outer, n, step;
 } walk;
 
@@ -48,7 +49,9 @@ static walk walk_of(const tsr_kernel_call *call, tsr_softmax_kind kind)
         .step = tsr__product(x->shape.ndim - dim - 1, x->shape.size + dim + 1),
     };
 
-    w.io = tsr__row_io(x, w.step == 1 ? w.n : least(w.step, WIDTH), call->out[0].data);
+    /* a part may have a single row of those that lie side by side elsewhere */
+    w.along = w.step == 1 && (!call->reproducible || dim == x->shape.ndim - 1);
+    w.io = tsr__row_io(x, w.along ? w.n : least(w.step, WIDTH), call->out[0].data);
     return w;
 }
 
@@ -185,7 +188,7 @@ static void local_soft(const walk *w, const char *x, double *max, double *sum)
         for (int64_t k = 0; k < w->step; k += WIDTH) {
             const int64_t width = least(WIDTH, w->step - k), at = i * w->step + k;
 
-            if (w->step == 1) {
+            if (w->along) {
                 row_numbers(w, x, max + i, sum + i);
                 continue;
             }
@@ -204,7 +207,7 @@ static void finish_soft(const walk *w, const char *x, const double *max, const d
             const int64_t width = least(WIDTH, w->step - k), at = i * w->step + k;
             const int64_t skip = k * w->io.size;
 
-            if (w->step == 1) {
+            if (w->along) {
                 row_finish(w, x, max[i], sum[i], y);
                 continue;
             }
@@ -320,13 +323,13 @@ static void backward(const tsr_kernel_call *call, const walk *w, int steps, doub
             const int64_t at = i * slab + k * w->io.size;
             double *sum = numbers ? numbers + i * w->step + k : own;
 
-            if (w->step == 1 && steps & LOCAL)
+            if (w->along && steps & LOCAL)
                 *sum = row_sum(w, grad + at, y + at);
-            if (w->step == 1 && steps & FINISH)
+            if (w->along && steps & FINISH)
                 row_grad(w, grad + at, y + at, *sum, out + at);
-            if (w->step != 1 && steps & LOCAL)
+            if (!w->along && steps & LOCAL)
                 tile_sums(w, grad + at, y + at, width, sum);
-            if (w->step != 1 && steps & FINISH)
+            if (!w->along && steps & FINISH)
                 tile_grad(w, grad + at, y + at, width, sum, out + at);
         }
     if (steps & FINISH)
@@ -404,9 +407,9 @@ static void forward(const tsr_kernel_call *call, tsr_softmax_kind kind)
             const int64_t width = least(WIDTH, w.step - k);
             const int64_t at = i * slab + k * w.io.size;
 
-            if (w.step == 1 && w.n <= ROW)
+            if (w.along && w.n <= ROW)
                 row(&w, x + at, y + at);
-            else if (w.step == 1) {
+            else if (w.along) {
                 row_numbers(&w, x + at, top, sum);
                 row_finish(&w, x + at, top[0], sum[0], y + at);
             } else {
