@@ -324,7 +324,7 @@ static void pointwise(const tsr_kernel_call *call, int op)
     touched = (size_t)tsr__operand_count(&call->out[0]) * w.out_size;
     for (int k = 0; k < w.n_in; k++)
         touched += (size_t)tsr__operand_count(&call->in[k]) * w.size[k];
-    /* a copy would touch twice its bytes; what two ranks touch, 16 MiB each, is just in the cache */
+    /* a copy would touch twice its bytes; 16 MiB for each of two ranks just stay in the cache */
     w.stream = tsr__stream_pays(touched / 16 * 7, row, (uintptr_t)w.out);
     for (int k = 0; k < w.n_in; k++) {
         in[k] = call->in[k].data;
