@@ -13,6 +13,7 @@
 #include "kernel/kernels.h"
 #include "kernel/onednn.h"
 #include "kernel/sku.h"
+#include "kernel/steady.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -184,9 +185,8 @@ static void gemm(const job *w, tsr_dtype dtype, bool turn_a, bool turn_b, int64_
     const int64_t lda = turn_a ? m : k, ldb = turn_b ? k : n;
 
     if (w->steady) {
-        tsr__blas_gemm_steady(dtype, m, n, k, a,
-                              (const int64_t[]){turn_a ? 1 : lda, turn_a ? lda : 1}, b,
-                              (const int64_t[]){turn_b ? 1 : ldb, turn_b ? ldb : 1}, add, c, n);
+        tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){turn_a ? 1 : lda, turn_a ? lda : 1},
+                         b, (const int64_t[]){turn_b ? 1 : ldb, turn_b ? ldb : 1}, add, c, n);
         return;
     }
     if (dtype == TSR_F32 && tsr__onednn_gemm_f32(turn_a, turn_b, m, n, k, a, b, add, c))

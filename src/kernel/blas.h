@@ -23,11 +23,4 @@ void tsr__blas_gemm_tn(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const v
 void tsr__blas_gemm_tt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                        const void *b, int64_t ldb, bool add, void *c, int64_t ldc);
 
-/* c[m,n] (+)= a b with elements of a and b any distances apart, [row, column]; slower, but the
-   order in which an element is summed up depends on k alone, not on where it is in c nor on m
-   and n. */
-void tsr__blas_gemm_steady(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
-                           const int64_t a_step[2], const void *b, const int64_t b_step[2],
-                           bool add, void *c, int64_t ldc);
-
 #endif

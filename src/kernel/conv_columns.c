@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 #include "base/half.h"
 #include "kernel/blas.h"
+#include "kernel/steady.h"
 
 #include <string.h>
 
@@ -103,11 +104,11 @@ static void multiply(const run *r, void *x, void *w, void *y)
         if (r->what != TSR_CONV_X && !r->same)
             r->fn.gather(g, from, to, x, columns);
         if (r->steady && r->what == TSR_CONV_Y)
-            tsr__blas_gemm_steady(r->wide, g->yc, n, terms, w, (const int64_t[]){terms, 1}, columns,
-                                  (const int64_t[]){step, 1}, true, some, g->y_count);
+            tsr__steady_gemm(r->wide, g->yc, n, terms, w, (const int64_t[]){terms, 1}, columns,
+                             (const int64_t[]){step, 1}, true, some, g->y_count);
         else if (r->steady) /* of w: there is no other */
-            tsr__blas_gemm_steady(r->wide, g->yc, terms, n, some, (const int64_t[]){g->y_count, 1},
-                                  columns, (const int64_t[]){1, step}, true, w, terms);
+            tsr__steady_gemm(r->wide, g->yc, terms, n, some, (const int64_t[]){g->y_count, 1},
+                             columns, (const int64_t[]){1, step}, true, w, terms);
         else if (r->what == TSR_CONV_Y)
             tsr__blas_gemm(r->wide, g->yc, n, terms, w, terms, columns, step, true, some,
                            g->y_count);

@@ -11,6 +11,7 @@
 #include "kernel/index.h"
 #include "kernel/kernels.h"
 #include "kernel/sku.h"
+#include "kernel/steady.h"
 
 #include <limits.h>
 #include <string.h>
@@ -277,10 +278,10 @@ static void gemm(const walk *w, int64_t m, int64_t n, int64_t k, const void *a, 
                  const void *b, const matrix *mb, void *c, int64_t ldc)
 {
     if (w->steady)
-        tsr__blas_gemm_steady(
-            w->dtype, m, n, k, a,
-            (const int64_t[]){ma->turned ? 1 : ma->far, ma->turned ? ma->far : 1}, b,
-            (const int64_t[]){mb->turned ? 1 : mb->far, mb->turned ? mb->far : 1}, false, c, ldc);
+        tsr__steady_gemm(w->dtype, m, n, k, a,
+                         (const int64_t[]){ma->turned ? 1 : ma->far, ma->turned ? ma->far : 1}, b,
+                         (const int64_t[]){mb->turned ? 1 : mb->far, mb->turned ? mb->far : 1},
+                         false, c, ldc);
     else if (ma->turned && mb->turned)
         tsr__blas_gemm_tt(w->dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
     else if (ma->turned)

@@ -11,6 +11,7 @@
 #include "kernel/onednn.h"
 #include "kernel/reference.h"
 #include "kernel/sku.h"
+#include "kernel/steady.h"
 
 enum { TILE = 256 }; /* three tiles of f32: 768 KiB */
 
@@ -54,9 +55,8 @@ static void gemm(const factors *f, tsr_dtype dtype, int64_t m, int64_t n, int64_
                  int64_t lda, const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
 {
     if (f->steady)
-        tsr__blas_gemm_steady(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
-                              (const int64_t[]){f->turned ? 1 : ldb, f->turned ? ldb : 1}, add, c,
-                              ldc);
+        tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
+                         (const int64_t[]){f->turned ? 1 : ldb, f->turned ? ldb : 1}, add, c, ldc);
     else if (f->turned)
         tsr__blas_gemm_nt(dtype, m, n, k, a, lda, b, ldb, add, c, ldc);
     else
