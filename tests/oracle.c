@@ -17,7 +17,7 @@ static const char USAGE[] =
     "  --mesh M            propagation: only cases on this mesh; numeric: run on it (2x2)\n"
     "  --world W           numeric: thread (default) or mpi\n"
     "  --placements P      numeric: all (default) or random:SEED:COUNT\n"
-    "  --op NAME           must be there: \"aten.mm.default\", \"mm\" or \"conv\"; repeatable\n"
+    "  --op NAME           must be there: \"aten.mm.default\", \"mm\" or \"conv\", or all; repeatable\n"
     "  --exceptions FILE   PyTorch's mistakes; default: oracle_exceptions.jsonl beside FILE, else\n"
     "                      the project's\n"
     "  --json              print what we chose, one line of JSON per case, on stdout\n";
@@ -50,6 +50,8 @@ static bool is_named(const run *r, const char *op)
         const char *name = r->opts.op[i];
         const char *tail = strncmp(name, "aten.", 5) == 0 ? name + 5 : name;
         size_t n = strlen(tail);
+        if (strcmp(name, "all") == 0)
+            return true;
         if (strncmp(rest, tail, n) == 0 && (rest[n] == 0 || rest[n] == '.'))
             return true;
     }
@@ -85,7 +87,8 @@ static void print_way(const oracle_case *c, const tsr_op_way *way)
         fprintf(stderr, "\n    %s: PyTorch %s, we %s", tsr_spec_text(&c->in[k], in, sizeof in),
                 tsr_placements_text(&c->use[k], a, sizeof a),
                 tsr_placements_text(&way->in[k], b, sizeof b));
-    fprintf(stderr, "\n    output: PyTorch %s, we %s\n", tsr_placements_text(&c->out, a, sizeof a),
+    fprintf(stderr, "\n    output: PyTorch %s, we %s\n",
+            tsr_placements_text(&c->out[0], a, sizeof a),
             tsr_placements_text(&way->out[0], b, sizeof b));
 }
 

@@ -52,9 +52,10 @@ typedef struct oracle_case {
     const char *op; /* ours */
     int n_in, n_attrs;
     tsr_spec in[TSR_OP_INPUTS], use[TSR_OP_INPUTS]; /* given, and what PyTorch brings them to */
-    tsr_spec out;                                   /* what PyTorch gets */
-    int aten_out;                                   /* which of aten's outputs that is */
-    int aten_place[TSR_OP_INPUTS];                  /* where an input stands among aten's tensors */
+    int n_out;
+    tsr_spec out[TSR_OP_OUTPUTS];  /* what PyTorch gets */
+    int aten_out;                  /* which of aten's outputs the first of them is */
+    int aten_place[TSR_OP_INPUTS]; /* where an input stands among aten's tensors */
     char attr[ORACLE_ATTRS][TSR_TEXT_LEN];
     double cost_us; /* PyTorch's */
 } oracle_case;

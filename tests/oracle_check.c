@@ -103,7 +103,10 @@ static bool rule_matches(const lookup *l, const tsr_rule *rule, int m)
     for (int k = 0; k < l->c->n_in; k++)
         if (!input_matches(l, &l->c->use[k].place[m], &rule->in[k].place))
             return false;
-    return tsr__placement_equal(&l->c->out.place[m], &rule->out[0].place);
+    for (int k = 0; k < l->c->n_out; k++)
+        if (!tsr__placement_equal(&l->c->out[k].place[m], &rule->out[k].place))
+            return false;
+    return true;
 }
 
 /* With a rule for every mesh dim: were the moves free, and do the shards fit together? */
@@ -114,16 +117,16 @@ static bool complete(const lookup *l)
 
     if (moves_us(l->c, l->c->use, l->in, &us, NULL) != TSR_OK || us > 0)
         return false;
-    return !op->fits || op->fits(&l->schema, l->in, &l->c->out);
+    return !op->fits || op->fits(&l->schema, l->in, l->c->out);
 }
 
 static bool match_from(lookup *l, int m)
 {
     const oracle_case *c = l->c;
 
-    if (m == c->out.mesh.ndim)
+    if (m == c->out[0].mesh.ndim)
         return complete(l);
-    if (c->out.mesh.size[m] == 1)
+    if (c->out[0].mesh.size[m] == 1)
         return match_from(l, m + 1);
     for (int r = 0; r < l->rules.n; r++) {
         if (!rule_matches(l, &l->rules.rule[r], m))

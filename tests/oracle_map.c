@@ -110,6 +110,20 @@ static bool reduction(aten_call *a)
     return true;
 }
 
+/* x, the shape of the last dims, weight and bias or null, eps; a bias alone has no place in `in` */
+static bool layer_norm(aten_call *a)
+{
+    const json_t *eps = json_array_get(a->args, 4), *shape = json_array_get(a->args, 1);
+    const bool weight = json_is_string(json_array_get(a->args, 2));
+    const bool bias = json_is_string(json_array_get(a->args, 3));
+
+    if (!json_is_array(shape) || !json_is_number(eps) || (bias && !weight))
+        return false;
+    snprintf(a->c->attr[a->c->n_attrs++], TSR_TEXT_LEN, "n_dims=%zu", json_array_size(shape));
+    snprintf(a->c->attr[a->c->n_attrs++], TSR_TEXT_LEN, "eps=%.17g", json_number_value(eps));
+    return a->c->n_in == 1 + weight + bias;
+}
+
 /* x, dim, and false, or a dtype that is not given */
 static bool softmax(aten_call *a)
 {
@@ -306,7 +320,21 @@ static const aten_row ROWS[] = {
     {"aten.addmm.default", "matmul", addmm},
     {"aten.add.Tensor", "add", two_tensors},
     {"aten.mul.Tensor", "mul", two_tensors},
+    {"aten.sub.Tensor", "sub", two_tensors},
+    {"aten.div.Tensor", "div", two_tensors},
+    {"aten.pow.Tensor_Tensor", "pow", two_tensors},
+    {"aten.maximum.default", "maximum", two_tensors},
+    {"aten.minimum.default", "minimum", two_tensors},
     {"aten.neg.default", "neg", one_tensor},
+    {"aten.abs.default", "abs", one_tensor},
+    {"aten.exp.default", "exp", one_tensor},
+    {"aten.log.default", "log", one_tensor},
+    {"aten.sqrt.default", "sqrt", one_tensor},
+    {"aten.rsqrt.default", "rsqrt", one_tensor},
+    {"aten.tanh.default", "tanh", one_tensor},
+    {"aten.sigmoid.default", "sigmoid", one_tensor},
+    {"aten.silu.default", "silu", one_tensor},
+    {"aten.gelu.default", "gelu", one_tensor},
     {"aten.relu.default", "relu", one_tensor},
     {"aten.sum.default", "sum", one_tensor},
     {"aten.sum.dim_IntList", "sum", reduction},
@@ -314,7 +342,11 @@ static const aten_row ROWS[] = {
     {"aten.mean.dim", "mean", reduction},
     {"aten.max.default", "max", one_tensor},
     {"aten.amax.default", "max", reduction},
+    {"aten.min.default", "min", one_tensor},
+    {"aten.amin.default", "min", reduction},
+    {"aten.native_layer_norm.default", "layer_norm", layer_norm},
     {"aten._softmax.default", "softmax", softmax},
+    {"aten._log_softmax.default", "log_softmax", softmax},
     {"aten.softmax.int", "softmax", softmax},
     {"aten.cat.default", "cat", cat},
     {"aten.stack.default", "stack", cat},
@@ -415,25 +447,31 @@ done:
     return st;
 }
 
-/* The output's placements, on the shape that our op finds. */
-static tsr_status read_output(oracle_case *c, tsr_error *err)
+/* The outputs' placements, on the shapes that our op finds. */
+static tsr_status read_outputs(oracle_case *c, tsr_error *err)
 {
     const json_t *out = json_object_get(c->line.json, "out");
     const char *attrs[ORACLE_ATTRS];
-    const char *text = json_string_value(json_array_get(out, (size_t)c->aten_out));
+    const int given = (int)json_array_size(out) - c->aten_out;
     tsr_schema schema;
-    tsr_spec like;
     tsr_status st;
 
     for (int i = 0; i < c->n_attrs; i++)
         attrs[i] = c->attr[i];
-    if (!text)
+    if (given < 1)
         return tsr__fail(err, TSR_ERR_FORMAT, "output %d of %s is not among the %zu of out",
                          c->aten_out, c->op, json_array_size(out));
     TSR_TRY(tsr_schema_make(tsr_op_find(NULL, c->op), c->use, c->n_in, attrs, c->n_attrs, &schema,
                             err));
-    like = (tsr_spec){schema.out_dtype[0], schema.out_shape[0], schema.in[0].mesh, {{0}}};
-    TSR_TRY(tsr_placements_parse(text, &like, &c->out, err));
+    c->n_out = schema.n_out < given ? schema.n_out : given;
+    for (int k = 0; k < c->n_out; k++) {
+        const char *text = json_string_value(json_array_get(out, (size_t)(c->aten_out + k)));
+        tsr_spec like = {schema.out_dtype[k], schema.out_shape[k], schema.in[0].mesh, {{0}}};
+
+        if (!text)
+            TSR_TRY(tsr__fail(err, TSR_ERR_FORMAT, "out[%d] is no text", c->aten_out + k));
+        TSR_TRY(tsr_placements_parse(text, &like, &c->out[k], err));
+    }
 done:
     return st;
 }
@@ -451,7 +489,7 @@ static oracle_result map_part(const oracle_case *like, const json_t *args, const
     TSR_TRY(read_tensors(out, args, err));
     if (!row->map(&(aten_call){args, out}))
         return ORACLE_NOT_THERE;
-    TSR_TRY(read_output(out, err));
+    TSR_TRY(read_outputs(out, err));
 done:
     return st == TSR_OK ? ORACLE_PASSED : ORACLE_FAILED;
 }
