@@ -2,6 +2,7 @@
 /* test_pointwise.c - the typed functions of pointwise ops on placed tensors, by values worked out
    by hand; the same in place and over lists; numbers that change without a new plan; and calls that
    cannot be: one sentence each. */
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,6 +155,56 @@ static tsr_status integers_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* Where formulas that one would write first lose digits, or overflow. */
+static tsr_status hyperbolic_job(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        tsr_tensor *(*of)(tsr_tensor *);
+        double (*want)(double);
+        double first; /* of its domain */
+    } functions[] = {
+        {tsr_sinh, sinh, -INFINITY},
+        {tsr_asinh, asinh, -INFINITY},
+        {tsr_acosh, acosh, 1},
+    };
+    static const double at[] = {0,        1e-300, -1e-12, 3e-7, -1e-3, 0.5,  1,    1 + 1e-12,
+                                1 + 1e-6, 1.01,   -2,     30,   -700,  1e10, 1e160};
+    enum { POINTS = sizeof at / sizeof *at };
+    (void)arg;
+
+    for (int f = 0; f < 3; f++)
+        for (int i = 0; i < POINTS; i++) {
+            double y, want = functions[f].want(at[i]);
+            tsr_tensor *x = tsr_full(mesh, "f64[1]@[S(0)]", at[i]);
+
+            if (at[i] < functions[f].first)
+                continue;
+            CHECK(tsr_to_host(functions[f].of(x), &y, sizeof y) == TSR_OK);
+            if (!(fabs(y - want) <= 4 * DBL_EPSILON * fabs(want)) && y != want)
+                fprintf(stderr, "function %d of %g is %.17g, not %.17g\n", f, at[i], y, want);
+            CHECK(fabs(y - want) <= 4 * DBL_EPSILON * fabs(want) || y == want);
+        }
+    return TSR_OK;
+}
+
+static tsr_status slopes_at_zero_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const name[] = {"sinh", "asinh", "atanh"};
+    (void)arg;
+
+    for (int f = 0; f < 3; f++) {
+        tsr_tensor *x = tsr_full(mesh, "f64[1]@[S(0)]", 0), *y, *slope;
+        double got;
+
+        y = tsr_op_run(mesh, name[f], &x, 1, NULL, 0);
+        CHECK(tsr_op_grad(mesh, name[f], &x, 1, NULL, 0, &y,
+                          (tsr_tensor *[]){tsr_full(mesh, "f64[1]@[S(0)]", 1)}, NULL,
+                          &slope) == TSR_OK);
+        CHECK(slope && tsr_to_host(slope, &got, sizeof got) == TSR_OK && got == 1);
+    }
+    return TSR_OK;
+}
+
 static tsr_status inplace_job(tsr_mesh *mesh, void *arg)
 {
     static const char *const specs[] = {"f64[6]@[S(0)]", "f64[6]@[R]", "f64[6]@[P(sum)]"};
@@ -235,6 +286,13 @@ static void integers(void **state)
     pass_on("4", integers_job, NULL);
 }
 
+static void hyperbolic(void **state)
+{
+    (void)state;
+    pass_on("2", hyperbolic_job, NULL);
+    pass_on("2", slopes_at_zero_job, NULL);
+}
+
 static void in_place(void **state)
 {
     (void)state;
@@ -285,7 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values), cmocka_unit_test(integers), cmocka_unit_test(in_place),
-        cmocka_unit_test(steps),  cmocka_unit_test(refused),
+        cmocka_unit_test(steps),  cmocka_unit_test(refused),  cmocka_unit_test(hyperbolic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

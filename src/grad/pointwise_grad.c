@@ -177,6 +177,32 @@ tsr_status tsr__grad_silu(const tsr_grad_call *c)
     return TSR_OK;
 }
 
+tsr_status tsr__grad_sinh(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_mul(c->grad_out[0], tsr_cosh(c->in[0]));
+    return TSR_OK;
+}
+
+/* 1 / sqrt(x^2 + 1) */
+tsr_status tsr__grad_asinh(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_mul(c->grad_out[0], tsr_rsqrt(tsr_affine(tsr_square(c->in[0]), 1, 1)));
+    return TSR_OK;
+}
+
+/* 1 / sqrt(x^2 - 1), by the factors of that */
+tsr_status tsr__grad_acosh(const tsr_grad_call *c)
+{
+    tsr_tensor *x = c->in[0];
+
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_mul(c->grad_out[0], tsr_mul(tsr_rsqrt(tsr_affine(x, 1, -1)),
+                                                        tsr_rsqrt(tsr_affine(x, 1, 1))));
+    return TSR_OK;
+}
+
 tsr_status tsr__grad_mish(const tsr_grad_call *c)
 {
     if (c->wanted[0])

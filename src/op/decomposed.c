@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decomposed.c - ops that are texts of others: shapes, sharding and gradients follow from these. */
 #include "op/families.h"
+#include "op/gradients.h"
 
 static const char *const unary_cases[] = {
     "f64[8]", "f64[7]", "f64[4,6]", "f64[5,3]", NULL,
@@ -42,7 +43,9 @@ const tsr_op tsr__ops_decomposed[] = {
     {.name = "sinh",
      .inputs = "x",
      .doc = "hyperbolic sine",
-     .means = "affine(sub(exp(x), exp(neg(x))), mul=0.5)",
+     .means = "mul(tanh(x), cosh(x))", /* by e^x little would be left near 0 */
+     .grad = tsr__grad_sinh,
+     .saves = "x",
      .cases = unary_cases},
     {.name = "cosh",
      .inputs = "x",
@@ -52,12 +55,19 @@ const tsr_op tsr__ops_decomposed[] = {
     {.name = "asinh",
      .inputs = "x",
      .doc = "inverse of the hyperbolic sine",
-     .means = "mul(sign(x), log(add(abs(x), sqrt(affine(mul(x, x), add=1)))))",
+     /* log(1 + a + a / (1/a + sqrt(1/a^2 + 1))) for a = |x|: near 0 as exact as far from it */
+     .means = "mul(sign(x), log1p(add(abs(x), div(abs(x), add(reciprocal(abs(x)), "
+              "sqrt(affine(square(reciprocal(abs(x))), add=1)))))))",
+     .grad = tsr__grad_asinh,
+     .saves = "x",
      .cases = unary_cases},
     {.name = "acosh",
      .inputs = "x",
      .doc = "inverse of the hyperbolic cosine, of x from 1 on",
-     .means = "log(add(x, sqrt(affine(mul(x, x), add=-1))))",
+     /* log(1 + t + sqrt(t) sqrt(t + 2)) for t = x - 1, exact near 1 */
+     .means = "log1p(add(affine(x, add=-1), mul(sqrt(affine(x, add=-1)), sqrt(affine(x, add=1)))))",
+     .grad = tsr__grad_acosh,
+     .saves = "x",
      .cases = positive_cases},
     {.name = "atanh",
      .inputs = "x",
