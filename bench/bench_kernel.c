@@ -4,6 +4,7 @@
    bound, less is slower). */
 #include "kernel/blas.h"
 #include "kernel/kernels.h"
+#include "kernel/norm.h"
 #include "kernel/resample.h"
 
 #include <cblas.h>
@@ -120,11 +121,13 @@ static tsr_operand operand(tsr_dtype dtype, int64_t rows, int64_t columns)
     return x;
 }
 
-static job make(tsr_kernel kernel, int n_in, tsr_operand a, tsr_operand b, tsr_operand out)
+static job make(tsr_kernel kernel, int kind, int n_in, tsr_operand a, tsr_operand b,
+                tsr_operand out)
 {
     return (job){.run = run_kernel,
                  .kernel = kernel,
-                 .call = {.n_in = n_in,
+                 .call = {.kind = kind,
+                          .n_in = n_in,
                           .n_out = 1,
                           .in = {a, b, {.shape = {.ndim = -1}}},
                           .out = {out},
@@ -142,7 +145,7 @@ static void bench_matmul(int64_t n)
 {
     static const tsr_dtype dtypes[] = {TSR_F32, TSR_BF16, TSR_F16};
     job direct =
-        make(NULL, 2, operand(TSR_F32, n, n), operand(TSR_F32, n, n), operand(TSR_F32, n, n));
+        make(NULL, 0, 2, operand(TSR_F32, n, n), operand(TSR_F32, n, n), operand(TSR_F32, n, n));
     double bound;
 
     direct.run = run_sgemm;
@@ -150,8 +153,8 @@ static void bench_matmul(int64_t n)
     printf("sgemm called directly, %d^3: %.1f Gflop/s\n", (int)n,
            2e-9 * (double)(n * n * n) / bound);
     for (int d = 0; d < 3; d++) {
-        job j = make(tsr__kernel_matmul, 2, operand(dtypes[d], n, n), operand(dtypes[d], n, n),
-                     operand(dtypes[d], n, n));
+        job j = make(tsr__kernel_matmul, TSR_LINALG_MATMUL, 2, operand(dtypes[d], n, n),
+                     operand(dtypes[d], n, n), operand(dtypes[d], n, n));
 
         printf("  matmul %-4s                 %.2f of sgemm\n", tsr_dtype_name(dtypes[d]),
                bound / least_time(&j));
@@ -163,7 +166,8 @@ static void bench_matmul(int64_t n)
 /* Seconds per byte. */
 static void measure_memory(double *copy, double *read)
 {
-    job j = make(NULL, 1, operand(TSR_F32, 16, MIB), (tsr_operand){0}, operand(TSR_F32, 16, MIB));
+    job j =
+        make(NULL, 0, 1, operand(TSR_F32, 16, MIB), (tsr_operand){0}, operand(TSR_F32, 16, MIB));
 
     j.bytes = 64 * MIB;
     j.run = run_memcpy;
@@ -187,20 +191,26 @@ static void bench_pointwise(tsr_dtype dtype, double copy)
     job j;
 
     printf("%s 64 MiB against memcpy for the same traffic\n", tsr_dtype_name(dtype));
-    j = make(tsr__kernel_add, 2, operand(dtype, m, n), operand(dtype, m, n), operand(dtype, m, n));
+    j = make(tsr__kernel_pointwise, TSR_POINTWISE_ADD, 2, operand(dtype, m, n),
+             operand(dtype, m, n), operand(dtype, m, n));
     report("add equal shapes", &j, three);
-    j = make(tsr__kernel_add, 2, operand(dtype, m, n), operand(dtype, 1, n), operand(dtype, m, n));
+    j = make(tsr__kernel_pointwise, TSR_POINTWISE_ADD, 2, operand(dtype, m, n),
+             operand(dtype, 1, n), operand(dtype, m, n));
     report("add row vector", &j, two);
-    j = make(tsr__kernel_add, 2, operand(dtype, m, n), operand(dtype, m, 1), operand(dtype, m, n));
+    j = make(tsr__kernel_pointwise, TSR_POINTWISE_ADD, 2, operand(dtype, m, n),
+             operand(dtype, m, 1), operand(dtype, m, n));
     report("add column", &j, two);
-    j = make(tsr__kernel_mul, 2, operand(dtype, m, n), operand(dtype, 1, 1), operand(dtype, m, n));
+    j = make(tsr__kernel_pointwise, TSR_POINTWISE_MUL, 2, operand(dtype, m, n),
+             operand(dtype, 1, 1), operand(dtype, m, n));
     report("mul scalar", &j, two);
-    j = make(tsr__kernel_add, 2, operand(dtype, m * 128, 8), operand(dtype, 1, 8),
-             operand(dtype, m * 128, 8));
+    j = make(tsr__kernel_pointwise, TSR_POINTWISE_ADD, 2, operand(dtype, m * 128, 8),
+             operand(dtype, 1, 8), operand(dtype, m * 128, 8));
     report("add row vector of 8", &j, two);
-    j = make(tsr__kernel_neg, 1, operand(dtype, m, n), (tsr_operand){0}, operand(dtype, m, n));
+    j = make(tsr__kernel_pointwise, TSR_POINTWISE_NEG, 1, operand(dtype, m, n), (tsr_operand){0},
+             operand(dtype, m, n));
     report("neg", &j, two);
-    j = make(tsr__kernel_relu, 1, operand(dtype, m, n), (tsr_operand){0}, operand(dtype, m, n));
+    j = make(tsr__kernel_pointwise, TSR_POINTWISE_RELU, 1, operand(dtype, m, n), (tsr_operand){0},
+             operand(dtype, m, n));
     report("relu", &j, two);
 }
 
@@ -221,8 +231,9 @@ static void bench_reduce(tsr_dtype dtype, double read)
         const int64_t n = cases[k / 2].columns;
         const int64_t m = 64 * MIB / (int64_t)tsr_dtype_size(dtype) / n;
         const int dim = cases[k / 2].dim;
-        job j = make(k % 2 ? tsr__kernel_max : tsr__kernel_sum, 1, operand(dtype, m, n),
-                     (tsr_operand){0}, operand(dtype, dim ? m : 1, dim ? 1 : n));
+        job j =
+            make(tsr__kernel_reduce, k % 2 ? TSR_REDUCTION_MAX : TSR_REDUCTION_SUM, 1,
+                 operand(dtype, m, n), (tsr_operand){0}, operand(dtype, dim ? m : 1, dim ? 1 : n));
         char name[64];
 
         j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {dim}};
@@ -239,8 +250,8 @@ static void bench_softmax(double copy)
     for (int d = 0; d < 6; d++) {
         const tsr_dtype dtype = dtypes[d / 2];
         const double traffic = 2.0 * 4096 * 1024 * (double)tsr_dtype_size(dtype);
-        job j = make(tsr__kernel_softmax, 1, operand(dtype, 4096, 1024), (tsr_operand){0},
-                     operand(dtype, 4096, 1024));
+        job j = make(tsr__kernel_softmax, TSR_SOFTMAX, 1, operand(dtype, 4096, 1024),
+                     (tsr_operand){0}, operand(dtype, 4096, 1024));
         char name[64];
 
         j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {d % 2 ? 0 : 1}};
@@ -290,7 +301,7 @@ static void bench_resample(tsr_dtype dtype, double copy)
 
         for (int d = 0; d < s->ndim; d++)
             n *= s->whole_in[d], m *= s->whole_out[d];
-        j = make(NULL, 1, operand(dtype, 1, k % 2 ? m : n), (tsr_operand){0},
+        j = make(NULL, 0, 1, operand(dtype, 1, k % 2 ? m : n), (tsr_operand){0},
                  operand(dtype, 1, k % 2 ? n : m));
         j.run = run_resample;
         j.resampling = &cases[k / 2];
@@ -328,16 +339,13 @@ static void bench_norm(tsr_dtype dtype, int64_t channels, int64_t space, double 
     const int64_t groups = channels / 8;
     static const char *const names[] = {"batch_norm", "batch_norm_backward", "group_norm",
                                         "group_norm_backward"};
-    static const tsr_kernel kernels[] = {tsr__kernel_batch_norm, tsr__kernel_batch_norm_backward,
-                                         tsr__kernel_group_norm, tsr__kernel_group_norm_backward};
-    static size_t (*const scratches[])(const tsr_kernel_call *) = {
-        tsr__scratch_batch_norm, tsr__scratch_batch_norm_backward, tsr__scratch_group_norm,
-        tsr__scratch_group_norm_backward};
+    static const int kinds[] = {TSR_NORM_BATCH, TSR_NORM_BATCH_BACKWARD, TSR_NORM_GROUP,
+                                TSR_NORM_GROUP_BACKWARD};
 
     for (int k = 0; k < 4; k++) {
         const bool grouped = k >= 2, back = k % 2;
-        job j = make(kernels[k], 5, image(dtype, channels, space), (tsr_operand){0},
-                     image(dtype, channels, space));
+        job j = make(tsr__kernel_channel_norm, kinds[k], 5, image(dtype, channels, space),
+                     (tsr_operand){0}, image(dtype, channels, space));
         const double once = 64.0 * MIB;
         const int64_t n = j.call.in[0].shape.size[0];
         const double bound = back      ? 2 * once * read + 2 * once * copy + once * read
@@ -359,7 +367,7 @@ static void bench_norm(tsr_dtype dtype, int64_t channels, int64_t space, double 
         j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {grouped ? groups : 1}};
         j.call.attrs.value[1].f = 1e-5;
         j.call.number[0] = grouped ? 8 * space : n * space;
-        j.call.scratch = memory(scratches[k](&j.call));
+        j.call.scratch = memory(tsr__scratch_channel_norm(&j.call));
         snprintf(name, sizeof name, "%s %s, %d x %d", names[k], tsr_dtype_name(dtype),
                  (int)channels, (int)space);
         printf("  %-40s %.2f of the bound\n", name, bound / least_time(&j));

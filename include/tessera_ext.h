@@ -139,6 +139,7 @@ enum {
 };
 
 typedef struct tsr_kernel_call {
+    int kind; /* the row's: a kernel that several rows share tells them apart by it */
     int n_in, n_out;
     tsr_operand in[TSR_OP_INPUTS]; /* an absent optional input has data NULL and ndim -1 */
     tsr_operand out[TSR_OP_OUTPUTS];

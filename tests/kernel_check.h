@@ -39,6 +39,7 @@ void fill(const tsr_operand *x, numbers content, uint64_t *seed);
 tsr_kernel_call unary_call(tsr_dtype dtype, tsr_shape in, tsr_shape out);
 void describe(const kernel_op *op, const tsr_kernel_call *call);
 void free_call(tsr_kernel_call *call);
+void run_op(const kernel_op *op, tsr_kernel_call *call);
 
 /* Run in all variants that run here and by reference; compare: integers bit for bit, else within 8
    eps of the sum of the absolute terms. Frees the operands. */

@@ -15,8 +15,6 @@
 #include "kernel/kernels.h"
 #include "kernel/norm.h"
 
-typedef size_t (*scratch_size)(const tsr_kernel_call *call);
-
 static const tsr_dtype floats[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16};
 
 static double eps_of(tsr_dtype dtype)
@@ -70,11 +68,12 @@ static void free_operands(tsr_operand *x, int n)
 }
 
 /* The kernel with memory for its scratch. */
-static void run(tsr_kernel kernel, scratch_size size, tsr_kernel_call *call)
+static void run(int kind, tsr_kernel_call *call)
 {
-    call->scratch = malloc(size(call) + 1);
+    call->kind = kind;
+    call->scratch = malloc(tsr__scratch_channel_norm(call) + 1);
     assert_non_null(call->scratch);
-    kernel(call);
+    tsr__kernel_channel_norm(call);
     free(call->scratch);
     call->scratch = NULL;
 }
@@ -91,17 +90,17 @@ static void describe(const char *name, const tsr_kernel_call *call, int k, int64
 }
 
 /* Fast against reference, within `most` roundings of the largest number that can occur. */
-static void compare(const char *name, tsr_kernel kernel, scratch_size size, tsr_kernel_call *call,
-                    double most)
+static void compare(const char *name, int kind, tsr_kernel_call *call, double most)
 {
     tsr_kernel_call naive = *call;
 
     for (int k = 0; k < call->n_out; k++)
         if (call->out[k].shape.ndim >= 0)
             naive.out[k] = operand(call->out[k].dtype, &call->out[k].shape);
+    naive.kind = kind;
     naive.reference = true;
-    kernel(&naive);
-    run(kernel, size, call);
+    tsr__kernel_channel_norm(&naive);
+    run(kind, call);
     for (int k = 0; k < call->n_out; k++) {
         const tsr_operand *got = &call->out[k], *want = &naive.out[k];
         double largest = 1;
@@ -148,9 +147,9 @@ static void check_forward(tsr_dtype dtype, const tsr_shape *x, int64_t groups, b
         .attrs = {.value = {{.n = 1, .i = {groups > 0 ? groups : 1}}, {.n = 1, .f = 1e-5}}}};
 
     if (groups > 0)
-        compare("group_norm", tsr__kernel_group_norm, tsr__scratch_group_norm, &call, most);
+        compare("group_norm", TSR_NORM_GROUP, &call, most);
     else
-        compare("batch_norm", tsr__kernel_batch_norm, tsr__scratch_batch_norm, &call, most);
+        compare("batch_norm", TSR_NORM_BATCH, &call, most);
     if (groups == 0) { /* by running statistics */
         call.attrs.value[TSR_NORM_TRAINING].i[0] = 0;
         call.in[TSR_NORM_RUNNING_MEAN] = filled(dtype, &channels, v.offset, v.scale, 4);
@@ -159,8 +158,7 @@ static void check_forward(tsr_dtype dtype, const tsr_shape *x, int64_t groups, b
         free(call.out[1].data);
         call.out[1] = call.out[3] = absent;
         call.n_out = 3;
-        compare("batch_norm, inference", tsr__kernel_batch_norm, tsr__scratch_batch_norm, &call,
-                most);
+        compare("batch_norm, inference", TSR_NORM_BATCH, &call, most);
     }
     free_operands(call.in, 5);
     free_operands(call.out, 4);
@@ -189,11 +187,10 @@ static void check_backward(tsr_dtype dtype, const tsr_shape *x, int64_t groups, 
         count *= x->size[d];
     call.number[TSR_NORM_COUNT] = count;
     if (groups > 0)
-        compare("group_norm_backward", tsr__kernel_group_norm_backward,
-                tsr__scratch_group_norm_backward, &call, 32);
+        compare("group_norm_backward", TSR_NORM_GROUP_BACKWARD, &call, 32);
     else
         compare(training ? "batch_norm_backward" : "batch_norm_backward, inference",
-                tsr__kernel_batch_norm_backward, tsr__scratch_batch_norm_backward, &call, 32);
+                TSR_NORM_BATCH_BACKWARD, &call, 32);
     free_operands(call.in, 5);
     free_operands(call.out, 3);
 }
@@ -275,8 +272,7 @@ static void outliers(void **state)
 
         tsr__put(floats[d], call.in[0].data, 0, 1e6);
         tsr__put(floats[d], call.in[0].data, 1024, -1e5);
-        compare("batch_norm", tsr__kernel_batch_norm, tsr__scratch_batch_norm, &call,
-                d == 0 ? 8 : 1e4);
+        compare("batch_norm", TSR_NORM_BATCH, &call, d == 0 ? 8 : 1e4);
         free_operands(call.in, 1);
         free_operands(call.out, 3);
     }
@@ -294,7 +290,7 @@ static void nan_is_seen(void **state)
     (void)state;
 
     ((float *)call.in[0].data)[3] = NAN;
-    run(tsr__kernel_batch_norm, tsr__scratch_batch_norm, &call);
+    run(TSR_NORM_BATCH, &call);
     assert_true(isnan(((float *)call.out[0].data)[0]) && isnan(((float *)call.out[1].data)[0]));
     assert_true(isfinite(((float *)call.out[0].data)[40]) &&
                 isfinite(((float *)call.out[2].data)[1]));
@@ -310,7 +306,7 @@ static void parts_are_merged(void **state)
 {
     enum { N = 23, C = 3, S = 11, PARTS = 5 };
     static const int64_t cut[PARTS + 1] = {0, 0, 7, 8, 23, 23};
-    const tsr_merge_steps *steps = tsr__norm_steps(tsr__kernel_batch_norm);
+    const tsr_merge_steps *steps = tsr__norm_steps(TSR_NORM_BATCH);
     const tsr_shape x = {3, {N, C, S}};
     tsr_kernel_call call = {.n_in = 1,
                             .in = {filled(TSR_F64, &x, 1e3, 1, 1)},
@@ -328,7 +324,7 @@ static void parts_are_merged(void **state)
             one.in[0].data = (double *)call.in[0].data + cut[p] * C * S;
             steps->local(&one, p == 0 ? merged[again] : part);
             if (p > 0)
-                steps->merge(1 + 2 * C, merged[again], part);
+                steps->merge(&call, 1 + 2 * C, merged[again], part);
         }
     assert_memory_equal(merged[0], merged[1], sizeof merged[0]);
     for (int i = 0; i < 1 + 2 * C; i++)

@@ -185,7 +185,8 @@ static void fill(const char *name, const char *const *attrs, tsr_dtype dtype, in
     tsr_spec spec = {.dtype = dtype,
                      .shape = {.ndim = 1, .size = {n}},
                      .mesh = {.ndim = 1, .size = {1}, .stride = {1}}};
-    tsr_kernel_call call = {.n_in = 1, .n_out = 1, .number = {n}, .variant = variant};
+    tsr_kernel_call call = {
+        .kind = op->kind, .n_in = 1, .n_out = 1, .number = {n}, .variant = variant};
     tsr_schema s;
     tsr_error err = {0};
 

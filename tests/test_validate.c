@@ -170,7 +170,7 @@ static void local_mean(const tsr_kernel_call *call)
 
     local.number[0] = n > 0 ? tsr_shape_count(&call->in[0].shape) / n : 1;
     local.reference = true;
-    tsr__kernel_mean(&local);
+    tsr__kernel_reduce(&local);
 }
 
 static void mean_without_its_divisor(void **state)

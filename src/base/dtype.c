@@ -27,6 +27,11 @@ bool tsr__dtype_is_float(tsr_dtype dtype)
     return tsr__dtype_valid(dtype) && dtypes[dtype].is_float;
 }
 
+tsr_dtype tsr__dtype_fine(tsr_dtype dtype)
+{
+    return dtype == TSR_F16 || dtype == TSR_BF16 ? TSR_F32 : dtype;
+}
+
 const char *tsr_dtype_name(tsr_dtype dtype)
 {
     return tsr__dtype_valid(dtype) ? dtypes[dtype].name : "invalid";

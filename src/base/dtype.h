@@ -16,6 +16,8 @@ typedef uint16_t tsr_bf16;
 
 bool tsr__dtype_valid(tsr_dtype dtype); /* the field included */
 bool tsr__dtype_is_float(tsr_dtype dtype);
+/* In what statistics of a dtype are given: f32 for halves, which are too coarse. */
+tsr_dtype tsr__dtype_fine(tsr_dtype dtype);
 tsr_status tsr__dtype_parse(const char *text, size_t n, tsr_dtype *out, tsr_error *err);
 
 float tsr__f16_to_f32(tsr_f16 x);

@@ -72,20 +72,24 @@ static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
     return &plain[dtype];
 }
 
-static tsr_kernel_variant variant_of(const tsr_kernel_call *call, bool min)
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call)
 {
-    return call->reference ? TSR_VARIANT_REFERENCE
-                           : tsr__variant_best(TSR_CATEGORY_REDUCTION,
-                                               min ? TSR_REDUCTION_ARGMIN : TSR_REDUCTION_ARGMAX,
-                                               call->in[0].dtype, call->variant);
+    return tsr__variant_best(TSR_CATEGORY_REDUCTION, (uint16_t)call->kind, call->in[0].dtype,
+                             tsr__variant_asked(call));
+}
+
+static bool is_min(const tsr_kernel_call *call)
+{
+    return call->kind == TSR_REDUCTION_ARGMIN;
 }
 
 /* Best elements and their places along the dim, or among all elements; x is not empty. */
-static void find(const tsr_kernel_call *call, bool min, double *words, int64_t *at)
+static void find(const tsr_kernel_call *call, double *words, int64_t *at)
 {
+    const bool min = is_min(call);
     const tsr_operand *x = &call->in[0];
     const tsr_attr *dim = &call->attrs.value[0];
-    const parts *p = parts_for(x->dtype, variant_of(call, min));
+    const parts *p = parts_for(x->dtype, variant_of(call));
     const int d = dim->n < 0 ? 0 : tsr__operand_dim(x, dim->i[0]);
     const int64_t count = tsr__operand_count(x), size = (int64_t)tsr_dtype_size(x->dtype);
     const int64_t n = dim->n < 0 ? count : x->shape.ndim > 0 ? x->shape.size[d] : 1;
@@ -132,7 +136,7 @@ static int64_t place_in_whole(const tsr_kernel_call *call, int64_t at)
     return whole;
 }
 
-static void local(const tsr_kernel_call *call, bool min, double *words)
+static void arg_local(const tsr_kernel_call *call, double *words)
 {
     const int64_t n = tsr__operand_count(&call->out[0]);
     int64_t *at = (int64_t *)(void *)(words + n);
@@ -143,7 +147,7 @@ static void local(const tsr_kernel_call *call, bool min, double *words)
     }
     if (n == 0 || tsr__operand_count(&call->in[0]) == 0)
         return;
-    find(call, min, words, at);
+    find(call, words, at);
     for (int64_t i = 0; i < n; i++)
         at[i] = place_in_whole(call, at[i]);
 }
@@ -193,42 +197,13 @@ static void arg_finish(const tsr_kernel_call *call, const double *words)
         memcpy(call->out[0].data, words + n, (size_t)n * sizeof(int64_t));
 }
 
-static void argmax_local(const tsr_kernel_call *call, double *words)
+static void arg_merge(const tsr_kernel_call *call, int64_t count, double *words, const double *more)
 {
-    local(call, false, words);
+    (tsr__dtype_is_float(call->in[0].dtype) ? merge_floats
+                                            : merge_integers)(is_min(call), count / 2, words, more);
 }
 
-static void argmin_local(const tsr_kernel_call *call, double *words)
-{
-    local(call, true, words);
-}
-
-static void argmax_floats(int64_t count, double *words, const double *more)
-{
-    merge_floats(false, count / 2, words, more);
-}
-
-static void argmin_floats(int64_t count, double *words, const double *more)
-{
-    merge_floats(true, count / 2, words, more);
-}
-
-static void argmax_integers(int64_t count, double *words, const double *more)
-{
-    merge_integers(false, count / 2, words, more);
-}
-
-static void argmin_integers(int64_t count, double *words, const double *more)
-{
-    merge_integers(true, count / 2, words, more);
-}
-
-const tsr_merge_steps tsr__argmax_steps[2] = {
-    {arg_count, argmax_local, argmax_integers, arg_finish, NULL},
-    {arg_count, argmax_local, argmax_floats, arg_finish, NULL}};
-const tsr_merge_steps tsr__argmin_steps[2] = {
-    {arg_count, argmin_local, argmin_integers, arg_finish, NULL},
-    {arg_count, argmin_local, argmin_floats, arg_finish, NULL}};
+const tsr_merge_steps tsr__arg_steps = {arg_count, arg_local, arg_merge, arg_finish, NULL};
 
 /* Best elements alone: places are the output. */
 size_t tsr__scratch_arg(const tsr_kernel_call *call)
@@ -236,26 +211,16 @@ size_t tsr__scratch_arg(const tsr_kernel_call *call)
     return (size_t)tsr__operand_count(&call->out[0]) * sizeof(double);
 }
 
-static void arg(const tsr_kernel_call *call, bool min)
+void tsr__kernel_arg(const tsr_kernel_call *call)
 {
     const int64_t n = tsr__operand_count(&call->out[0]);
     int64_t *at = call->out[0].data;
 
-    if (variant_of(call, min) == TSR_VARIANT_REFERENCE)
-        tsr__reference_arg(call, min);
+    if (variant_of(call) == TSR_VARIANT_REFERENCE)
+        tsr__reference_arg(call, is_min(call));
     else if (tsr__operand_count(&call->in[0]) > 0)
-        find(call, min, call->scratch, at);
+        find(call, call->scratch, at);
     else
         for (int64_t i = 0; i < n; i++)
             at[i] = -1;
-}
-
-void tsr__kernel_argmax(const tsr_kernel_call *call)
-{
-    arg(call, false);
-}
-
-void tsr__kernel_argmin(const tsr_kernel_call *call)
-{
-    arg(call, true);
 }

@@ -16,7 +16,6 @@ static inline unsigned tsr__arg_dims(const tsr_kernel_call *call)
 
 void tsr__reference_arg(const tsr_kernel_call *call, bool min);
 
-/* Of integers, of floats. */
-extern const tsr_merge_steps tsr__argmax_steps[2], tsr__argmin_steps[2];
+extern const tsr_merge_steps tsr__arg_steps;
 
 #endif

@@ -265,37 +265,32 @@ static size_t carve_job(const tsr_kernel_call *call, bool backward, job *w)
     return c.used;
 }
 
-static bool is_reference(const tsr_kernel_call *call, uint16_t op)
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call)
 {
-    return tsr__variant_of(call, TSR_CATEGORY_LINALG, op) == TSR_VARIANT_REFERENCE;
+    return tsr__variant_of(call, TSR_CATEGORY_LINALG, (uint16_t)call->kind);
 }
 
-static size_t scratch(const tsr_kernel_call *call, uint16_t op)
+static bool is_backward(const tsr_kernel_call *call)
 {
-    const bool backward = op == TSR_LINALG_ATTENTION_BACKWARD;
-    job w;
-
-    if (is_reference(call, op))
-        return (size_t)tsr__reference_attention_numbers(call, backward) * sizeof(double);
-    return carve_job(call, backward, &w);
+    return call->kind == TSR_LINALG_ATTENTION_BACKWARD;
 }
 
 size_t tsr__scratch_attention(const tsr_kernel_call *call)
 {
-    return scratch(call, TSR_LINALG_ATTENTION);
-}
+    const bool back = is_backward(call);
+    job w;
 
-size_t tsr__scratch_attention_backward(const tsr_kernel_call *call)
-{
-    return scratch(call, TSR_LINALG_ATTENTION_BACKWARD);
+    if (variant_of(call) == TSR_VARIANT_REFERENCE)
+        return (size_t)tsr__reference_attention_numbers(call, back) * sizeof(double);
+    return carve_job(call, back, &w);
 }
 
 /* ---- kernels ---- */
 
 /* The strategy saw to it that keys are where their queries are. */
-static bool has_keys(const tsr_kernel_call *call, bool backward)
+static bool has_keys(const tsr_kernel_call *call)
 {
-    const tsr_attention_call a = tsr__attention_of(call, backward);
+    const tsr_attention_call a = tsr__attention_of(call, is_backward(call));
 
     for (int64_t h = 0; h < a.heads; h++)
         if (tsr__attention_key_head(&a, h) < 0) {
@@ -306,19 +301,19 @@ static bool has_keys(const tsr_kernel_call *call, bool backward)
     return true;
 }
 
-static job job_of(const tsr_kernel_call *call, uint16_t op)
+static job job_of(const tsr_kernel_call *call)
 {
     job w;
 
-    carve_job(call, op == TSR_LINALG_ATTENTION_BACKWARD, &w);
+    carve_job(call, is_backward(call), &w);
     w.dtype = wide(w.a.q->dtype);
-    w.parts = parts_for(w.dtype, tsr__variant_of(call, TSR_CATEGORY_LINALG, op));
+    w.parts = parts_for(w.dtype, variant_of(call));
     return w;
 }
 
 static void forward(const tsr_kernel_call *call)
 {
-    const job w = job_of(call, TSR_LINALG_ATTENTION);
+    const job w = job_of(call);
 
     (w.dtype == TSR_F64 ? forward_f64 : forward_f32)(&w);
 }
@@ -326,7 +321,7 @@ static void forward(const tsr_kernel_call *call)
 /* product: of every row's gradient and output; NULL: from those. */
 static void backward(const tsr_kernel_call *call, const double *product)
 {
-    job w = job_of(call, TSR_LINALG_ATTENTION_BACKWARD);
+    job w = job_of(call);
 
     w.product = product;
     (w.dtype == TSR_F64 ? backward_f64 : backward_f32)(&w);
@@ -334,22 +329,14 @@ static void backward(const tsr_kernel_call *call, const double *product)
 
 void tsr__kernel_attention(const tsr_kernel_call *call)
 {
-    if (!has_keys(call, false))
-        return;
-    if (is_reference(call, TSR_LINALG_ATTENTION))
-        tsr__reference_attention(call);
-    else
-        forward(call);
-}
+    const bool reference = variant_of(call) == TSR_VARIANT_REFERENCE;
 
-void tsr__kernel_attention_backward(const tsr_kernel_call *call)
-{
-    if (!has_keys(call, true))
+    if (!has_keys(call))
         return;
-    if (is_reference(call, TSR_LINALG_ATTENTION_BACKWARD))
-        tsr__reference_attention_backward(call);
+    if (is_backward(call))
+        reference ? tsr__reference_attention_backward(call) : backward(call, NULL);
     else
-        backward(call, NULL);
+        reference ? tsr__reference_attention(call) : forward(call);
 }
 
 /* ---- their steps: a number of every row ---- */
@@ -368,8 +355,10 @@ static void forward_local(const tsr_kernel_call *call, double *numbers)
 }
 
 /* Logarithms of sums; of those of nothing it is -infinity. */
-static void merge_logs(int64_t count, double *numbers, const double *more)
+static void merge_logs(const tsr_kernel_call *call, int64_t count, double *numbers,
+                       const double *more)
 {
+    (void)call;
     for (int64_t r = 0; r < count; r++) {
         const double a = numbers[r], b = more[r], top = fmax(a, b);
 
@@ -379,7 +368,7 @@ static void merge_logs(int64_t count, double *numbers, const double *more)
 
 static void forward_finish(const tsr_kernel_call *call, const double *numbers)
 {
-    const job w = job_of(call, TSR_LINALG_ATTENTION);
+    const job w = job_of(call);
     const int64_t rows = count_rows(call), step = least(ROWS, w.a.rows);
 
     for (int64_t i = 0; i < rows; i += step)
@@ -393,7 +382,7 @@ static int64_t count_given_rows(const tsr_kernel_call *call)
 
 static void backward_local(const tsr_kernel_call *call, double *numbers)
 {
-    const job w = job_of(call, TSR_LINALG_ATTENTION_BACKWARD);
+    const job w = job_of(call);
     const int64_t rows = w.a.rows;
 
     for (int64_t head = 0; head < w.a.batch * w.a.heads; head++) {
@@ -402,12 +391,12 @@ static void backward_local(const tsr_kernel_call *call, double *numbers)
     }
 }
 
-const tsr_merge_steps *tsr__attention_steps(tsr_kernel kernel)
+const tsr_merge_steps *tsr__attention_steps(int kind)
 {
     static const tsr_merge_steps forward_steps = {count_rows, forward_local, merge_logs,
                                                   forward_finish, NULL};
     static const tsr_merge_steps backward_steps = {count_given_rows, backward_local,
                                                    tsr__merge_sums, backward, NULL};
 
-    return kernel == tsr__kernel_attention ? &forward_steps : &backward_steps;
+    return kind == TSR_LINALG_ATTENTION ? &forward_steps : &backward_steps;
 }

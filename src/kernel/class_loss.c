@@ -38,15 +38,16 @@ static double weight_at(const view *v, int64_t c)
     return v->weight ? tsr__get(v->weight->dtype, v->weight->data, c) : 1;
 }
 
-static view view_of(const tsr_kernel_call *call, tsr_loss_kind kind)
+static view view_of(const tsr_kernel_call *call)
 {
+    const int kind = call->kind;
     const int back = kind == TSR_LOSS_CROSS_ENTROPY_BACKWARD || kind == TSR_LOSS_NLL_BACKWARD;
     const bool logits = kind == TSR_LOSS_CROSS_ENTROPY || kind == TSR_LOSS_CROSS_ENTROPY_BACKWARD;
     const tsr_operand *x = &call->in[TSR_CLASS_X + back];
     const int last = x->shape.ndim - 1;
     view v = {
-        .parts = tsr__soft_parts(
-            x->dtype, tsr__variant_best(TSR_CATEGORY_LOSS, kind, x->dtype, call->variant)),
+        .parts = tsr__soft_parts(x->dtype, tsr__variant_best(TSR_CATEGORY_LOSS, (uint16_t)kind,
+                                                             x->dtype, call->variant)),
         .io = tsr__row_io(x, least(x->shape.size[last], PIECE), call->out[0].data),
         .x = x,
         .target = &call->in[TSR_CLASS_TARGET + back],
@@ -144,14 +145,14 @@ static double row_loss(const view *v, const double number[NUMBERS], int64_t t, d
 
 int64_t tsr__class_count(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, TSR_LOSS_CROSS_ENTROPY);
+    const view v = view_of(call);
 
     return NUMBERS * v.rows;
 }
 
 void tsr__class_local(const tsr_kernel_call *call, double *numbers)
 {
-    view v = view_of(call, TSR_LOSS_CROSS_ENTROPY);
+    view v = view_of(call);
 
     open_smoothing(call, &v);
     for (int64_t r = 0; r < v.rows; r++) {
@@ -184,7 +185,7 @@ static void put_row(const tsr_kernel_call *call, const view *v, int64_t row, int
 
 void tsr__class_rows(const tsr_kernel_call *call, const double *numbers, double sum[2])
 {
-    view v = view_of(call, TSR_LOSS_CROSS_ENTROPY);
+    view v = view_of(call);
 
     open_smoothing(call, &v);
     sum[0] = sum[1] = 0;
@@ -212,7 +213,7 @@ void tsr__class_put(const tsr_kernel_call *call, const double sum[2])
 
 static void cross_entropy(const tsr_kernel_call *call)
 {
-    view v = view_of(call, TSR_LOSS_CROSS_ENTROPY);
+    view v = view_of(call);
     double sum[2] = {0};
 
     open_smoothing(call, &v);
@@ -234,7 +235,7 @@ static void cross_entropy(const tsr_kernel_call *call)
 
 void tsr__nll_rows(const tsr_kernel_call *call, double sum[2])
 {
-    const view v = view_of(call, TSR_LOSS_NLL);
+    const view v = view_of(call);
 
     sum[0] = sum[1] = 0;
     for (int64_t r = 0; r < v.rows; r++) {
@@ -263,7 +264,7 @@ static double grad_of(const tsr_kernel_call *call, const view *v, int64_t row)
    target's weight without what is smoothed. */
 static void cross_entropy_backward(const tsr_kernel_call *call)
 {
-    view v = view_of(call, TSR_LOSS_CROSS_ENTROPY_BACKWARD);
+    view v = view_of(call);
     const tsr_operand *given = &call->in[TSR_CLASS_LSE];
     const int64_t size = v.io.size;
     double TSR__LINES buffer[PIECE];
@@ -299,7 +300,7 @@ static void cross_entropy_backward(const tsr_kernel_call *call)
 
 static void nll_backward(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, TSR_LOSS_NLL_BACKWARD);
+    const view v = view_of(call);
     const tsr_operand *out = &call->out[0];
 
     memset(out->data, 0, (size_t)(v.rows * v.n * v.io.size));
@@ -312,47 +313,28 @@ static void nll_backward(const tsr_kernel_call *call)
     }
 }
 
-/* ---- the kernels ---- */
+/* ---- the kernel ---- */
 
-static bool is_reference(const tsr_kernel_call *call)
-{
-    return tsr__variant_asked(call) == TSR_VARIANT_REFERENCE;
-}
-
-void tsr__kernel_cross_entropy(const tsr_kernel_call *call)
-{
-    if (is_reference(call))
-        tsr__reference_class_loss(call, true);
-    else
-        cross_entropy(call);
-}
-
-void tsr__kernel_nll_loss(const tsr_kernel_call *call)
+static void nll_loss(const tsr_kernel_call *call)
 {
     double sum[2];
 
-    if (is_reference(call)) {
-        tsr__reference_class_loss(call, false);
-        return;
-    }
     tsr__nll_rows(call, sum);
     tsr__class_put(call, sum);
 }
 
-void tsr__kernel_cross_entropy_backward(const tsr_kernel_call *call)
+void tsr__kernel_class_loss(const tsr_kernel_call *call)
 {
-    if (is_reference(call))
-        tsr__reference_class_backward(call, true);
-    else
-        cross_entropy_backward(call);
-}
-
-void tsr__kernel_nll_loss_backward(const tsr_kernel_call *call)
-{
-    if (is_reference(call))
-        tsr__reference_class_backward(call, false);
-    else
-        nll_backward(call);
+    if (tsr__variant_asked(call) == TSR_VARIANT_REFERENCE) {
+        tsr__reference_class_loss(call);
+        return;
+    }
+    switch (call->kind) {
+    case TSR_LOSS_CROSS_ENTROPY: cross_entropy(call); break;
+    case TSR_LOSS_NLL: nll_loss(call); break;
+    case TSR_LOSS_CROSS_ENTROPY_BACKWARD: cross_entropy_backward(call); break;
+    default: nll_backward(call); break;
+    }
 }
 
 /* Weights of classes that are smoothed. */

@@ -36,7 +36,6 @@ void tsr__nll_rows(const tsr_kernel_call *call, double sum[2]);
 void tsr__class_put(const tsr_kernel_call *call, const double sum[2]);
 
 /* By their definitions: the oracle. */
-void tsr__reference_class_loss(const tsr_kernel_call *call, bool logits);
-void tsr__reference_class_backward(const tsr_kernel_call *call, bool logits);
+void tsr__reference_class_loss(const tsr_kernel_call *call);
 
 #endif

@@ -46,7 +46,7 @@ static double lse_of(const tsr_operand *x, int64_t row, int64_t n)
     return max + log(sum);
 }
 
-void tsr__reference_class_loss(const tsr_kernel_call *call, bool logits)
+static void forward(const tsr_kernel_call *call, bool logits)
 {
     const tsr_operand *x = &call->in[TSR_CLASS_X];
     const int last = x->shape.ndim - 1;
@@ -87,7 +87,7 @@ void tsr__reference_class_loss(const tsr_kernel_call *call, bool logits)
     tsr__put(call->out[0].dtype, call->out[0].data, 0, total);
 }
 
-void tsr__reference_class_backward(const tsr_kernel_call *call, bool logits)
+static void backward(const tsr_kernel_call *call, bool logits)
 {
     const tsr_operand *x = &call->in[TSR_CLASS_X + TSR_CLASS_BACK], *grad = &call->in[0];
     const int last = x->shape.ndim - 1, weight = TSR_CLASS_WEIGHT + TSR_CLASS_BACK;
@@ -116,5 +116,15 @@ void tsr__reference_class_backward(const tsr_kernel_call *call, bool logits)
             }
             tsr__put(call->out[0].dtype, call->out[0].data, r * n + j, t < 0 ? 0 : g * slope);
         }
+    }
+}
+
+void tsr__reference_class_loss(const tsr_kernel_call *call)
+{
+    switch (call->kind) {
+    case TSR_LOSS_CROSS_ENTROPY: forward(call, true); break;
+    case TSR_LOSS_NLL: forward(call, false); break;
+    case TSR_LOSS_CROSS_ENTROPY_BACKWARD: backward(call, true); break;
+    default: backward(call, false); break;
     }
 }

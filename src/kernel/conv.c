@@ -276,7 +276,8 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
 void tsr__conv_grad_bias(const tsr_conv_shape *s, tsr_dtype dtype, tsr_kernel_variant variant,
                          const void *grad_output, void *grad_bias)
 {
-    tsr_kernel_call call = {.n_in = 1, .n_out = 1, .number = {1}, .variant = variant};
+    tsr_kernel_call call = {
+        .kind = TSR_REDUCTION_SUM, .n_in = 1, .n_out = 1, .number = {1}, .variant = variant};
     int64_t space = 1;
 
     for (int d = 0; d < s->ndim; d++)
@@ -286,5 +287,5 @@ void tsr__conv_grad_bias(const tsr_conv_shape *s, tsr_dtype dtype, tsr_kernel_va
                                .data = (void *)grad_output};
     call.out[0] = (tsr_operand){.dtype = dtype, .shape = {1, {s->out_channels}}, .data = grad_bias};
     call.attrs.value[0] = (tsr_attr){.n = 2, .i = {0, 2}};
-    tsr__kernel_sum(&call);
+    tsr__kernel_reduce(&call);
 }

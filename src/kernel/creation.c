@@ -94,24 +94,14 @@ static void fill_naively(const tsr_kernel_call *call, const formula *f)
     }
 }
 
-static void by_formula(const tsr_kernel_call *call, tsr_creation_kind kind)
+void tsr__kernel_formula(const tsr_kernel_call *call)
 {
-    formula f = formula_of(call, kind == TSR_CREATION_LINSPACE);
+    formula f = formula_of(call, call->kind == TSR_CREATION_LINSPACE);
 
-    if (tsr__variant_of(call, TSR_CATEGORY_CREATION, kind) == TSR_VARIANT_REFERENCE)
+    if (tsr__variant_of(call, TSR_CATEGORY_CREATION, (uint16_t)call->kind) == TSR_VARIANT_REFERENCE)
         fill_naively(call, &f);
     else
         tsr__positions_walk(f.y, call->number, fill_run, &f);
-}
-
-void tsr__kernel_arange(const tsr_kernel_call *call)
-{
-    by_formula(call, TSR_CREATION_ARANGE);
-}
-
-void tsr__kernel_linspace(const tsr_kernel_call *call)
-{
-    by_formula(call, TSR_CREATION_LINSPACE);
 }
 
 /* ---- eye ---- */

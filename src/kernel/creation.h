@@ -6,8 +6,8 @@
 
 #include "kernel/kernel.h"
 
-void tsr__kernel_arange(const tsr_kernel_call *call);   /* attributes start, step */
-void tsr__kernel_linspace(const tsr_kernel_call *call); /* attributes start, stop */
+void tsr__kernel_formula(
+    const tsr_kernel_call *call); /* arange: start, step; linspace: start, stop */
 void tsr__kernel_eye(const tsr_kernel_call *call);
 
 #endif

@@ -303,8 +303,9 @@ static void open_walk(walk *w, const tsr_kernel_call *call, int op, tsr_kernel_v
     set_numbers(w, call);
 }
 
-static void pointwise(const tsr_kernel_call *call, int op)
+void tsr__kernel_pointwise(const tsr_kernel_call *call)
 {
+    const int op = call->kind;
     const tsr_dtype dtype = call->in[op == TSR_POINTWISE_WHERE].dtype;
     const tsr_kernel_variant v =
         tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op, dtype, tsr__variant_asked(call));
@@ -334,15 +335,3 @@ static void pointwise(const tsr_kernel_call *call, int op)
     if (w.stream)
         tsr__stream_fence();
 }
-
-#define BASIC(OP, name)                                                                            \
-    void tsr__kernel_##name(const tsr_kernel_call *call)                                           \
-    {                                                                                              \
-        pointwise(call, TSR_POINTWISE_##OP);                                                       \
-    }
-#define NUMBER(OP, name) BASIC(OP, name)
-#define FLOAT(OP, name) BASIC(OP, name)
-#define WHOLE(OP, name) BASIC(OP, name)
-#define VALUE(OP, name) BASIC(OP, name)
-#define TRUTH(OP, name) BASIC(OP, name)
-#include "kernel/pointwise_list.inc.h"

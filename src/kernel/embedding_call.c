@@ -191,21 +191,17 @@ static bool make_pool(const tsr_kernel_call *call, tsr_bag_pool *out)
     return true;
 }
 
-void tsr__kernel_bag_sum(const tsr_kernel_call *call)
+void tsr__kernel_bag(const tsr_kernel_call *call)
 {
+    const bool mean = call->kind == TSR_EMBEDDING_BAG_MEAN;
     tsr_bag_pool pool;
 
-    if (make_pool(call, &pool))
-        (by_reference(call, TSR_EMBEDDING_BAG_SUM) ? tsr__reference_bag_sum : tsr__bag_sum)(&pool);
-}
-
-void tsr__kernel_bag_mean(const tsr_kernel_call *call)
-{
-    tsr_bag_pool pool;
-
-    if (make_pool(call, &pool))
-        (by_reference(call, TSR_EMBEDDING_BAG_MEAN) ? tsr__reference_bag_mean
-                                                    : tsr__bag_mean)(&pool);
+    if (!make_pool(call, &pool))
+        return;
+    if (by_reference(call, (tsr_embedding_kind)call->kind))
+        (mean ? tsr__reference_bag_mean : tsr__reference_bag_sum)(&pool);
+    else
+        (mean ? tsr__bag_mean : tsr__bag_sum)(&pool);
 }
 
 void tsr__kernel_bag_max(const tsr_kernel_call *call)
@@ -302,8 +298,9 @@ size_t tsr__scratch_bag_backward(const tsr_kernel_call *call)
            room(tsr__scatter_bytes(tsr__operand_count(&call->in[1])));
 }
 
-static void bag_backward(const tsr_kernel_call *call, bool mean)
+void tsr__kernel_bag_backward(const tsr_kernel_call *call)
 {
+    const bool mean = call->kind == TSR_EMBEDDING_BAG_MEAN_BACKWARD;
     const int64_t n_bags = call->in[0].shape.size[0];
     tsr_table_grad grad = grad_of(call);
     char *at = call->scratch;
@@ -320,23 +317,12 @@ static void bag_backward(const tsr_kernel_call *call, bool mean)
         tsr__bag_counts(&bags, s.counts);
     if (has_flag(call, TSR_FLAG_SCALE_BY_FREQ))
         set_freq(&bags.ids, freq, &grad);
-    if (by_reference(call,
-                     mean ? TSR_EMBEDDING_BAG_MEAN_BACKWARD : TSR_EMBEDDING_BAG_SUM_BACKWARD)) {
+    if (by_reference(call, (tsr_embedding_kind)call->kind)) {
         tsr__reference_bag_backward(&bags, weights, mean ? s.counts : NULL, &grad);
         return;
     }
     tsr__bag_scatter(&bags, grad.dtype, weights, mean ? s.counts : NULL, s.rest, &scatter);
     tsr__scatter_dense(&scatter, &grad);
-}
-
-void tsr__kernel_bag_sum_backward(const tsr_kernel_call *call)
-{
-    bag_backward(call, false);
-}
-
-void tsr__kernel_bag_mean_backward(const tsr_kernel_call *call)
-{
-    bag_backward(call, true);
 }
 
 size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call)

@@ -19,8 +19,7 @@ enum { TSR_INDEXING_X = 0, TSR_INDEXING_GUIDE = 1, TSR_INDEXING_VALUES = 2, TSR_
 void tsr__kernel_gather(const tsr_kernel_call *call);
 void tsr__kernel_index_select(const tsr_kernel_call *call);
 void tsr__kernel_scatter(const tsr_kernel_call *call);
-void tsr__kernel_scatter_add(const tsr_kernel_call *call);
-void tsr__kernel_index_add(const tsr_kernel_call *call);
+void tsr__kernel_index_add(const tsr_kernel_call *call); /* and scatter_add */
 /* Inputs grad, index: what a scatter's src gets, nothing where a later one was written over it. */
 void tsr__kernel_scatter_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_scatter_backward(const tsr_kernel_call *call);

@@ -81,7 +81,7 @@ static void close_sums(const tsr_kernel_call *call, int64_t first, int64_t n)
 }
 
 /* Each o by itself: what was copied is still in the cache when it is added to. */
-static void run(const tsr_kernel_call *call, tsr_index_kind kind)
+void tsr__kernel_index_add(const tsr_kernel_call *call)
 {
     const tsr_operand *y = &call->out[0];
     const int64_t n = tsr__operand_count(y);
@@ -90,7 +90,7 @@ static void run(const tsr_kernel_call *call, tsr_index_kind kind)
     tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l);
     if (!tsr__indices_good(call, l.index, l.size))
         return;
-    if (tsr__variant_of(call, TSR_CATEGORY_INDEX, kind) == TSR_VARIANT_REFERENCE) {
+    if (tsr__variant_of(call, TSR_CATEGORY_INDEX, (uint16_t)call->kind) == TSR_VARIANT_REFERENCE) {
         of[y->dtype].reference(call, &l);
         return;
     }
@@ -105,14 +105,4 @@ static void run(const tsr_kernel_call *call, tsr_index_kind kind)
         of[y->dtype].add(&l, o, open_sums(call, o * (n / l.outer), n / l.outer));
         close_sums(call, o * (n / l.outer), n / l.outer);
     }
-}
-
-void tsr__kernel_scatter_add(const tsr_kernel_call *call)
-{
-    run(call, TSR_INDEX_SCATTER_ADD);
-}
-
-void tsr__kernel_index_add(const tsr_kernel_call *call)
-{
-    run(call, TSR_INDEX_ADD);
 }

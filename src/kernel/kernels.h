@@ -6,15 +6,9 @@
 
 #include "kernel/kernel.h"
 
-/* out[...] = f(in[...]), shapes broadcast from the last dim: tsr__kernel_add and so on, for each of
-   the list. Numbers and flags are attributes 0 and 1. */
-#define BASIC(OP, name) void tsr__kernel_##name(const tsr_kernel_call *call);
-#define NUMBER(OP, name) BASIC(OP, name)
-#define FLOAT(OP, name) BASIC(OP, name)
-#define WHOLE(OP, name) BASIC(OP, name)
-#define VALUE(OP, name) BASIC(OP, name)
-#define TRUTH(OP, name) BASIC(OP, name)
-#include "kernel/pointwise_list.inc.h"
+/* out[...] = f(in[...]), shapes broadcast from the last dim; f by the call's kind, a
+   tsr_pointwise_kind. Numbers and flags are attributes 0 and 1. */
+void tsr__kernel_pointwise(const tsr_kernel_call *call);
 /* out = in as the output's dtype; what is behind the point is cut off */
 void tsr__kernel_cast(const tsr_kernel_call *call);
 
@@ -33,25 +27,17 @@ size_t tsr__scratch_outer(const tsr_kernel_call *call);
 /* Attention and its gradients; inputs, outputs and attributes as in attention.h. Number 0 is how
    many heads of queries share one of keys. */
 void tsr__kernel_attention(const tsr_kernel_call *call);
-void tsr__kernel_attention_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_attention(const tsr_kernel_call *call);
-size_t tsr__scratch_attention_backward(const tsr_kernel_call *call);
 
 /* Over the dims of attribute 0 (ints; none or empty: all), kept as size 1 if attribute 1 is true.
-   Of no elements: 0, 0, 1, the smallest and the largest number, false and true. mean divides the
-   sum, times number 1, by number 0 (0 counts as 1). any and all are of bool, from any dtype. */
-void tsr__kernel_sum(const tsr_kernel_call *call);
-void tsr__kernel_mean(const tsr_kernel_call *call);
-void tsr__kernel_prod(const tsr_kernel_call *call);
-void tsr__kernel_max(const tsr_kernel_call *call);
-void tsr__kernel_min(const tsr_kernel_call *call);
-void tsr__kernel_any(const tsr_kernel_call *call);
-void tsr__kernel_all(const tsr_kernel_call *call);
+   sum, mean, prod, max, min, any and all; of no elements: 0, 0, 1, the smallest and the largest
+   number, false and true. mean divides the sum, times number 1, by number 0 (0 counts as 1). any
+   and all are of bool, from any dtype. */
+void tsr__kernel_reduce(const tsr_kernel_call *call);
 /* Of floats. Attribute 2: which norm, 1, 2 or infinity; what is subtracted from the number of
-   elements that a variance is divided by. */
+   elements that a variance, or the square of a standard deviation, is divided by. */
 void tsr__kernel_norm(const tsr_kernel_call *call);
 void tsr__kernel_var(const tsr_kernel_call *call);
-void tsr__kernel_std(const tsr_kernel_call *call);
 void tsr__kernel_logsumexp(const tsr_kernel_call *call);
 size_t tsr__scratch_norm(const tsr_kernel_call *call);
 size_t tsr__scratch_var(const tsr_kernel_call *call);
@@ -59,20 +45,16 @@ size_t tsr__scratch_logsumexp(const tsr_kernel_call *call);
 /* Where the largest or smallest element is along the dim of attribute 0, or among all if that is
    left out: an i64, of equal ones the first, of NaN too; -1 of no elements. Numbers: sizes of the
    dims of the whole tensor. */
-void tsr__kernel_argmax(const tsr_kernel_call *call);
-void tsr__kernel_argmin(const tsr_kernel_call *call);
+void tsr__kernel_arg(const tsr_kernel_call *call);
 size_t tsr__scratch_arg(const tsr_kernel_call *call);
 /* out = the sum or product of all elements up to each along the dim of attribute 0, or from each on
    if attribute 1 is true */
-void tsr__kernel_cumsum(const tsr_kernel_call *call);
-void tsr__kernel_cumprod(const tsr_kernel_call *call);
+void tsr__kernel_scan(const tsr_kernel_call *call);
 
-/* out = exp(x - max) / sum of that, along the dim of attribute 0 (negative: from the end) */
+/* Along the dim of attribute 0 (negative: from the end): exp(x - max) / sum of that, or its
+   logarithm. Their gradients: from that of such an output (input 0) and the output itself (input 1)
+   that of x. */
 void tsr__kernel_softmax(const tsr_kernel_call *call);
-void tsr__kernel_log_softmax(const tsr_kernel_call *call);
-/* From the gradient of such an output (input 0) and the output itself (input 1) that of x. */
-void tsr__kernel_softmax_backward(const tsr_kernel_call *call);
-void tsr__kernel_log_softmax_backward(const tsr_kernel_call *call);
 
 /* Lookups and bags (op/lookups.c has the inputs; kernels see no attributes of theirs). Numbers:
    rows of the whole table, the padding's row or -1, offsets of the whole list, and attributes that
@@ -88,11 +70,9 @@ enum {
 };
 void tsr__kernel_embedding(const tsr_kernel_call *call);
 void tsr__kernel_embedding_backward(const tsr_kernel_call *call);
-void tsr__kernel_bag_sum(const tsr_kernel_call *call);
-void tsr__kernel_bag_mean(const tsr_kernel_call *call);
+void tsr__kernel_bag(const tsr_kernel_call *call);
 void tsr__kernel_bag_max(const tsr_kernel_call *call);
-void tsr__kernel_bag_sum_backward(const tsr_kernel_call *call);
-void tsr__kernel_bag_mean_backward(const tsr_kernel_call *call);
+void tsr__kernel_bag_backward(const tsr_kernel_call *call);
 void tsr__kernel_bag_max_backward(const tsr_kernel_call *call);
 void tsr__kernel_bag_weights_backward(const tsr_kernel_call *call);
 /* Attributes 0 and 1: the largest norm, and which norm. */
@@ -106,45 +86,24 @@ size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call);
 
 /* Losses of rows x[..., classes] and targets, inputs and attributes as in class_loss.h. A target
    that is no class is an error that names it. */
-void tsr__kernel_cross_entropy(const tsr_kernel_call *call);
-void tsr__kernel_cross_entropy_backward(const tsr_kernel_call *call);
-void tsr__kernel_nll_loss(const tsr_kernel_call *call);
-void tsr__kernel_nll_loss_backward(const tsr_kernel_call *call);
+void tsr__kernel_class_loss(const tsr_kernel_call *call);
 size_t tsr__scratch_class_loss(const tsr_kernel_call *call);
 /* Losses of x and a target element by element, as in pair_loss.h. */
-void tsr__kernel_mse_loss(const tsr_kernel_call *call);
-void tsr__kernel_mse_loss_backward(const tsr_kernel_call *call);
-void tsr__kernel_l1_loss(const tsr_kernel_call *call);
-void tsr__kernel_l1_loss_backward(const tsr_kernel_call *call);
-void tsr__kernel_bce_with_logits(const tsr_kernel_call *call);
-void tsr__kernel_bce_with_logits_backward(const tsr_kernel_call *call);
+void tsr__kernel_pair_loss(const tsr_kernel_call *call);
 
-/* Normalisation of x [samples, channels, space...], inputs and attributes as in norm.h: y, and the
+/* Normalisation of x [samples, channels, space...], kinds, inputs and attributes as in norm.h: y, and the
    mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched
    off have ndim -1; number 0 is how many values a statistic is of. */
-void tsr__kernel_batch_norm(const tsr_kernel_call *call);
-void tsr__kernel_group_norm(const tsr_kernel_call *call);
-void tsr__kernel_batch_norm_backward(const tsr_kernel_call *call);
-void tsr__kernel_group_norm_backward(const tsr_kernel_call *call);
-size_t tsr__scratch_batch_norm(const tsr_kernel_call *call);
-size_t tsr__scratch_group_norm(const tsr_kernel_call *call);
-size_t tsr__scratch_batch_norm_backward(const tsr_kernel_call *call);
-size_t tsr__scratch_group_norm_backward(const tsr_kernel_call *call);
+void tsr__kernel_channel_norm(const tsr_kernel_call *call);
+size_t tsr__scratch_channel_norm(const tsr_kernel_call *call);
 /* The same for the last dims of x, inputs and attributes as in layer_norm.h. */
 void tsr__kernel_layer_norm(const tsr_kernel_call *call);
-void tsr__kernel_layer_norm_backward(const tsr_kernel_call *call);
-void tsr__kernel_rms_norm(const tsr_kernel_call *call);
-void tsr__kernel_rms_norm_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_layer_norm(const tsr_kernel_call *call);
-size_t tsr__scratch_layer_norm_backward(const tsr_kernel_call *call);
 /* out = (1 - momentum) in0 + momentum in1, momentum attribute 0; the dtypes may differ */
 void tsr__kernel_running_update(const tsr_kernel_call *call);
 
 /* Steps of optimizers: inputs w, its states and the gradient, outputs w and the states; attributes
    in the order of the rows in op/optimizer_ops.c. */
-void tsr__kernel_sgd_step(const tsr_kernel_call *call);
-void tsr__kernel_sgd_momentum_step(const tsr_kernel_call *call);
-void tsr__kernel_adam_step(const tsr_kernel_call *call);
-void tsr__kernel_adagrad_step(const tsr_kernel_call *call);
+void tsr__kernel_optimizer_step(const tsr_kernel_call *call);
 
 #endif

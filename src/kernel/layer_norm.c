@@ -91,15 +91,20 @@ typedef struct view {
     int64_t each; /* bytes of what is computed with */
 } view;
 
-static view view_of(const tsr_kernel_call *call, tsr_layer_norm_kind kind)
+static bool is_backward(int kind)
 {
-    const bool back = kind == TSR_LAYER_NORM_BACKWARD || kind == TSR_RMS_NORM_BACKWARD;
-    const tsr_operand *x = &call->in[back ? TSR_LAYER_GRAD_X : TSR_LAYER_X];
+    return kind == TSR_LAYER_NORM_BACKWARD || kind == TSR_RMS_NORM_BACKWARD;
+}
+
+static view view_of(const tsr_kernel_call *call)
+{
+    const tsr_operand *x = &call->in[is_backward(call->kind) ? TSR_LAYER_GRAD_X : TSR_LAYER_X];
     const int lead = x->shape.ndim - (int)call->attrs.value[TSR_LAYER_DIMS].i[0];
     view v = {
-        .parts = parts_for(
-            x->dtype, tsr__variant_best(TSR_CATEGORY_LAYER_NORM, kind, x->dtype, call->variant)),
-        .rms = kind == TSR_RMS_NORM || kind == TSR_RMS_NORM_BACKWARD,
+        .parts =
+            parts_for(x->dtype, tsr__variant_best(TSR_CATEGORY_LAYER_NORM, (uint16_t)call->kind,
+                                                  x->dtype, call->variant)),
+        .rms = call->kind == TSR_RMS_NORM || call->kind == TSR_RMS_NORM_BACKWARD,
         .rows = tsr__product(lead, x->shape.size),
         .n = tsr__product(x->shape.ndim - lead, x->shape.size + lead),
         .each = x->dtype == TSR_F64 ? 8 : 4,
@@ -175,7 +180,7 @@ static moments row_moments(const view *v, const char *x)
         if (v->rms)
             numbers[2] += m.m2;
         else
-            tsr__merge_moments(3, numbers, more);
+            tsr__merge_moments(NULL, 3, numbers, more);
     }
     return (moments){numbers[1], numbers[2]};
 }
@@ -248,71 +253,52 @@ static void whole_row(const tsr_kernel_call *call, const view *v, int64_t row, c
 /* Numbers of all rows: how many values, their means, their squared distances, as merge.h says. */
 static int64_t forward_count(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, TSR_LAYER_NORM);
+    const view v = view_of(call);
 
     return 1 + 2 * v.rows;
 }
 
-static void local_rows(const tsr_kernel_call *call, const view *v, double *numbers)
+static void forward_local(const tsr_kernel_call *call, double *numbers)
 {
+    const view v = view_of(call);
     const char *x = call->in[TSR_LAYER_X].data;
 
-    numbers[0] = (double)v->n;
-    for (int64_t r = 0; r < v->rows; r++, x += v->n * v->io.size) {
-        const moments m = row_moments(v, x);
+    numbers[0] = (double)v.n;
+    for (int64_t r = 0; r < v.rows; r++, x += v.n * v.io.size) {
+        const moments m = row_moments(&v, x);
 
         numbers[1 + r] = m.mean;
-        numbers[1 + v->rows + r] = m.m2;
+        numbers[1 + v.rows + r] = m.m2;
     }
 }
 
-static void finish_rows(const tsr_kernel_call *call, const view *v, const double *numbers)
+/* The means of rms_norm are 0, so all its numbers are sums. */
+static void forward_merge(const tsr_kernel_call *call, int64_t count, double *numbers,
+                          const double *more)
 {
-    const int64_t bytes = v->n * v->io.size;
-    const vectors at = load_vectors(call, v);
+    (call->kind == TSR_RMS_NORM ? tsr__merge_sums : tsr__merge_moments)(call, count, numbers, more);
+}
 
-    for (int64_t r = 0; r < v->rows; r++) {
+static void forward_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const view v = view_of(call);
+    const int64_t bytes = v.n * v.io.size;
+    const vectors at = load_vectors(call, &v);
+
+    for (int64_t r = 0; r < v.rows; r++) {
         const double mean = numbers[1 + r],
-                     rstd = rstd_of(call, numbers[1 + v->rows + r], numbers[0]);
+                     rstd = rstd_of(call, numbers[1 + v.rows + r], numbers[0]);
 
-        put_statistics(call, v, r, mean, rstd);
-        apply_row(v, (const char *)call->in[TSR_LAYER_X].data + r * bytes, &at, mean, rstd,
+        put_statistics(call, &v, r, mean, rstd);
+        apply_row(&v, (const char *)call->in[TSR_LAYER_X].data + r * bytes, &at, mean, rstd,
                   (char *)call->out[0].data + r * bytes);
     }
-    tsr__row_end(&v->io);
+    tsr__row_end(&v.io);
 }
 
-static void layer_local(const tsr_kernel_call *call, double *numbers)
+static void forward(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, TSR_LAYER_NORM);
-
-    local_rows(call, &v, numbers);
-}
-
-static void layer_finish(const tsr_kernel_call *call, const double *numbers)
-{
-    const view v = view_of(call, TSR_LAYER_NORM);
-
-    finish_rows(call, &v, numbers);
-}
-
-static void rms_local(const tsr_kernel_call *call, double *numbers)
-{
-    const view v = view_of(call, TSR_RMS_NORM);
-
-    local_rows(call, &v, numbers);
-}
-
-static void rms_finish(const tsr_kernel_call *call, const double *numbers)
-{
-    const view v = view_of(call, TSR_RMS_NORM);
-
-    finish_rows(call, &v, numbers);
-}
-
-static void forward(const tsr_kernel_call *call, tsr_layer_norm_kind kind)
-{
-    const view v = view_of(call, kind);
+    const view v = view_of(call);
     const int64_t bytes = v.n * v.io.size;
     const vectors at = load_vectors(call, &v);
 
@@ -440,62 +426,36 @@ static void store_vectors(const tsr_kernel_call *call, const view *v, const sums
 
 static int64_t backward_count(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, TSR_LAYER_NORM_BACKWARD);
+    const view v = view_of(call);
 
     return 2 * v.rows;
 }
 
-static void backward_local(const tsr_kernel_call *call, const view *v, double *numbers)
+static void backward_local(const tsr_kernel_call *call, double *numbers)
 {
-    const sums s = open_sums(call, v);
+    const view v = view_of(call);
+    const sums s = open_sums(call, &v);
 
-    for (int64_t r = 0; r < v->rows; r++)
-        sum_row(call, v, &s, r, &numbers[r], &numbers[v->rows + r]);
-    store_vectors(call, v, &s);
+    for (int64_t r = 0; r < v.rows; r++)
+        sum_row(call, &v, &s, r, &numbers[r], &numbers[v.rows + r]);
+    store_vectors(call, &v, &s);
 }
 
 /* The weight is still in the scratch. */
-static void backward_finish(const tsr_kernel_call *call, const view *v, const double *numbers)
+static void backward_finish(const tsr_kernel_call *call, const double *numbers)
 {
+    const view v = view_of(call);
     const char *weight =
         tsr__operand_given(call, TSR_LAYER_GRAD_WEIGHT) ? (const char *)call->scratch : NULL;
 
-    for (int64_t r = 0; r < v->rows; r++)
-        grad_row(call, v, weight, r, numbers[r], numbers[v->rows + r]);
-    tsr__row_end(&v->io);
+    for (int64_t r = 0; r < v.rows; r++)
+        grad_row(call, &v, weight, r, numbers[r], numbers[v.rows + r]);
+    tsr__row_end(&v.io);
 }
 
-static void layer_back_local(const tsr_kernel_call *call, double *numbers)
+static void backward(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, TSR_LAYER_NORM_BACKWARD);
-
-    backward_local(call, &v, numbers);
-}
-
-static void layer_back_finish(const tsr_kernel_call *call, const double *numbers)
-{
-    const view v = view_of(call, TSR_LAYER_NORM_BACKWARD);
-
-    backward_finish(call, &v, numbers);
-}
-
-static void rms_back_local(const tsr_kernel_call *call, double *numbers)
-{
-    const view v = view_of(call, TSR_RMS_NORM_BACKWARD);
-
-    backward_local(call, &v, numbers);
-}
-
-static void rms_back_finish(const tsr_kernel_call *call, const double *numbers)
-{
-    const view v = view_of(call, TSR_RMS_NORM_BACKWARD);
-
-    backward_finish(call, &v, numbers);
-}
-
-static void backward(const tsr_kernel_call *call, tsr_layer_norm_kind kind)
-{
-    const view v = view_of(call, kind);
+    const view v = view_of(call);
     const sums s = open_sums(call, &v);
     double sum, dot;
 
@@ -508,76 +468,31 @@ static void backward(const tsr_kernel_call *call, tsr_layer_norm_kind kind)
     tsr__row_end(&v.io);
 }
 
-/* ---- the kernels ---- */
+/* ---- the kernel ---- */
 
-static const tsr_merge_steps layer_steps = {forward_count, layer_local, tsr__merge_moments,
-                                            layer_finish, NULL};
-/* Its means are 0, so all its numbers are sums. */
-static const tsr_merge_steps rms_steps = {forward_count, rms_local, tsr__merge_sums, rms_finish,
-                                          NULL};
-static const tsr_merge_steps layer_back_steps = {backward_count, layer_back_local, tsr__merge_sums,
-                                                 layer_back_finish, NULL};
-static const tsr_merge_steps rms_back_steps = {backward_count, rms_back_local, tsr__merge_sums,
-                                               rms_back_finish, NULL};
+static const tsr_merge_steps forward_steps = {forward_count, forward_local, forward_merge,
+                                              forward_finish, NULL};
+static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
+                                               backward_finish, NULL};
 
-const tsr_merge_steps *tsr__layer_norm_steps(tsr_kernel kernel)
+const tsr_merge_steps *tsr__layer_norm_steps(int kind)
 {
-    if (kernel == tsr__kernel_layer_norm)
-        return &layer_steps;
-    if (kernel == tsr__kernel_rms_norm)
-        return &rms_steps;
-    if (kernel == tsr__kernel_layer_norm_backward)
-        return &layer_back_steps;
-    return kernel == tsr__kernel_rms_norm_backward ? &rms_back_steps : NULL;
-}
-
-static bool is_reference(const tsr_kernel_call *call)
-{
-    return tsr__variant_asked(call) == TSR_VARIANT_REFERENCE;
+    return is_backward(kind) ? &backward_steps : &forward_steps;
 }
 
 void tsr__kernel_layer_norm(const tsr_kernel_call *call)
 {
-    if (is_reference(call))
-        tsr__reference_layer_norm(call, false);
+    if (tsr__variant_asked(call) == TSR_VARIANT_REFERENCE)
+        tsr__reference_layer_norm(call);
+    else if (is_backward(call->kind))
+        backward(call);
     else
-        forward(call, TSR_LAYER_NORM);
-}
-
-void tsr__kernel_rms_norm(const tsr_kernel_call *call)
-{
-    if (is_reference(call))
-        tsr__reference_layer_norm(call, true);
-    else
-        forward(call, TSR_RMS_NORM);
-}
-
-void tsr__kernel_layer_norm_backward(const tsr_kernel_call *call)
-{
-    if (is_reference(call))
-        tsr__reference_layer_norm_backward(call, false);
-    else
-        backward(call, TSR_LAYER_NORM_BACKWARD);
-}
-
-void tsr__kernel_rms_norm_backward(const tsr_kernel_call *call)
-{
-    if (is_reference(call))
-        tsr__reference_layer_norm_backward(call, true);
-    else
-        backward(call, TSR_RMS_NORM_BACKWARD);
+        forward(call);
 }
 
 size_t tsr__scratch_layer_norm(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, TSR_LAYER_NORM);
+    const view v = view_of(call);
 
-    return (size_t)(2 * v.n + 1) * sizeof(double);
-}
-
-size_t tsr__scratch_layer_norm_backward(const tsr_kernel_call *call)
-{
-    const view v = view_of(call, TSR_LAYER_NORM_BACKWARD);
-
-    return (size_t)(5 * v.n + 1) * sizeof(double);
+    return (size_t)((is_backward(call->kind) ? 5 : 2) * v.n + 1) * sizeof(double);
 }

@@ -27,7 +27,7 @@ static void sizes(const tsr_kernel_call *call, const tsr_operand *x, int64_t *ro
     *n = tsr__product(x->shape.ndim - lead, x->shape.size + lead);
 }
 
-void tsr__reference_layer_norm(const tsr_kernel_call *call, bool rms)
+static void forward(const tsr_kernel_call *call, bool rms)
 {
     int64_t rows, n;
 
@@ -61,7 +61,7 @@ static double x_hat(const tsr_kernel_call *call, bool rms, int64_t r, int64_t i)
            at(call, TSR_LAYER_GRAD_STATISTICS + (rms ? 0 : 1), r, 0);
 }
 
-void tsr__reference_layer_norm_backward(const tsr_kernel_call *call, bool rms)
+static void backward(const tsr_kernel_call *call, bool rms)
 {
     const double count = (double)call->number[TSR_LAYER_COUNT];
     int64_t rows, n;
@@ -93,5 +93,15 @@ void tsr__reference_layer_norm_backward(const tsr_kernel_call *call, bool rms)
         }
         put(call, 1, i, weight);
         put(call, 2, i, bias);
+    }
+}
+
+void tsr__reference_layer_norm(const tsr_kernel_call *call)
+{
+    switch (call->kind) {
+    case TSR_LAYER_NORM: forward(call, false); break;
+    case TSR_RMS_NORM: forward(call, true); break;
+    case TSR_LAYER_NORM_BACKWARD: backward(call, false); break;
+    default: backward(call, true); break;
     }
 }

@@ -11,7 +11,8 @@
 typedef struct tsr_merge_steps {
     int64_t (*count)(const tsr_kernel_call *call); /* numbers; equal on ranks that merge. Pure. */
     void (*local)(const tsr_kernel_call *call, double *numbers);
-    void (*merge)(int64_t count, double *numbers, const double *more); /* of the next rank */
+    void (*merge)(const tsr_kernel_call *call, int64_t count, double *numbers,
+                  const double *more); /* of the next rank */
     void (*finish)(const tsr_kernel_call *call, const double *numbers);
     /* NULL: the numbers of all ranks are merged. -1: only of those before this one; 1: of those
        behind it, from the last on. finish gets NULL where there are none. */
@@ -20,8 +21,10 @@ typedef struct tsr_merge_steps {
 
 /* Moments of equally many values each: how many, means, sums of squared distances to them; ranks
    may have no values. And sums. */
-void tsr__merge_moments(int64_t count, double *numbers, const double *more);
-void tsr__merge_sums(int64_t count, double *numbers, const double *more);
+void tsr__merge_moments(const tsr_kernel_call *call, int64_t count, double *numbers,
+                        const double *more);
+void tsr__merge_sums(const tsr_kernel_call *call, int64_t count, double *numbers,
+                     const double *more);
 /* k moments of `a` values with those of b more, which stand apart. */
 void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
                         const double *more_mean, const double *more_m2);

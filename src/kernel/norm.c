@@ -20,25 +20,29 @@ typedef struct view {
     size_t bytes;    /* of x */
 } view;
 
-static view view_of(const tsr_operand *x, int64_t groups)
+static bool is_backward(int kind)
 {
+    return kind == TSR_NORM_BATCH_BACKWARD || kind == TSR_NORM_GROUP_BACKWARD;
+}
+
+static bool is_grouped(int kind)
+{
+    return kind == TSR_NORM_GROUP || kind == TSR_NORM_GROUP_BACKWARD;
+}
+
+static view view_of(const tsr_kernel_call *call)
+{
+    const bool grouped = is_grouped(call->kind);
+    const tsr_operand *x = &call->in[is_backward(call->kind) ? TSR_NORM_GRAD_X : TSR_NORM_X];
     view v = {.dtype = x->dtype,
               .n = x->shape.size[0],
               .channels = x->shape.size[1],
               .space = tsr__product(x->shape.ndim - 2, x->shape.size + 2),
-              .groups = groups};
+              .groups = grouped ? call->attrs.value[TSR_NORM_GROUPS].i[0] : 0};
 
-    v.n_stats = groups > 0 ? v.n * groups : v.channels;
+    /* without channels there are no groups either */
+    v.n_stats = grouped ? v.n * v.groups : v.channels;
     v.bytes = (size_t)tsr__operand_count(x) * tsr_dtype_size(x->dtype);
-    return v;
-}
-
-/* Without channels there are no groups either: that is not taken for statistics of channels. */
-static view view_of_groups(const tsr_operand *x, const tsr_kernel_call *call)
-{
-    view v = view_of(x, call->attrs.value[TSR_NORM_GROUPS].i[0]);
-
-    v.n_stats = v.n * v.groups;
     return v;
 }
 
@@ -103,11 +107,6 @@ static tsr_norm_factors factors_of(const room *r)
 
 enum { OUT_Y = 0, OUT_MEAN = 1, OUT_RSTD = 2, OUT_VAR = 3 };
 
-static int64_t moments_count(const view *v)
-{
-    return 1 + 2 * v->n_stats;
-}
-
 /* Chan's formula, statistic by statistic. */
 void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
                         const double *more_mean, const double *more_m2)
@@ -129,10 +128,12 @@ void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
     }
 }
 
-void tsr__merge_moments(int64_t count, double *numbers, const double *more)
+void tsr__merge_moments(const tsr_kernel_call *call, int64_t count, double *numbers,
+                        const double *more)
 {
     const int64_t k = (count - 1) / 2;
 
+    (void)call;
     tsr__moments_merge(k, numbers[0], numbers + 1, numbers + 1 + k, more[0], more + 1,
                        more + 1 + k);
     numbers[0] += more[0];
@@ -153,97 +154,83 @@ static void set_forward(const view *v, const room *r, int64_t first, int64_t eac
     }
 }
 
-static void finish_forward(const tsr_kernel_call *call, const view *v, const double *numbers)
+static int64_t forward_count(const tsr_kernel_call *call)
 {
+    const view v = view_of(call);
+
+    return 1 + 2 * v.n_stats;
+}
+
+/* Without training the running statistics are those of one value. */
+static void batch_local(const tsr_kernel_call *call, const view *v, double *numbers)
+{
+    if (call->attrs.value[TSR_NORM_TRAINING].i[0]) {
+        numbers[0] = (double)(v->n * v->space);
+        tsr__norm_moments(v->dtype, TSR_VARIANT_AUTO, v->n, v->channels, v->space,
+                          call->in[TSR_NORM_X].data, numbers + 1, numbers + 1 + v->n_stats);
+        return;
+    }
+    numbers[0] = 1;
+    load_vector(call, TSR_NORM_RUNNING_MEAN, v->channels, 0, numbers + 1);
+    load_vector(call, TSR_NORM_RUNNING_VAR, v->channels, 1, numbers + 1 + v->n_stats);
+}
+
+static void group_local(const tsr_kernel_call *call, const view *v, double *numbers)
+{
+    const int64_t values = v->groups > 0 ? v->channels / v->groups * v->space : 0;
+
+    numbers[0] = (double)values;
+    tsr__norm_moments(v->dtype, TSR_VARIANT_AUTO, 1, v->n_stats, values, call->in[TSR_NORM_X].data,
+                      numbers + 1, numbers + 1 + v->n_stats);
+}
+
+static void forward_local(const tsr_kernel_call *call, double *numbers)
+{
+    const view v = view_of(call);
+
+    (is_grouped(call->kind) ? group_local : batch_local)(call, &v, numbers);
+}
+
+static void forward_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const view v = view_of(call);
     const double n = numbers[0], eps = call->attrs.value[TSR_NORM_EPS].f;
-    const double *m2 = numbers + 1 + v->n_stats;
-    const size_t sample = v->n > 0 ? v->bytes / (size_t)v->n : 0;
+    const double *m2 = numbers + 1 + v.n_stats;
+    const size_t sample = v.n > 0 ? v.bytes / (size_t)v.n : 0;
     room r;
 
-    set_room(v, false, call->scratch, &r);
-    load_vector(call, TSR_NORM_WEIGHT, v->channels, 1, r.weight);
-    load_vector(call, TSR_NORM_BIAS, v->channels, 0, r.bias);
-    for (int64_t k = 0; k < v->n_stats; k++) {
+    set_room(&v, false, call->scratch, &r);
+    load_vector(call, TSR_NORM_WEIGHT, v.channels, 1, r.weight);
+    load_vector(call, TSR_NORM_BIAS, v.channels, 0, r.bias);
+    for (int64_t k = 0; k < v.n_stats; k++) {
         r.mean[k] = numbers[1 + k];
         r.rstd[k] = 1 / sqrt((n > 0 ? m2[k] / n : 0) + eps);
         if (is_wanted(call, OUT_VAR))
             tsr__put(call->out[OUT_VAR].dtype, call->out[OUT_VAR].data, k,
                      n > 1 ? m2[k] / (n - 1) : 0);
     }
-    store_vector(call, OUT_MEAN, v->n_stats, r.mean);
-    store_vector(call, OUT_RSTD, v->n_stats, r.rstd);
+    store_vector(call, OUT_MEAN, v.n_stats, r.mean);
+    store_vector(call, OUT_RSTD, v.n_stats, r.rstd);
     const tsr_norm_factors f = factors_of(&r);
 
-    for (int64_t i = 0; i < v->n && v->bytes > 0; i++) {
-        if (v->groups > 0 || i == 0)
-            set_forward(v, &r, i * v->groups, v->groups > 0 ? v->channels / v->groups : 1);
-        tsr__norm_apply(v->dtype, v->channels, v->space, NULL,
-                        (const char *)call->in[TSR_NORM_X].data + (size_t)i * sample, &f, v->bytes,
+    for (int64_t i = 0; i < v.n && v.bytes > 0; i++) {
+        if (v.groups > 0 || i == 0)
+            set_forward(&v, &r, i * v.groups, v.groups > 0 ? v.channels / v.groups : 1);
+        tsr__norm_apply(v.dtype, v.channels, v.space, NULL,
+                        (const char *)call->in[TSR_NORM_X].data + (size_t)i * sample, &f, v.bytes,
                         (char *)call->out[OUT_Y].data + (size_t)i * sample);
     }
     tsr__stream_fence();
-}
-
-static int64_t batch_count(const tsr_kernel_call *call)
-{
-    const view v = view_of(&call->in[TSR_NORM_X], 0);
-
-    return moments_count(&v);
-}
-
-/* Without training the running statistics are those of one value. */
-static void batch_local(const tsr_kernel_call *call, double *numbers)
-{
-    const view v = view_of(&call->in[TSR_NORM_X], 0);
-
-    if (call->attrs.value[TSR_NORM_TRAINING].i[0]) {
-        numbers[0] = (double)(v.n * v.space);
-        tsr__norm_moments(v.dtype, TSR_VARIANT_AUTO, v.n, v.channels, v.space,
-                          call->in[TSR_NORM_X].data, numbers + 1, numbers + 1 + v.n_stats);
-        return;
-    }
-    numbers[0] = 1;
-    load_vector(call, TSR_NORM_RUNNING_MEAN, v.channels, 0, numbers + 1);
-    load_vector(call, TSR_NORM_RUNNING_VAR, v.channels, 1, numbers + 1 + v.n_stats);
-}
-
-static void batch_finish(const tsr_kernel_call *call, const double *numbers)
-{
-    const view v = view_of(&call->in[TSR_NORM_X], 0);
-
-    finish_forward(call, &v, numbers);
-}
-
-static int64_t group_count(const tsr_kernel_call *call)
-{
-    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
-
-    return moments_count(&v);
-}
-
-static void group_local(const tsr_kernel_call *call, double *numbers)
-{
-    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
-    const int64_t values = v.groups > 0 ? v.channels / v.groups * v.space : 0;
-
-    numbers[0] = (double)values;
-    tsr__norm_moments(v.dtype, TSR_VARIANT_AUTO, 1, v.n_stats, values, call->in[TSR_NORM_X].data,
-                      numbers + 1, numbers + 1 + v.n_stats);
-}
-
-static void group_finish(const tsr_kernel_call *call, const double *numbers)
-{
-    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
-
-    finish_forward(call, &v, numbers);
 }
 
 /* ---- gradients: two sums of each statistic ---- */
 
 enum { OUT_GRAD_X = 0, OUT_GRAD_WEIGHT = 1, OUT_GRAD_BIAS = 2 };
 
-void tsr__merge_sums(int64_t count, double *numbers, const double *more)
+void tsr__merge_sums(const tsr_kernel_call *call, int64_t count, double *numbers,
+                     const double *more)
 {
+    (void)call;
     for (int64_t i = 0; i < count; i++)
         numbers[i] += more[i];
 }
@@ -308,77 +295,69 @@ static bool is_training(const tsr_kernel_call *call)
     return call->attrs.value[TSR_NORM_TRAINING].i[0];
 }
 
-static int64_t batch_back_count(const tsr_kernel_call *call)
+static int64_t backward_count(const tsr_kernel_call *call)
 {
-    return 2 * call->in[TSR_NORM_GRAD_X].shape.size[1];
-}
-
-static void batch_back_local(const tsr_kernel_call *call, double *numbers)
-{
-    const view v = view_of(&call->in[TSR_NORM_GRAD_X], 0);
-    const size_t sample = v.n > 0 ? v.bytes / (size_t)v.n : 0;
-    room r;
-
-    load_statistics(call, &v, &r);
-    memset(numbers, 0, 2 * (size_t)v.channels * sizeof *numbers);
-    if (!is_training(call) && !is_wanted(call, OUT_GRAD_WEIGHT) && !is_wanted(call, OUT_GRAD_BIAS))
-        return;
-    for (int64_t i = 0; i < v.n; i++)
-        tsr__norm_sums(v.dtype, v.channels, v.space,
-                       (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample,
-                       (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample, r.mean,
-                       numbers, numbers + v.channels);
-}
-
-static void batch_back_finish(const tsr_kernel_call *call, const double *numbers)
-{
-    const view v = view_of(&call->in[TSR_NORM_GRAD_X], 0);
-    const double *sum = numbers, *dot = numbers + v.channels;
-    const bool training = is_training(call);
-    room r;
-
-    load_statistics(call, &v, &r);
-    for (int64_t c = 0; c < v.channels; c++)
-        r.center[c] = dot[c] * r.rstd[c];
-    store_vector(call, OUT_GRAD_WEIGHT, v.channels, r.center);
-    store_vector(call, OUT_GRAD_BIAS, v.channels, sum);
-    if (is_wanted(call, OUT_GRAD_X))
-        finish_grad_x(call, &v, &r, training ? sum : NULL, training ? dot : NULL);
-}
-
-static int64_t group_back_count(const tsr_kernel_call *call)
-{
-    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
+    const view v = view_of(call);
 
     return 2 * v.n_stats;
 }
 
-/* Sums of the channels of every sample stay; those of groups are what ranks share. */
-static void group_back_local(const tsr_kernel_call *call, double *numbers)
+static void batch_back_local(const tsr_kernel_call *call, const view *v, double *numbers)
 {
-    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
-    const size_t sample = v.n > 0 ? v.bytes / (size_t)v.n : 0;
-    const int64_t each = v.groups > 0 ? v.channels / v.groups : 0;
+    const size_t sample = v->n > 0 ? v->bytes / (size_t)v->n : 0;
     room r;
 
-    load_statistics(call, &v, &r);
-    memset(numbers, 0, 2 * (size_t)v.n_stats * sizeof *numbers);
-    memset(r.sum, 0, (size_t)(v.n * v.channels) * sizeof *r.sum);
-    memset(r.dot, 0, (size_t)(v.n * v.channels) * sizeof *r.dot);
-    for (int64_t i = 0; i < v.n && v.channels > 0; i++) {
-        double *sum = r.sum + i * v.channels, *dot = r.dot + i * v.channels;
+    load_statistics(call, v, &r);
+    memset(numbers, 0, 2 * (size_t)v->channels * sizeof *numbers);
+    if (!is_training(call) && !is_wanted(call, OUT_GRAD_WEIGHT) && !is_wanted(call, OUT_GRAD_BIAS))
+        return;
+    for (int64_t i = 0; i < v->n; i++)
+        tsr__norm_sums(v->dtype, v->channels, v->space,
+                       (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample,
+                       (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample, r.mean,
+                       numbers, numbers + v->channels);
+}
 
-        for (int64_t c = 0, k = i * v.groups; c < v.channels; k++)
+static void batch_back_finish(const tsr_kernel_call *call, const view *v, const double *numbers)
+{
+    const double *sum = numbers, *dot = numbers + v->channels;
+    const bool training = is_training(call);
+    room r;
+
+    load_statistics(call, v, &r);
+    for (int64_t c = 0; c < v->channels; c++)
+        r.center[c] = dot[c] * r.rstd[c];
+    store_vector(call, OUT_GRAD_WEIGHT, v->channels, r.center);
+    store_vector(call, OUT_GRAD_BIAS, v->channels, sum);
+    if (is_wanted(call, OUT_GRAD_X))
+        finish_grad_x(call, v, &r, training ? sum : NULL, training ? dot : NULL);
+}
+
+/* Sums of the channels of every sample stay; those of groups are what ranks share. */
+static void group_back_local(const tsr_kernel_call *call, const view *v, double *numbers)
+{
+    const size_t sample = v->n > 0 ? v->bytes / (size_t)v->n : 0;
+    const int64_t each = v->groups > 0 ? v->channels / v->groups : 0;
+    room r;
+
+    load_statistics(call, v, &r);
+    memset(numbers, 0, 2 * (size_t)v->n_stats * sizeof *numbers);
+    memset(r.sum, 0, (size_t)(v->n * v->channels) * sizeof *r.sum);
+    memset(r.dot, 0, (size_t)(v->n * v->channels) * sizeof *r.dot);
+    for (int64_t i = 0; i < v->n && v->channels > 0; i++) {
+        double *sum = r.sum + i * v->channels, *dot = r.dot + i * v->channels;
+
+        for (int64_t c = 0, k = i * v->groups; c < v->channels; k++)
             for (const int64_t end = c + each; c < end; c++)
                 r.center[c] = r.mean[k];
-        tsr__norm_sums(v.dtype, v.channels, v.space,
+        tsr__norm_sums(v->dtype, v->channels, v->space,
                        (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample,
                        (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample, r.center,
                        sum, dot);
-        for (int64_t c = 0, k = i * v.groups; c < v.channels; k++)
+        for (int64_t c = 0, k = i * v->groups; c < v->channels; k++)
             for (const int64_t end = c + each; c < end; c++) {
                 numbers[k] += r.weight[c] * sum[c];
-                numbers[v.n_stats + k] += r.weight[c] * dot[c];
+                numbers[v->n_stats + k] += r.weight[c] * dot[c];
             }
     }
 }
@@ -401,108 +380,73 @@ static void group_vectors(const tsr_kernel_call *call, const view *v, const room
     store_vector(call, OUT_GRAD_BIAS, v->channels, bias);
 }
 
-static void group_back_finish(const tsr_kernel_call *call, const double *numbers)
+static void group_back_finish(const tsr_kernel_call *call, const view *v, const double *numbers)
 {
-    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
     room r;
 
-    set_room(&v, true, call->scratch, &r); /* all was loaded by the first step */
+    set_room(v, true, call->scratch, &r); /* all was loaded by the first step */
     if (is_wanted(call, OUT_GRAD_WEIGHT) || is_wanted(call, OUT_GRAD_BIAS))
-        group_vectors(call, &v, &r);
+        group_vectors(call, v, &r);
     if (is_wanted(call, OUT_GRAD_X))
-        finish_grad_x(call, &v, &r, numbers, numbers + v.n_stats);
+        finish_grad_x(call, v, &r, numbers, numbers + v->n_stats);
+}
+
+static void backward_local(const tsr_kernel_call *call, double *numbers)
+{
+    const view v = view_of(call);
+
+    (is_grouped(call->kind) ? group_back_local : batch_back_local)(call, &v, numbers);
+}
+
+static void backward_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const view v = view_of(call);
+
+    (is_grouped(call->kind) ? group_back_finish : batch_back_finish)(call, &v, numbers);
 }
 
 /* ---- kernels ---- */
 
-static const tsr_merge_steps batch_steps = {batch_count, batch_local, tsr__merge_moments,
-                                            batch_finish, NULL};
-static const tsr_merge_steps group_steps = {group_count, group_local, tsr__merge_moments,
-                                            group_finish, NULL};
-static const tsr_merge_steps batch_back_steps = {batch_back_count, batch_back_local,
-                                                 tsr__merge_sums, batch_back_finish, NULL};
-static const tsr_merge_steps group_back_steps = {group_back_count, group_back_local,
-                                                 tsr__merge_sums, group_back_finish, NULL};
+static const tsr_merge_steps forward_steps = {forward_count, forward_local, tsr__merge_moments,
+                                              forward_finish, NULL};
+static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
+                                               backward_finish, NULL};
 
-const tsr_merge_steps *tsr__norm_steps(tsr_kernel kernel)
+const tsr_merge_steps *tsr__norm_steps(int kind)
 {
-    return kernel == tsr__kernel_batch_norm            ? &batch_steps
-           : kernel == tsr__kernel_group_norm          ? &group_steps
-           : kernel == tsr__kernel_batch_norm_backward ? &batch_back_steps
-                                                       : &group_back_steps;
+    return is_backward(kind) ? &backward_steps : &forward_steps;
 }
 
 /* The numbers stand behind what the steps keep. */
-static size_t scratch(const tsr_kernel_call *call, const view *v, bool backward, tsr_kernel kernel)
+static int64_t numbers_at(const tsr_kernel_call *call)
 {
+    const view v = view_of(call);
     room r;
 
-    return (size_t)(set_room(v, backward, NULL, &r) + tsr__norm_steps(kernel)->count(call)) *
-           sizeof(double);
+    return set_room(&v, is_backward(call->kind), NULL, &r);
 }
 
-static void run_steps(const tsr_kernel_call *call, const view *v, bool backward,
-                      const tsr_merge_steps *steps)
+size_t tsr__scratch_channel_norm(const tsr_kernel_call *call)
 {
-    room r;
-    double *numbers = (double *)call->scratch + set_room(v, backward, NULL, &r);
+    return (size_t)(numbers_at(call) + tsr__norm_steps(call->kind)->count(call)) * sizeof(double);
+}
+
+static void run_steps(const tsr_kernel_call *call)
+{
+    const tsr_merge_steps *steps = tsr__norm_steps(call->kind);
+    double *numbers = (double *)call->scratch + numbers_at(call);
 
     steps->local(call, numbers);
     steps->finish(call, numbers);
 }
 
-size_t tsr__scratch_batch_norm(const tsr_kernel_call *call)
-{
-    const view v = view_of(&call->in[TSR_NORM_X], 0);
-
-    return scratch(call, &v, false, tsr__kernel_batch_norm);
-}
-
-size_t tsr__scratch_group_norm(const tsr_kernel_call *call)
-{
-    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
-
-    return scratch(call, &v, false, tsr__kernel_group_norm);
-}
-
-size_t tsr__scratch_batch_norm_backward(const tsr_kernel_call *call)
-{
-    const view v = view_of(&call->in[TSR_NORM_GRAD_X], 0);
-
-    return scratch(call, &v, true, tsr__kernel_batch_norm_backward);
-}
-
-size_t tsr__scratch_group_norm_backward(const tsr_kernel_call *call)
-{
-    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
-
-    return scratch(call, &v, true, tsr__kernel_group_norm_backward);
-}
-
-void tsr__kernel_batch_norm(const tsr_kernel_call *call)
-{
-    const view v = view_of(&call->in[TSR_NORM_X], 0);
-
-    if (call->reference)
-        tsr__reference_batch_norm(call);
-    else
-        run_steps(call, &v, false, &batch_steps);
-}
-
 /* Sample by sample: what the first step has read is in the cache for the second. */
-void tsr__kernel_group_norm(const tsr_kernel_call *call)
+static void run_samples(const tsr_kernel_call *call)
 {
-    const view v = view_of_groups(&call->in[TSR_NORM_X], call);
+    const view v = view_of(call);
     const int64_t channels = v.channels * v.space * (int64_t)tsr_dtype_size(v.dtype);
     tsr_kernel_call one = *call;
-    view sample = v;
 
-    if (call->reference) {
-        tsr__reference_group_norm(call);
-        return;
-    }
-    sample.n = 1;
-    sample.n_stats = v.groups;
     one.in[TSR_NORM_X].shape.size[0] = 1;
     for (int64_t i = 0; i < v.n; i++) {
         one.in[TSR_NORM_X].data = (char *)call->in[TSR_NORM_X].data + i * channels;
@@ -510,28 +454,18 @@ void tsr__kernel_group_norm(const tsr_kernel_call *call)
         for (int k = OUT_MEAN; k <= OUT_RSTD; k++)
             one.out[k].data = (char *)call->out[k].data +
                               i * v.groups * (int64_t)tsr_dtype_size(call->out[k].dtype);
-        run_steps(&one, &sample, false, &group_steps);
+        run_steps(&one);
     }
 }
 
-void tsr__kernel_batch_norm_backward(const tsr_kernel_call *call)
+void tsr__kernel_channel_norm(const tsr_kernel_call *call)
 {
-    const view v = view_of(&call->in[TSR_NORM_GRAD_X], 0);
-
     if (call->reference)
-        tsr__reference_batch_norm_backward(call);
+        tsr__reference_channel_norm(call);
+    else if (call->kind == TSR_NORM_GROUP)
+        run_samples(call);
     else
-        run_steps(call, &v, true, &batch_back_steps);
-}
-
-void tsr__kernel_group_norm_backward(const tsr_kernel_call *call)
-{
-    const view v = view_of_groups(&call->in[TSR_NORM_GRAD_X], call);
-
-    if (call->reference)
-        tsr__reference_group_norm_backward(call);
-    else
-        run_steps(call, &v, true, &group_back_steps);
+        run_steps(call);
 }
 
 /* a + (b - a) * momentum, in f64. */

@@ -7,7 +7,14 @@
 
 #include "kernel/merge.h"
 
-/* Inputs of the rows of op/norms.c; vectors are of x's dtype, or f32 where that is f16 or bf16. */
+/* The kinds of the rows of op/norms.c. */
+enum {
+    TSR_NORM_BATCH = 0,
+    TSR_NORM_BATCH_BACKWARD = 1,
+    TSR_NORM_GROUP = 2,
+    TSR_NORM_GROUP_BACKWARD = 3
+};
+/* Their inputs; vectors are of x's dtype, or f32 where that is f16 or bf16. */
 enum {
     TSR_NORM_X = 0,
     TSR_NORM_WEIGHT = 1,
@@ -24,12 +31,9 @@ enum {
 enum { TSR_NORM_TRAINING = 0, TSR_NORM_GROUPS = 0, TSR_NORM_EPS = 1 };
 enum { TSR_NORM_COUNT = 0 }; /* values of a statistic, on all ranks */
 
-const tsr_merge_steps *tsr__norm_steps(tsr_kernel kernel);
+const tsr_merge_steps *tsr__norm_steps(int kind);
 
 /* By their definitions, in f64: the oracle. */
-void tsr__reference_batch_norm(const tsr_kernel_call *call);
-void tsr__reference_group_norm(const tsr_kernel_call *call);
-void tsr__reference_batch_norm_backward(const tsr_kernel_call *call);
-void tsr__reference_group_norm_backward(const tsr_kernel_call *call);
+void tsr__reference_channel_norm(const tsr_kernel_call *call);
 
 #endif

@@ -94,20 +94,6 @@ static void forward(const tsr_kernel_call *call, const view *v, bool measured)
     }
 }
 
-void tsr__reference_batch_norm(const tsr_kernel_call *call)
-{
-    const view v = view_of(&call->in[TSR_NORM_X], false, 0);
-
-    forward(call, &v, call->attrs.value[TSR_NORM_TRAINING].i[0]);
-}
-
-void tsr__reference_group_norm(const tsr_kernel_call *call)
-{
-    const view v = view_of(&call->in[TSR_NORM_X], true, call->attrs.value[TSR_NORM_GROUPS].i[0]);
-
-    forward(call, &v, true);
-}
-
 /* ---- gradients ---- */
 
 /* The normalised x, element i of statistic k. */
@@ -163,17 +149,13 @@ static void backward(const tsr_kernel_call *call, const view *v, bool measured)
         grad_of_x(call, v, k, measured);
 }
 
-void tsr__reference_batch_norm_backward(const tsr_kernel_call *call)
+void tsr__reference_channel_norm(const tsr_kernel_call *call)
 {
-    const view v = view_of(&call->in[TSR_NORM_GRAD_X], false, 0);
+    const bool back =
+        call->kind == TSR_NORM_BATCH_BACKWARD || call->kind == TSR_NORM_GROUP_BACKWARD;
+    const bool grouped = call->kind == TSR_NORM_GROUP || call->kind == TSR_NORM_GROUP_BACKWARD;
+    const view v = view_of(&call->in[back ? TSR_NORM_GRAD_X : TSR_NORM_X], grouped,
+                           grouped ? call->attrs.value[TSR_NORM_GROUPS].i[0] : 0);
 
-    backward(call, &v, call->attrs.value[TSR_NORM_TRAINING].i[0]);
-}
-
-void tsr__reference_group_norm_backward(const tsr_kernel_call *call)
-{
-    const view v =
-        view_of(&call->in[TSR_NORM_GRAD_X], true, call->attrs.value[TSR_NORM_GROUPS].i[0]);
-
-    backward(call, &v, true);
+    (back ? backward : forward)(call, &v, grouped || call->attrs.value[TSR_NORM_TRAINING].i[0]);
 }

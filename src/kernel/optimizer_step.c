@@ -156,29 +156,9 @@ void tsr__update_run(const tsr_kernel_call *call, const tsr_update *s)
     step(s, n, in, out);
 }
 
-static void take_step(const tsr_kernel_call *call, tsr_optimizer_step_kind kind)
+void tsr__kernel_optimizer_step(const tsr_kernel_call *call)
 {
-    const tsr_update s = tsr__update_of(call, kind);
+    const tsr_update s = tsr__update_of(call, (tsr_optimizer_step_kind)call->kind);
 
     tsr__update_run(call, &s);
-}
-
-void tsr__kernel_sgd_step(const tsr_kernel_call *call)
-{
-    take_step(call, TSR_OPTIMIZER_SGD);
-}
-
-void tsr__kernel_sgd_momentum_step(const tsr_kernel_call *call)
-{
-    take_step(call, TSR_OPTIMIZER_SGD_MOMENTUM);
-}
-
-void tsr__kernel_adam_step(const tsr_kernel_call *call)
-{
-    take_step(call, TSR_OPTIMIZER_ADAM);
-}
-
-void tsr__kernel_adagrad_step(const tsr_kernel_call *call)
-{
-    take_step(call, TSR_OPTIMIZER_ADAGRAD);
 }

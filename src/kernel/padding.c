@@ -8,8 +8,6 @@
 #include "kernel/index.h"
 #include "kernel/sku.h"
 
-typedef enum pad_mode { CONSTANT, REFLECT, REPLICATE, CIRCULAR } pad_mode;
-
 /* One dim: the output's index j is the input's j + from for lo <= j < hi. */
 typedef struct pad_dim {
     int64_t n, lo, hi, from;
@@ -18,7 +16,7 @@ typedef struct pad_dim {
 } pad_dim;
 
 typedef struct padding {
-    pad_mode mode;
+    int mode;  /* a tsr_move_kind */
     int inner; /* the innermost dim that is padded, or 0 */
     pad_dim dim[TSR_MAX_DIM];
     size_t size;
@@ -27,14 +25,14 @@ typedef struct padding {
 } padding;
 
 /* Index i of a dim of n that has no ends, as one that exists; -1: none. */
-static int64_t source_of(pad_mode mode, int64_t i, int64_t n)
+static int64_t source_of(int mode, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)
         return i;
     switch (mode) {
-    case REFLECT: return i < 0 ? -i : 2 * (n - 1) - i;
-    case REPLICATE: return i < 0 ? 0 : n - 1;
-    case CIRCULAR: return tsr__modulo(i, n);
+    case TSR_MOVE_PAD_REFLECT: return i < 0 ? -i : 2 * (n - 1) - i;
+    case TSR_MOVE_PAD_REPLICATE: return i < 0 ? 0 : n - 1;
+    case TSR_MOVE_PAD_CIRCULAR: return tsr__modulo(i, n);
     default: return -1;
     }
 }
@@ -56,14 +54,14 @@ static void set_value(tsr_dtype dtype, double value, char out[8])
     tsr__put(dtype, out, 0, value);
 }
 
-static padding padding_of(const tsr_kernel_call *call, pad_mode mode)
+static padding padding_of(const tsr_kernel_call *call, int mode)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
     const tsr_attr *before = &call->attrs.value[0];
     padding p = {.mode = mode, .size = tsr_dtype_size(out->dtype), .zero = true};
     int64_t out_step = (int64_t)p.size, in_step = out_step;
 
-    if (mode == CONSTANT)
+    if (mode == TSR_MOVE_PAD)
         set_value(out->dtype, call->attrs.value[2].f, p.value);
     for (size_t i = 0; i < p.size; i++)
         p.zero = p.zero && p.value[i] == 0;
@@ -105,7 +103,7 @@ static void set(const padding *p, char *out, int64_t bytes)
 static void border(const padding *p, const pad_dim *a, int64_t begin, int64_t end, char *out,
                    const char *in)
 {
-    if (p->mode == CONSTANT) {
+    if (p->mode == TSR_MOVE_PAD) {
         set(p, out + begin * a->out_step, (end - begin) * a->out_step);
         return;
     }
@@ -138,13 +136,13 @@ static void pad_from(const padding *p, int d, char *out, const char *in)
 }
 
 /* Walks every output element out[at] back to x, dim by dim. */
-static void by_definition(const tsr_kernel_call *call, pad_mode mode)
+static void by_definition(const tsr_kernel_call *call, int mode)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
     const size_t size = tsr_dtype_size(out->dtype);
     char value[8] = {0};
 
-    if (mode == CONSTANT)
+    if (mode == TSR_MOVE_PAD)
         set_value(out->dtype, call->attrs.value[2].f, value);
     for (int64_t i = 0; i < tsr__operand_count(out); i++) {
         char *to = (char *)out->data + (size_t)i * size;
@@ -164,39 +162,19 @@ static void by_definition(const tsr_kernel_call *call, pad_mode mode)
     }
 }
 
-static void pad(const tsr_kernel_call *call, pad_mode mode, tsr_move_kind kind)
+void tsr__kernel_pad(const tsr_kernel_call *call)
 {
     padding p;
 
-    if (tsr__variant_of(call, TSR_CATEGORY_MOVE, kind) == TSR_VARIANT_REFERENCE) {
-        by_definition(call, mode);
+    if (tsr__variant_of(call, TSR_CATEGORY_MOVE, (uint16_t)call->kind) == TSR_VARIANT_REFERENCE) {
+        by_definition(call, call->kind);
         return;
     }
     if (tsr__operand_count(&call->out[0]) == 0)
         return;
-    p = padding_of(call, mode);
+    p = padding_of(call, call->kind);
     if (call->out[0].shape.ndim == 0)
         memcpy(call->out[0].data, call->in[0].data, p.size);
     else
         pad_from(&p, 0, call->out[0].data, call->in[0].data);
-}
-
-void tsr__kernel_pad(const tsr_kernel_call *call)
-{
-    pad(call, CONSTANT, TSR_MOVE_PAD);
-}
-
-void tsr__kernel_pad_reflect(const tsr_kernel_call *call)
-{
-    pad(call, REFLECT, TSR_MOVE_PAD_REFLECT);
-}
-
-void tsr__kernel_pad_replicate(const tsr_kernel_call *call)
-{
-    pad(call, REPLICATE, TSR_MOVE_PAD_REPLICATE);
-}
-
-void tsr__kernel_pad_circular(const tsr_kernel_call *call)
-{
-    pad(call, CIRCULAR, TSR_MOVE_PAD_CIRCULAR);
 }

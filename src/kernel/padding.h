@@ -10,14 +10,10 @@
    stands there. Number d is the size of dim d of the whole input. Along dims that are padded, or
    cut, operands are in one piece, and an input holds all that its output needs. */
 void tsr__kernel_pad(const tsr_kernel_call *call);
-void tsr__kernel_pad_reflect(const tsr_kernel_call *call);
-void tsr__kernel_pad_replicate(const tsr_kernel_call *call);
-void tsr__kernel_pad_circular(const tsr_kernel_call *call);
 
-/* x[..., i, j] where j - i is at most attribute 0, or at least; else 0. Operands know where they
+/* tril, triu: x[..., i, j] where j - i is at most attribute 0, or at least; else 0. Operands know where they
    are. */
-void tsr__kernel_tril(const tsr_kernel_call *call);
-void tsr__kernel_triu(const tsr_kernel_call *call);
+void tsr__kernel_triangle(const tsr_kernel_call *call);
 
 /* Along attribute 0, whole output [start + p step + k] is the sum over the whole input [p, k], k
    its last dim, which is one index if it has no more dims than the output; else 0. Numbers 0 and 1

@@ -91,7 +91,7 @@ static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
 
 /* ---- definitions ---- */
 
-static pair_kind pair_of(tsr_loss_kind kind)
+static pair_kind pair_of(int kind)
 {
     switch (kind) {
     case TSR_LOSS_MSE:
@@ -108,7 +108,7 @@ static double softplus_below(double x)
     return log1p(exp(-fabs(x))) + fmax(-x, 0);
 }
 
-double tsr__pair_loss(tsr_loss_kind kind, const double in[TSR_PAIR_INPUTS])
+double tsr__pair_loss(int kind, const double in[TSR_PAIR_INPUTS])
 {
     const double d = in[X] - in[TARGET];
 
@@ -121,7 +121,7 @@ double tsr__pair_loss(tsr_loss_kind kind, const double in[TSR_PAIR_INPUTS])
     }
 }
 
-double tsr__pair_slope(tsr_loss_kind kind, int k, const double in[TSR_PAIR_INPUTS])
+double tsr__pair_slope(int kind, int k, const double in[TSR_PAIR_INPUTS])
 {
     const double d = in[X] - in[TARGET];
 
@@ -147,24 +147,29 @@ typedef struct view {
     const tsr_kernel_call *call;
     const parts *parts;
     tsr_row_io io;
-    tsr_loss_kind kind;
     int first, n_in; /* of operands */
     int64_t count, reduction;
 } view;
 
-static view view_of(const tsr_kernel_call *call, tsr_loss_kind kind, bool back)
+static bool is_backward(int kind)
 {
+    return kind == TSR_LOSS_MSE_BACKWARD || kind == TSR_LOSS_L1_BACKWARD ||
+           kind == TSR_LOSS_BCE_BACKWARD;
+}
+
+static view view_of(const tsr_kernel_call *call)
+{
+    const bool back = is_backward(call->kind);
     const tsr_operand *x = &call->in[back];
-    const tsr_kernel_variant variant =
-        tsr__variant_best(TSR_CATEGORY_LOSS, kind, x->dtype, tsr__variant_asked(call));
+    const tsr_kernel_variant variant = tsr__variant_best(TSR_CATEGORY_LOSS, (uint16_t)call->kind,
+                                                         x->dtype, tsr__variant_asked(call));
 
     return (view){
         .call = call,
         .parts = variant == TSR_VARIANT_REFERENCE ? NULL : parts_for(x->dtype, variant),
         .io = tsr__row_io(x, BLOCK, call->out[0].data),
-        .kind = kind,
         .first = back,
-        .n_in = pair_of(kind) == BCE ? 4 : 2,
+        .n_in = pair_of(call->kind) == BCE ? 4 : 2,
         .count = tsr__operand_count(x),
         .reduction = call->attrs.value[TSR_PAIR_REDUCTION].i[0],
     };
@@ -217,7 +222,7 @@ static void reference_loss(const view *v)
 
     for (int64_t i = 0; i < v->count; i++) {
         const double in[] = {at(v, X, i), at(v, TARGET, i), at(v, WEIGHT, i), at(v, POSITIVE, i)};
-        const double loss = tsr__pair_loss(v->kind, in);
+        const double loss = tsr__pair_loss(v->call->kind, in);
 
         sum += loss;
         if (v->reduction == TSR_LOSS_OF_EACH)
@@ -227,9 +232,9 @@ static void reference_loss(const view *v)
         tsr__put(out->dtype, out->data, 0, sum * share(v));
 }
 
-static void forward(const tsr_kernel_call *call, tsr_loss_kind kind)
+static void forward(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, kind, false);
+    const view v = view_of(call);
     const tsr_operand *out = &call->out[0];
     double buffer[TSR_PAIR_INPUTS][BLOCK], result[BLOCK], sum = 0;
 
@@ -243,7 +248,7 @@ static void forward(const tsr_kernel_call *call, tsr_loss_kind kind)
 
         for (int k = 0; k < TSR_PAIR_INPUTS; k++)
             in[k] = load(&v, k, i, n, buffer[k]);
-        v.parts->losses(pair_of(kind), n, in, result);
+        v.parts->losses(pair_of(call->kind), n, in, result);
         if (v.reduction == TSR_LOSS_OF_EACH)
             tsr__row_store(&v.io, result, n, (char *)out->data + i * v.io.size);
         else
@@ -278,13 +283,13 @@ static void reference_slopes(const view *v)
         for (int k = 0; k < v->call->n_out; k++)
             if (is_wanted(v->call, k))
                 tsr__put(v->call->out[k].dtype, v->call->out[k].data, i,
-                         grad_at(v, i) * tsr__pair_slope(v->kind, k, in));
+                         grad_at(v, i) * tsr__pair_slope(v->call->kind, k, in));
     }
 }
 
-static void backward(const tsr_kernel_call *call, tsr_loss_kind kind)
+static void backward(const tsr_kernel_call *call)
 {
-    const view v = view_of(call, kind, true);
+    const view v = view_of(call);
     const bool each = v.reduction == TSR_LOSS_OF_EACH;
     double buffer[TSR_PAIR_INPUTS][BLOCK], grad[BLOCK], result[BLOCK];
 
@@ -303,7 +308,7 @@ static void backward(const tsr_kernel_call *call, tsr_loss_kind kind)
         for (int k = 0; k < call->n_out; k++) {
             if (!is_wanted(call, k))
                 continue;
-            v.parts->slopes(pair_of(kind), k, n, in, result);
+            v.parts->slopes(pair_of(call->kind), k, n, in, result);
             v.parts->times(n, g, each ? 1 : grad_at(&v, 0), result);
             tsr__row_store(&v.io, result, n, (char *)call->out[k].data + i * v.io.size);
         }
@@ -311,34 +316,10 @@ static void backward(const tsr_kernel_call *call, tsr_loss_kind kind)
     tsr__row_end(&v.io);
 }
 
-/* ---- the kernels ---- */
-
-void tsr__kernel_mse_loss(const tsr_kernel_call *call)
+void tsr__kernel_pair_loss(const tsr_kernel_call *call)
 {
-    forward(call, TSR_LOSS_MSE);
-}
-
-void tsr__kernel_l1_loss(const tsr_kernel_call *call)
-{
-    forward(call, TSR_LOSS_L1);
-}
-
-void tsr__kernel_bce_with_logits(const tsr_kernel_call *call)
-{
-    forward(call, TSR_LOSS_BCE);
-}
-
-void tsr__kernel_mse_loss_backward(const tsr_kernel_call *call)
-{
-    backward(call, TSR_LOSS_MSE_BACKWARD);
-}
-
-void tsr__kernel_l1_loss_backward(const tsr_kernel_call *call)
-{
-    backward(call, TSR_LOSS_L1_BACKWARD);
-}
-
-void tsr__kernel_bce_with_logits_backward(const tsr_kernel_call *call)
-{
-    backward(call, TSR_LOSS_BCE_BACKWARD);
+    if (is_backward(call->kind))
+        backward(call);
+    else
+        forward(call);
 }

@@ -71,38 +71,24 @@ tsr_status tsr__prepare_pool(tsr_kernel_call *call, tsr_error *err)
     return TSR_OK;
 }
 
-void tsr__kernel_max_pool(const tsr_kernel_call *call)
+void tsr__kernel_pool(const tsr_kernel_call *call)
 {
+    const tsr_dtype dtype = call->in[0].dtype;
+    const tsr_kernel_variant variant = tsr__variant_asked(call);
+    const void *x = call->in[0].data;
+    void *y = call->out[0].data;
     tsr_pooling_shape s = {0};
 
     set_shape(call, &s);
-    tsr__pooling_max(&s, call->in[0].dtype, tsr__variant_asked(call), call->in[0].data,
-                     call->out[0].data, call->out[1].data);
-}
-
-void tsr__kernel_avg_pool(const tsr_kernel_call *call)
-{
-    tsr_pooling_shape s = {0};
-
-    set_shape(call, &s);
-    tsr__pooling_average(&s, call->in[0].dtype, tsr__variant_asked(call), call->in[0].data,
-                         call->out[0].data);
-}
-
-void tsr__kernel_max_pool_backward(const tsr_kernel_call *call)
-{
-    tsr_pooling_shape s = {0};
-
-    set_shape(call, &s);
-    tsr__pooling_max_grad(&s, call->in[0].dtype, tsr__variant_asked(call), call->memory->pool,
-                          call->in[0].data, call->in[1].data, call->out[0].data, call->error);
-}
-
-void tsr__kernel_avg_pool_backward(const tsr_kernel_call *call)
-{
-    tsr_pooling_shape s = {0};
-
-    set_shape(call, &s);
-    tsr__pooling_average_grad(&s, call->in[0].dtype, tsr__variant_asked(call), call->memory->pool,
-                              call->in[0].data, call->out[0].data, call->error);
+    switch (call->kind) {
+    case TSR_POOLING_MAX: tsr__pooling_max(&s, dtype, variant, x, y, call->out[1].data); break;
+    case TSR_POOLING_AVERAGE: tsr__pooling_average(&s, dtype, variant, x, y); break;
+    case TSR_POOLING_MAX_GRAD:
+        tsr__pooling_max_grad(&s, dtype, variant, call->memory->pool, x, call->in[1].data, y,
+                              call->error);
+        break;
+    default:
+        tsr__pooling_average_grad(&s, dtype, variant, call->memory->pool, x, y, call->error);
+        break;
+    }
 }

@@ -361,12 +361,12 @@ static void permute_run(void *arg, int64_t at, int64_t global, int64_t n)
     }
 }
 
-/* ---- kernels ---- */
+/* ---- the kernel ---- */
 
-static void run(const tsr_kernel_call *call, tsr_random_kind kind)
+void tsr__kernel_random(const tsr_kernel_call *call)
 {
-    job j = {.random = tsr__random_of(call, kind),
-             .variant = tsr__variant_of(call, TSR_CATEGORY_RANDOM, kind),
+    job j = {.random = tsr__random_of(call, (tsr_random_kind)call->kind),
+             .variant = tsr__variant_of(call, TSR_CATEGORY_RANDOM, (uint16_t)call->kind),
              .by = &plain,
              .size = tsr_dtype_size(call->out[0].dtype),
              .x = call->in[0].data,
@@ -385,37 +385,7 @@ static void run(const tsr_kernel_call *call, tsr_random_kind kind)
     if (j.x != j.y)
         j.past = (size_t)tsr__operand_count(&call->out[0]) * j.size;
     tsr__positions_walk(&call->out[0], call->number,
-                        kind == TSR_RANDOM_PERMUTATION ? permute_run : fill_run, &j);
+                        call->kind == TSR_RANDOM_PERMUTATION ? permute_run : fill_run, &j);
     if (tsr__stream_large(j.past))
         tsr__stream_fence();
-}
-
-void tsr__kernel_uniform(const tsr_kernel_call *call)
-{
-    run(call, TSR_RANDOM_UNIFORM);
-}
-
-void tsr__kernel_normal(const tsr_kernel_call *call)
-{
-    run(call, TSR_RANDOM_NORMAL);
-}
-
-void tsr__kernel_bernoulli(const tsr_kernel_call *call)
-{
-    run(call, TSR_RANDOM_BERNOULLI);
-}
-
-void tsr__kernel_randint(const tsr_kernel_call *call)
-{
-    run(call, TSR_RANDOM_RANDINT);
-}
-
-void tsr__kernel_permutation(const tsr_kernel_call *call)
-{
-    run(call, TSR_RANDOM_PERMUTATION);
-}
-
-void tsr__kernel_dropout(const tsr_kernel_call *call)
-{
-    run(call, TSR_RANDOM_DROPOUT);
 }

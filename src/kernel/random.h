@@ -31,13 +31,8 @@ static inline uint64_t tsr__seed_of(const tsr_attr *attr)
     return bits;
 }
 
-/* What rows of op/random_ops.c name. Attributes in their order; numbers: the sizes of the whole. */
-void tsr__kernel_uniform(const tsr_kernel_call *call);
-void tsr__kernel_normal(const tsr_kernel_call *call);
-void tsr__kernel_bernoulli(const tsr_kernel_call *call);
-void tsr__kernel_randint(const tsr_kernel_call *call);
-void tsr__kernel_permutation(const tsr_kernel_call *call);
-void tsr__kernel_dropout(const tsr_kernel_call *call);
+/* The rows of op/random_ops.c. Attributes in their order; numbers: the sizes of the whole. */
+void tsr__kernel_random(const tsr_kernel_call *call);
 
 /* random_words.c: n blocks of four words from that one on; every variant gives the same. Local. */
 void tsr__random_words(const tsr_stream *s, uint64_t block, int64_t n, tsr_kernel_variant variant,

@@ -282,18 +282,31 @@ void tsr__reduce_wide(tsr_fold how, tsr_kernel_variant variant, const tsr_operan
 }
 
 /* Fast sums go by the sizes of all dims; which element is chosen does not. */
-static tsr_kernel_variant variant_of(const tsr_kernel_call *call, tsr_reduction_kind kind,
-                                     tsr_fold how)
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call, tsr_fold how)
 {
     return call->reference || (call->reproducible && !is_ordered(how))
                ? TSR_VARIANT_REFERENCE
-               : tsr__variant_best(TSR_CATEGORY_REDUCTION, kind, call->in[0].dtype, call->variant);
+               : tsr__variant_best(TSR_CATEGORY_REDUCTION, (uint16_t)call->kind, call->in[0].dtype,
+                                   call->variant);
 }
 
-static void run(const tsr_kernel_call *call, tsr_reduction_kind kind, tsr_fold how)
+static tsr_fold how_of(tsr_reduction_kind kind)
 {
-    const tsr_kernel_variant v = variant_of(call, kind, how);
-    const bool mean = kind == TSR_REDUCTION_MEAN;
+    switch (kind) {
+    case TSR_REDUCTION_MAX:
+    case TSR_REDUCTION_ANY: return TSR_FOLD_MAX;
+    case TSR_REDUCTION_MIN:
+    case TSR_REDUCTION_ALL: return TSR_FOLD_MIN;
+    case TSR_REDUCTION_PROD: return TSR_FOLD_PROD;
+    default: return TSR_FOLD_SUM;
+    }
+}
+
+void tsr__kernel_reduce(const tsr_kernel_call *call)
+{
+    const tsr_fold how = how_of((tsr_reduction_kind)call->kind);
+    const tsr_kernel_variant v = variant_of(call, how);
+    const bool mean = call->kind == TSR_REDUCTION_MEAN;
     const int64_t times = mean && call->number[1] ? call->number[1] : 1;
     const int64_t divisor = mean && call->number[0] ? call->number[0] : 1;
 
@@ -301,39 +314,4 @@ static void run(const tsr_kernel_call *call, tsr_reduction_kind kind, tsr_fold h
         tsr__reference_reduce(call, how, times, divisor);
     else
         reduce(call, v, how, times, divisor);
-}
-
-void tsr__kernel_sum(const tsr_kernel_call *call)
-{
-    run(call, TSR_REDUCTION_SUM, TSR_FOLD_SUM);
-}
-
-void tsr__kernel_mean(const tsr_kernel_call *call)
-{
-    run(call, TSR_REDUCTION_MEAN, TSR_FOLD_SUM);
-}
-
-void tsr__kernel_max(const tsr_kernel_call *call)
-{
-    run(call, TSR_REDUCTION_MAX, TSR_FOLD_MAX);
-}
-
-void tsr__kernel_min(const tsr_kernel_call *call)
-{
-    run(call, TSR_REDUCTION_MIN, TSR_FOLD_MIN);
-}
-
-void tsr__kernel_prod(const tsr_kernel_call *call)
-{
-    run(call, TSR_REDUCTION_PROD, TSR_FOLD_PROD);
-}
-
-void tsr__kernel_any(const tsr_kernel_call *call)
-{
-    run(call, TSR_REDUCTION_ANY, TSR_FOLD_MAX);
-}
-
-void tsr__kernel_all(const tsr_kernel_call *call)
-{
-    run(call, TSR_REDUCTION_ALL, TSR_FOLD_MIN);
 }

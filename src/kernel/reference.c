@@ -29,23 +29,3 @@ void tsr__reference_linear(const tsr_kernel_call *call)
 {
     of[call->out[0].dtype].matmul(call, true);
 }
-
-void tsr__reference_softmax(const tsr_kernel_call *call)
-{
-    const tsr_operand *in = &call->in[0], *out = &call->out[0];
-    const int dim = tsr__operand_dim(in, call->attrs.value[0].i[0]);
-    const int64_t n = in->shape.size[dim];
-    const int64_t step = tsr__product(in->shape.ndim - dim - 1, in->shape.size + dim + 1);
-    const int64_t count = tsr__operand_count(in);
-
-    for (int64_t i = 0; i < count; i++) {
-        int64_t first = i - i / step % n * step; /* of the row along dim that i is in */
-        double max = -INFINITY, sum = 0;
-
-        for (int64_t k = 0; k < n; k++)
-            max = fmax(max, tsr__get(in->dtype, in->data, first + k * step));
-        for (int64_t k = 0; k < n; k++)
-            sum += exp(tsr__get(in->dtype, in->data, first + k * step) - max);
-        tsr__put(out->dtype, out->data, i, exp(tsr__get(in->dtype, in->data, i) - max) / sum);
-    }
-}

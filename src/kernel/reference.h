@@ -8,6 +8,5 @@
 
 void tsr__reference_matmul(const tsr_kernel_call *call);
 void tsr__reference_linear(const tsr_kernel_call *call);
-void tsr__reference_softmax(const tsr_kernel_call *call);
 
 #endif

@@ -136,7 +136,7 @@ static double variance_of(const tsr_kernel_call *call, const view *v, int64_t i,
     return (double)squares / (divisor > 0 ? divisor : 0);
 }
 
-void tsr__reference_statistic(const tsr_kernel_call *call, tsr_statistic what)
+void tsr__reference_statistic(const tsr_kernel_call *call)
 {
     const view v = view_of(&call->in[0], tsr__reduced_dims(call));
     const tsr_attr *last = &call->attrs.value[2];
@@ -144,12 +144,13 @@ void tsr__reference_statistic(const tsr_kernel_call *call, tsr_statistic what)
     for (int64_t i = 0; i < tsr__operand_count(&call->out[0]); i++) {
         double y;
 
-        if (what == TSR_STATISTIC_NORM)
+        if (call->kind == TSR_REDUCTION_NORM)
             y = norm_of(call, &v, i, last->f);
-        else if (what == TSR_STATISTIC_LOG_SUM)
+        else if (call->kind == TSR_REDUCTION_LOGSUMEXP)
             y = log_sum_of(call, &v, i);
         else
             y = variance_of(call, &v, i, (double)last->i[0]);
-        tsr__put(call->out[0].dtype, call->out[0].data, i, what == TSR_STATISTIC_STD ? sqrt(y) : y);
+        tsr__put(call->out[0].dtype, call->out[0].data, i,
+                 call->kind == TSR_REDUCTION_STD ? sqrt(y) : y);
     }
 }

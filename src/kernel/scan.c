@@ -77,23 +77,25 @@ typedef struct walk {
 } walk;
 
 /* Reproducible mode has no need of the reference: it adds one by one. */
-static tsr_kernel_variant variant_of(const tsr_kernel_call *call, bool product)
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call)
 {
-    if (call->reference)
-        return TSR_VARIANT_REFERENCE;
-    return tsr__variant_best(TSR_CATEGORY_REDUCTION,
-                             product ? TSR_REDUCTION_CUMPROD : TSR_REDUCTION_CUMSUM,
-                             call->in[0].dtype, call->variant);
+    return tsr__variant_best(TSR_CATEGORY_REDUCTION, (uint16_t)call->kind, call->in[0].dtype,
+                             tsr__variant_asked(call));
 }
 
-static walk walk_of(const tsr_kernel_call *call, bool product)
+static bool is_product(const tsr_kernel_call *call)
+{
+    return call->kind == TSR_REDUCTION_CUMPROD;
+}
+
+static walk walk_of(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0];
     const int dim = tsr__operand_dim(x, call->attrs.value[ATTR_DIM].i[0]);
-    const tsr_kernel_variant v = variant_of(call, product);
+    const tsr_kernel_variant v = variant_of(call);
     walk w = {.parts = &plain[x->dtype],
               .dtype = x->dtype,
-              .product = product,
+              .product = is_product(call),
               .reverse = call->attrs.value[ATTR_REVERSE].i[0],
               .half = x->dtype == TSR_F16 || x->dtype == TSR_BF16,
               .one_by_one = call->reproducible,
@@ -188,10 +190,9 @@ static void across(const walk *w, const char *x, const double *before, double *a
 }
 
 /* before NULL: nothing came before; y NULL: only the sums after all elements are asked for. */
-static void scan(const tsr_kernel_call *call, bool product, const double *before, double *after,
-                 char *y)
+static void scan(const tsr_kernel_call *call, const double *before, double *after, char *y)
 {
-    const walk w = walk_of(call, product);
+    const walk w = walk_of(call);
 
     if (w.inner == 1)
         along(&w, call->in[0].data, before, after, y);
@@ -203,7 +204,7 @@ static void scan(const tsr_kernel_call *call, bool product, const double *before
 
 static int64_t scan_count(const tsr_kernel_call *call)
 {
-    const walk w = walk_of(call, false);
+    const walk w = walk_of(call);
 
     return w.outer * w.inner;
 }
@@ -213,66 +214,46 @@ static int scan_side(const tsr_kernel_call *call)
     return call->attrs.value[ATTR_REVERSE].i[0] ? 1 : -1;
 }
 
-static void cumsum_local(const tsr_kernel_call *call, double *words)
+static void scan_local(const tsr_kernel_call *call, double *words)
 {
-    scan(call, false, NULL, words, NULL);
+    scan(call, NULL, words, NULL);
 }
 
-static void cumprod_local(const tsr_kernel_call *call, double *words)
-{
-    scan(call, true, NULL, words, NULL);
-}
-
-static void multiply_floats(int64_t count, double *words, const double *more)
+static void merge_floats(bool product, int64_t count, double *words, const double *more)
 {
     for (int64_t i = 0; i < count; i++)
-        words[i] *= more[i];
+        words[i] = product ? words[i] * more[i] : words[i] + more[i];
 }
 
 /* Modulo 2^64, from which any smaller integer follows. */
-static void add_integers(int64_t count, double *words, const double *more)
+static void merge_integers(bool product, int64_t count, double *words, const double *more)
 {
+    uint64_t *a = (uint64_t *)(void *)words;
+    const uint64_t *b = (const uint64_t *)(const void *)more;
+
     for (int64_t i = 0; i < count; i++)
-        ((uint64_t *)(void *)words)[i] += ((const uint64_t *)(const void *)more)[i];
+        a[i] = product ? a[i] * b[i] : a[i] + b[i];
 }
 
-static void multiply_integers(int64_t count, double *words, const double *more)
+static void scan_merge(const tsr_kernel_call *call, int64_t count, double *words,
+                       const double *more)
 {
-    for (int64_t i = 0; i < count; i++)
-        ((uint64_t *)(void *)words)[i] *= ((const uint64_t *)(const void *)more)[i];
+    (tsr__dtype_is_float(call->in[0].dtype) ? merge_floats : merge_integers)(is_product(call),
+                                                                             count, words, more);
 }
 
-static void cumsum_finish(const tsr_kernel_call *call, const double *words)
+static void scan_finish(const tsr_kernel_call *call, const double *words)
 {
-    scan(call, false, words, NULL, call->out[0].data);
+    scan(call, words, NULL, call->out[0].data);
 }
 
-static void cumprod_finish(const tsr_kernel_call *call, const double *words)
-{
-    scan(call, true, words, NULL, call->out[0].data);
-}
+const tsr_merge_steps tsr__scan_steps = {scan_count, scan_local, scan_merge, scan_finish,
+                                         scan_side};
 
-const tsr_merge_steps tsr__cumsum_steps[2] = {
-    {scan_count, cumsum_local, add_integers, cumsum_finish, scan_side},
-    {scan_count, cumsum_local, tsr__merge_sums, cumsum_finish, scan_side}};
-const tsr_merge_steps tsr__cumprod_steps[2] = {
-    {scan_count, cumprod_local, multiply_integers, cumprod_finish, scan_side},
-    {scan_count, cumprod_local, multiply_floats, cumprod_finish, scan_side}};
-
-static void run(const tsr_kernel_call *call, bool product)
+void tsr__kernel_scan(const tsr_kernel_call *call)
 {
-    if (variant_of(call, product) == TSR_VARIANT_REFERENCE)
-        tsr__reference_scan(call, product);
+    if (variant_of(call) == TSR_VARIANT_REFERENCE)
+        tsr__reference_scan(call, is_product(call));
     else if (tsr__operand_count(&call->out[0]) > 0)
-        scan(call, product, NULL, NULL, call->out[0].data);
-}
-
-void tsr__kernel_cumsum(const tsr_kernel_call *call)
-{
-    run(call, false);
-}
-
-void tsr__kernel_cumprod(const tsr_kernel_call *call)
-{
-    run(call, true);
+        scan(call, NULL, NULL, call->out[0].data);
 }

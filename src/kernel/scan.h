@@ -7,7 +7,6 @@
 
 void tsr__reference_scan(const tsr_kernel_call *call, bool product);
 
-/* Of integers, of floats. */
-extern const tsr_merge_steps tsr__cumsum_steps[2], tsr__cumprod_steps[2];
+extern const tsr_merge_steps tsr__scan_steps;
 
 #endif

@@ -30,15 +30,13 @@ typedef struct tsr_soft_parts {
 
 const tsr_soft_parts *tsr__soft_parts(tsr_dtype dtype, tsr_kernel_variant variant);
 
-/* The steps of softmax, log_softmax and their gradients; NULL of other kernels. */
-const tsr_merge_steps *tsr__soft_steps(tsr_kernel kernel);
+/* The steps of a tsr_softmax_kind. */
+const tsr_merge_steps *tsr__soft_steps(int kind);
 
 /* Adds the sum of exponentials below another maximum, exactly as ranks merge theirs. */
 void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum);
 
-/* By their definitions: the oracle. Softmax itself is in reference.h. */
-void tsr__reference_log_softmax(const tsr_kernel_call *call);
-void tsr__reference_softmax_backward(const tsr_kernel_call *call);
-void tsr__reference_log_softmax_backward(const tsr_kernel_call *call);
+/* By their definitions: the oracle. */
+void tsr__reference_softmax(const tsr_kernel_call *call);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softmax_reference.c - log_softmax, and the gradients of it and of softmax, by their definitions,
-   element by element. Called when a call asks for the reference. */
+/* softmax_reference.c - softmax, log_softmax and their gradients by their definitions, element by
+   element. Called when a call asks for the reference. */
 #include "kernel/index.h"
 #include "kernel/soft_rows.h"
 
@@ -27,19 +27,20 @@ static double at(const tsr_kernel_call *call, int k, const row *r, int64_t i)
     return tsr__get(call->in[k].dtype, call->in[k].data, r->first + i * r->step);
 }
 
-void tsr__reference_log_softmax(const tsr_kernel_call *call)
+static void forward(const tsr_kernel_call *call, bool log_of)
 {
     const tsr_operand *in = &call->in[0], *out = &call->out[0];
 
     for (int64_t i = 0; i < tsr__operand_count(in); i++) {
         const row r = row_of(call, i);
+        const double x = tsr__get(in->dtype, in->data, i);
         double max = -INFINITY, sum = 0;
 
         for (int64_t k = 0; k < r.n; k++)
             max = fmax(max, at(call, 0, &r, k));
         for (int64_t k = 0; k < r.n; k++)
             sum += exp(at(call, 0, &r, k) - max);
-        tsr__put(out->dtype, out->data, i, tsr__get(in->dtype, in->data, i) - max - log(sum));
+        tsr__put(out->dtype, out->data, i, log_of ? x - max - log(sum) : exp(x - max) / sum);
     }
 }
 
@@ -59,12 +60,12 @@ static void backward(const tsr_kernel_call *call, bool log)
     }
 }
 
-void tsr__reference_softmax_backward(const tsr_kernel_call *call)
+void tsr__reference_softmax(const tsr_kernel_call *call)
 {
-    backward(call, false);
-}
-
-void tsr__reference_log_softmax_backward(const tsr_kernel_call *call)
-{
-    backward(call, true);
+    switch (call->kind) {
+    case TSR_SOFTMAX: forward(call, false); break;
+    case TSR_LOG_SOFTMAX: forward(call, true); break;
+    case TSR_SOFTMAX_BACKWARD: backward(call, false); break;
+    default: backward(call, true); break;
+    }
 }

@@ -37,13 +37,18 @@ static tsr_dtype wide_of(const walk *w)
     return w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32;
 }
 
-static walk walk_of(const tsr_kernel_call *call, tsr_softmax_kind kind)
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call)
+{
+    return tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, (uint16_t)call->kind);
+}
+
+static walk walk_of(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0];
     const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
     walk w = {
-        .parts = tsr__soft_parts(x->dtype, tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, kind)),
-        .log = kind == TSR_LOG_SOFTMAX || kind == TSR_LOG_SOFTMAX_BACKWARD,
+        .parts = tsr__soft_parts(x->dtype, variant_of(call)),
+        .log = call->kind == TSR_LOG_SOFTMAX || call->kind == TSR_LOG_SOFTMAX_BACKWARD,
         .outer = tsr__product(dim, x->shape.size),
         .n = x->shape.size[dim],
         .step = tsr__product(x->shape.ndim - dim - 1, x->shape.size + dim + 1),
@@ -171,78 +176,66 @@ void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum)
     *max = top;
 }
 
-static void merge_soft(int64_t count, double *numbers, const double *more)
+static void soft_merge(const tsr_kernel_call *call, int64_t count, double *numbers,
+                       const double *more)
 {
     const int64_t rows = count / 2;
 
+    (void)call;
     for (int64_t r = 0; r < rows; r++)
         tsr__soft_merge(&numbers[r], &numbers[rows + r], more[r], more[rows + r]);
 }
 
-static void local_soft(const walk *w, const char *x, double *max, double *sum)
+static int64_t soft_count(const tsr_kernel_call *call)
 {
-    const int64_t slab = w->n * w->step * w->io.size;
-    double TSR__LINES top[WIDTH]; /* of f32 or f64 */
-
-    for (int64_t i = 0; i < w->outer; i++, x += slab)
-        for (int64_t k = 0; k < w->step; k += WIDTH) {
-            const int64_t width = least(WIDTH, w->step - k), at = i * w->step + k;
-
-            if (w->along) {
-                row_numbers(w, x, max + i, sum + i);
-                continue;
-            }
-            tile_numbers(w, x + k * w->io.size, width, top, sum + at);
-            tsr__convert(TSR_F64, max + at, wide_of(w), top, width);
-        }
-}
-
-static void finish_soft(const walk *w, const char *x, const double *max, const double *sum, char *y)
-{
-    const int64_t slab = w->n * w->step * w->io.size;
-    double TSR__LINES top[WIDTH];
-
-    for (int64_t i = 0; i < w->outer && w->n > 0; i++, x += slab, y += slab)
-        for (int64_t k = 0; k < w->step; k += WIDTH) {
-            const int64_t width = least(WIDTH, w->step - k), at = i * w->step + k;
-            const int64_t skip = k * w->io.size;
-
-            if (w->along) {
-                row_finish(w, x, max[i], sum[i], y);
-                continue;
-            }
-            tsr__convert(wide_of(w), top, TSR_F64, max + at, width);
-            tile_finish(w, x + skip, width, top, sum + at, y + skip);
-        }
-    tsr__row_end(&w->io);
-}
-
-static int64_t softmax_count(const tsr_kernel_call *call)
-{
-    const walk w = walk_of(call, TSR_SOFTMAX);
+    const walk w = walk_of(call);
 
     return 2 * rows_of(&w);
 }
 
-static void softmax_local(const tsr_kernel_call *call, double *numbers)
+static void soft_local(const tsr_kernel_call *call, double *numbers)
 {
-    const walk w = walk_of(call, TSR_SOFTMAX);
+    const walk w = walk_of(call);
+    const int64_t slab = w.n * w.step * w.io.size;
+    const char *x = call->in[0].data;
+    double *max = numbers, *sum = numbers + rows_of(&w);
+    double TSR__LINES top[WIDTH]; /* of f32 or f64 */
 
-    local_soft(&w, call->in[0].data, numbers, numbers + rows_of(&w));
+    for (int64_t i = 0; i < w.outer; i++, x += slab)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w.step - k), at = i * w.step + k;
+
+            if (w.along) {
+                row_numbers(&w, x, max + i, sum + i);
+                continue;
+            }
+            tile_numbers(&w, x + k * w.io.size, width, top, sum + at);
+            tsr__convert(TSR_F64, max + at, wide_of(&w), top, width);
+        }
 }
 
-static void softmax_finish(const tsr_kernel_call *call, const double *numbers)
+static void soft_finish(const tsr_kernel_call *call, const double *numbers)
 {
-    const walk w = walk_of(call, TSR_SOFTMAX);
+    const walk w = walk_of(call);
+    const int64_t slab = w.n * w.step * w.io.size;
+    const double *max = numbers, *sum = numbers + rows_of(&w);
+    const char *x = call->in[0].data;
+    char *y = call->out[0].data;
+    double TSR__LINES top[WIDTH];
 
-    finish_soft(&w, call->in[0].data, numbers, numbers + rows_of(&w), call->out[0].data);
-}
+    for (int64_t i = 0; i < w.outer && w.n > 0; i++, x += slab, y += slab)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w.step - k), at = i * w.step + k;
+            const int64_t skip = k * w.io.size;
 
-static void log_softmax_finish(const tsr_kernel_call *call, const double *numbers)
-{
-    const walk w = walk_of(call, TSR_LOG_SOFTMAX);
-
-    finish_soft(&w, call->in[0].data, numbers, numbers + rows_of(&w), call->out[0].data);
+            if (w.along) {
+                row_finish(&w, x, max[i], sum[i], y);
+                continue;
+            }
+            tsr__convert(wide_of(&w), top, TSR_F64, max + at, width);
+            tile_finish(&w, x + skip, width, top, sum + at, y + skip);
+        }
+    tsr__row_end(&w.io);
 }
 
 /* ---- gradients: a sum of each row ---- */
@@ -310,93 +303,71 @@ static void tile_grad(const walk *w, const char *grad, const char *y, int64_t wi
 /* Which of the two steps; the kernel does both row by row. */
 enum { LOCAL = 1, FINISH = 2 };
 
-static void backward(const tsr_kernel_call *call, const walk *w, int steps, double *numbers)
+static void backward(const tsr_kernel_call *call, int steps, double *numbers)
 {
-    const int64_t slab = w->n * w->step * w->io.size;
+    const walk w = walk_of(call);
+    const int64_t slab = w.n * w.step * w.io.size;
     const char *grad = call->in[0].data, *y = call->in[1].data;
     char *out = call->out[0].data;
     double TSR__LINES own[WIDTH];
 
-    for (int64_t i = 0; i < w->outer; i++)
-        for (int64_t k = 0; k < w->step; k += WIDTH) {
-            const int64_t width = least(WIDTH, w->step - k);
-            const int64_t at = i * slab + k * w->io.size;
-            double *sum = numbers ? numbers + i * w->step + k : own;
+    for (int64_t i = 0; i < w.outer; i++)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w.step - k);
+            const int64_t at = i * slab + k * w.io.size;
+            double *sum = numbers ? numbers + i * w.step + k : own;
 
-            if (w->along && steps & LOCAL)
-                *sum = row_sum(w, grad + at, y + at);
-            if (w->along && steps & FINISH)
-                row_grad(w, grad + at, y + at, *sum, out + at);
-            if (!w->along && steps & LOCAL)
-                tile_sums(w, grad + at, y + at, width, sum);
-            if (!w->along && steps & FINISH)
-                tile_grad(w, grad + at, y + at, width, sum, out + at);
+            if (w.along && steps & LOCAL)
+                *sum = row_sum(&w, grad + at, y + at);
+            if (w.along && steps & FINISH)
+                row_grad(&w, grad + at, y + at, *sum, out + at);
+            if (!w.along && steps & LOCAL)
+                tile_sums(&w, grad + at, y + at, width, sum);
+            if (!w.along && steps & FINISH)
+                tile_grad(&w, grad + at, y + at, width, sum, out + at);
         }
     if (steps & FINISH)
-        tsr__row_end(&w->io);
+        tsr__row_end(&w.io);
 }
 
 static int64_t backward_count(const tsr_kernel_call *call)
 {
-    const walk w = walk_of(call, TSR_SOFTMAX_BACKWARD);
+    const walk w = walk_of(call);
 
     return rows_of(&w);
 }
 
-static void softmax_back_local(const tsr_kernel_call *call, double *numbers)
+static void backward_local(const tsr_kernel_call *call, double *numbers)
 {
-    const walk w = walk_of(call, TSR_SOFTMAX_BACKWARD);
-
-    backward(call, &w, LOCAL, numbers);
+    backward(call, LOCAL, numbers);
 }
 
 /* Numbers are only read here. */
-static void softmax_back_finish(const tsr_kernel_call *call, const double *numbers)
+static void backward_finish(const tsr_kernel_call *call, const double *numbers)
 {
-    const walk w = walk_of(call, TSR_SOFTMAX_BACKWARD);
-
-    backward(call, &w, FINISH, (double *)(uintptr_t)numbers);
+    backward(call, FINISH, (double *)(uintptr_t)numbers);
 }
 
-static void log_softmax_back_local(const tsr_kernel_call *call, double *numbers)
-{
-    const walk w = walk_of(call, TSR_LOG_SOFTMAX_BACKWARD);
+static const tsr_merge_steps forward_steps = {soft_count, soft_local, soft_merge, soft_finish,
+                                              NULL};
+static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
+                                               backward_finish, NULL};
 
-    backward(call, &w, LOCAL, numbers);
+static bool is_backward(int kind)
+{
+    return kind == TSR_SOFTMAX_BACKWARD || kind == TSR_LOG_SOFTMAX_BACKWARD;
 }
 
-static void log_softmax_back_finish(const tsr_kernel_call *call, const double *numbers)
+const tsr_merge_steps *tsr__soft_steps(int kind)
 {
-    const walk w = walk_of(call, TSR_LOG_SOFTMAX_BACKWARD);
-
-    backward(call, &w, FINISH, (double *)(uintptr_t)numbers);
+    return is_backward(kind) ? &backward_steps : &forward_steps;
 }
 
-static const tsr_merge_steps softmax_steps = {softmax_count, softmax_local, merge_soft,
-                                              softmax_finish, NULL};
-static const tsr_merge_steps log_softmax_steps = {softmax_count, softmax_local, merge_soft,
-                                                  log_softmax_finish, NULL};
-static const tsr_merge_steps softmax_back_steps = {backward_count, softmax_back_local,
-                                                   tsr__merge_sums, softmax_back_finish, NULL};
-static const tsr_merge_steps log_softmax_back_steps = {
-    backward_count, log_softmax_back_local, tsr__merge_sums, log_softmax_back_finish, NULL};
+/* ---- the kernel ---- */
 
-const tsr_merge_steps *tsr__soft_steps(tsr_kernel kernel)
+static void forward(const tsr_kernel_call *call)
 {
-    if (kernel == tsr__kernel_softmax)
-        return &softmax_steps;
-    if (kernel == tsr__kernel_log_softmax)
-        return &log_softmax_steps;
-    if (kernel == tsr__kernel_softmax_backward)
-        return &softmax_back_steps;
-    return kernel == tsr__kernel_log_softmax_backward ? &log_softmax_back_steps : NULL;
-}
-
-/* ---- the kernels ---- */
-
-static void forward(const tsr_kernel_call *call, tsr_softmax_kind kind)
-{
-    const walk w = walk_of(call, kind);
+    const walk w = walk_of(call);
     const int64_t slab = w.n * w.step * w.io.size;
     const char *x = call->in[0].data;
     char *y = call->out[0].data;
@@ -422,37 +393,10 @@ static void forward(const tsr_kernel_call *call, tsr_softmax_kind kind)
 
 void tsr__kernel_softmax(const tsr_kernel_call *call)
 {
-    if (tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_SOFTMAX) == TSR_VARIANT_REFERENCE)
+    if (variant_of(call) == TSR_VARIANT_REFERENCE)
         tsr__reference_softmax(call);
+    else if (is_backward(call->kind))
+        backward(call, LOCAL | FINISH, NULL);
     else
-        forward(call, TSR_SOFTMAX);
-}
-
-void tsr__kernel_log_softmax(const tsr_kernel_call *call)
-{
-    if (tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_LOG_SOFTMAX) == TSR_VARIANT_REFERENCE)
-        tsr__reference_log_softmax(call);
-    else
-        forward(call, TSR_LOG_SOFTMAX);
-}
-
-void tsr__kernel_softmax_backward(const tsr_kernel_call *call)
-{
-    const walk w = walk_of(call, TSR_SOFTMAX_BACKWARD);
-
-    if (tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_SOFTMAX_BACKWARD) == TSR_VARIANT_REFERENCE)
-        tsr__reference_softmax_backward(call);
-    else
-        backward(call, &w, LOCAL | FINISH, NULL);
-}
-
-void tsr__kernel_log_softmax_backward(const tsr_kernel_call *call)
-{
-    const walk w = walk_of(call, TSR_LOG_SOFTMAX_BACKWARD);
-
-    if (tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, TSR_LOG_SOFTMAX_BACKWARD) ==
-        TSR_VARIANT_REFERENCE)
-        tsr__reference_log_softmax_backward(call);
-    else
-        backward(call, &w, LOCAL | FINISH, NULL);
+        forward(call);
 }

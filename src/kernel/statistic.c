@@ -15,9 +15,9 @@
 
 enum { THIRD = 2 }; /* attribute: p of a norm, the correction of a variance */
 
-static tsr_kernel_variant variant_of(const tsr_kernel_call *call, tsr_reduction_kind kind)
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call)
 {
-    return tsr__variant_of(call, TSR_CATEGORY_REDUCTION, kind);
+    return tsr__variant_of(call, TSR_CATEGORY_REDUCTION, (uint16_t)call->kind);
 }
 
 static int64_t results_of(const tsr_kernel_call *call)
@@ -68,7 +68,7 @@ static int64_t first_of(const tsr_dims_loops *l, int64_t i)
 static void norm2_local(const tsr_kernel_call *call, double *out)
 {
     const tsr_operand *x = &call->in[0];
-    const tsr_kernel_variant v = variant_of(call, TSR_REDUCTION_NORM);
+    const tsr_kernel_variant v = variant_of(call);
     const unsigned gone = tsr__reduced_dims(call);
     const int64_t n = results_of(call);
     const bool narrow = x->dtype == TSR_BF16 || x->dtype == TSR_F16; /* in f32 */
@@ -101,8 +101,10 @@ static int64_t norm2_count(const tsr_kernel_call *call)
     return results_of(call);
 }
 
-static void norm2_merge(int64_t count, double *words, const double *more)
+static void norm2_merge(const tsr_kernel_call *call, int64_t count, double *words,
+                        const double *more)
 {
+    (void)call;
     for (int64_t i = 0; i < count; i++) /* hypot of a NaN and infinity is infinity */
         words[i] = isnan(words[i]) || isnan(more[i]) ? (double)NAN : hypot(words[i], more[i]);
 }
@@ -117,11 +119,11 @@ size_t tsr__scratch_norm(const tsr_kernel_call *call)
 void tsr__kernel_norm(const tsr_kernel_call *call)
 {
     const double p = call->attrs.value[THIRD].f;
-    const tsr_kernel_variant v = variant_of(call, TSR_REDUCTION_NORM);
+    const tsr_kernel_variant v = variant_of(call);
     double *out = (double *)call->scratch + results_of(call);
 
     if (v == TSR_VARIANT_REFERENCE) {
-        tsr__reference_statistic(call, TSR_STATISTIC_NORM);
+        tsr__reference_statistic(call);
         return;
     }
     if (p == 2)
@@ -191,13 +193,12 @@ static int64_t var_count(const tsr_kernel_call *call)
     return 1 + 2 * results_of(call);
 }
 
-static void measure(const tsr_kernel_call *call, tsr_reduction_kind kind, double *words,
-                    double *more)
+static void measure(const tsr_kernel_call *call, double *words, double *more)
 {
     const tsr_operand *x = &call->in[0];
     const int64_t n = results_of(call);
     double *mean = words + 1, *m2 = mean + n;
-    moments m = {.dtype = x->dtype, .variant = variant_of(call, kind), .more = more};
+    moments m = {.dtype = x->dtype, .variant = variant_of(call), .more = more};
 
     words[0] = n > 0 ? (double)(tsr__operand_count(x) / n) : 0;
     if (tsr__operand_count(x) == 0) {
@@ -215,11 +216,12 @@ static void measure(const tsr_kernel_call *call, tsr_reduction_kind kind, double
 
 static void var_local(const tsr_kernel_call *call, double *words)
 {
-    measure(call, TSR_REDUCTION_VAR, words, call->scratch);
+    measure(call, words, call->scratch);
 }
 
-static void finish(const tsr_kernel_call *call, const double *words, bool root)
+static void var_finish(const tsr_kernel_call *call, const double *words)
 {
+    const bool root = call->kind == TSR_REDUCTION_STD;
     const tsr_operand *out = &call->out[0];
     const int64_t n = results_of(call);
     const double divisor = words[0] - (double)call->attrs.value[THIRD].i[0];
@@ -231,42 +233,21 @@ static void finish(const tsr_kernel_call *call, const double *words, bool root)
     }
 }
 
-static void var_finish(const tsr_kernel_call *call, const double *words)
-{
-    finish(call, words, false);
-}
-
-static void std_finish(const tsr_kernel_call *call, const double *words)
-{
-    finish(call, words, true);
-}
-
 const tsr_merge_steps tsr__var_steps = {var_count, var_local, tsr__merge_moments, var_finish, NULL};
-const tsr_merge_steps tsr__std_steps = {var_count, var_local, tsr__merge_moments, std_finish, NULL};
 
 size_t tsr__scratch_var(const tsr_kernel_call *call)
 {
     return (size_t)(1 + 4 * results_of(call)) * sizeof(double);
 }
 
-static void variance(const tsr_kernel_call *call, tsr_reduction_kind kind, bool root)
+void tsr__kernel_var(const tsr_kernel_call *call)
 {
     double *more = call->scratch, *words = more + 2 * results_of(call);
 
-    if (variant_of(call, kind) == TSR_VARIANT_REFERENCE) {
-        tsr__reference_statistic(call, root ? TSR_STATISTIC_STD : TSR_STATISTIC_VAR);
+    if (variant_of(call) == TSR_VARIANT_REFERENCE) {
+        tsr__reference_statistic(call);
         return;
     }
-    measure(call, kind, words, more);
-    finish(call, words, root);
-}
-
-void tsr__kernel_var(const tsr_kernel_call *call)
-{
-    variance(call, TSR_REDUCTION_VAR, false);
-}
-
-void tsr__kernel_std(const tsr_kernel_call *call)
-{
-    variance(call, TSR_REDUCTION_STD, true);
+    measure(call, words, more);
+    var_finish(call, words);
 }

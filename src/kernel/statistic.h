@@ -6,19 +6,12 @@
 
 #include "kernel/merge.h"
 
-typedef enum tsr_statistic {
-    TSR_STATISTIC_NORM,
-    TSR_STATISTIC_VAR,
-    TSR_STATISTIC_STD,
-    TSR_STATISTIC_LOG_SUM
-} tsr_statistic;
-
 /* By definition, in f64. */
-void tsr__reference_statistic(const tsr_kernel_call *call, tsr_statistic what);
+void tsr__reference_statistic(const tsr_kernel_call *call);
 
-/* reduction_steps.c: of kernels of reductions and scans of elements of this dtype. */
-const tsr_merge_steps *tsr__reduction_steps(tsr_kernel kernel, tsr_dtype dtype);
+/* reduction_steps.c: of the reductions and scans whose parts are merged; NULL of others. */
+const tsr_merge_steps *tsr__reduction_steps(int kind);
 
-extern const tsr_merge_steps tsr__norm2_steps, tsr__var_steps, tsr__std_steps, tsr__log_sum_steps;
+extern const tsr_merge_steps tsr__norm2_steps, tsr__var_steps, tsr__log_sum_steps;
 
 #endif

@@ -48,8 +48,9 @@ static void split_row(bool lower, int64_t end, int64_t columns, size_t size, cha
     }
 }
 
-static void triangle(const tsr_kernel_call *call, bool lower, tsr_move_kind kind)
+void tsr__kernel_triangle(const tsr_kernel_call *call)
 {
+    const bool lower = call->kind == TSR_MOVE_TRIL;
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
     const size_t size = tsr_dtype_size(out->dtype);
     const int ndim = out->shape.ndim;
@@ -57,7 +58,7 @@ static void triangle(const tsr_kernel_call *call, bool lower, tsr_move_kind kind
     const int64_t diagonal = call->attrs.value[0].i[0], n = tsr__operand_count(out);
 
     if (out->index[ndim - 1] || /* pieces of rows are few */
-        tsr__variant_of(call, TSR_CATEGORY_MOVE, kind) == TSR_VARIANT_REFERENCE) {
+        tsr__variant_of(call, TSR_CATEGORY_MOVE, (uint16_t)call->kind) == TSR_VARIANT_REFERENCE) {
         by_definition(call, lower);
         return;
     }
@@ -68,14 +69,4 @@ static void triangle(const tsr_kernel_call *call, bool lower, tsr_move_kind kind
         split_row(lower, end, columns, size, (char *)out->data + (size_t)i * size,
                   (const char *)x->data + (size_t)i * size);
     }
-}
-
-void tsr__kernel_tril(const tsr_kernel_call *call)
-{
-    triangle(call, true, TSR_MOVE_TRIL);
-}
-
-void tsr__kernel_triu(const tsr_kernel_call *call)
-{
-    triangle(call, false, TSR_MOVE_TRIU);
 }

@@ -19,7 +19,7 @@ enum { GRAD_Q = 0, GRAD_K = 1, GRAD_V = 2, GRAD_MASK = 3 }; /* outputs of the gr
 
 static bool is_backward(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_attention_backward;
+    return s->op->kind == TSR_LINALG_ATTENTION_BACKWARD;
 }
 
 /* The inputs that both rows have, by what they are called in the forward one. */
@@ -34,11 +34,6 @@ static int input(const tsr_schema *s, int k)
 static const tsr_spec *spec_of(const tsr_schema *s, int k)
 {
     return &s->in[input(s, k)];
-}
-
-static tsr_dtype fine(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16 ? TSR_F32 : dtype;
 }
 
 /* ---- shapes ---- */
@@ -159,7 +154,7 @@ static tsr_status attention_shape(tsr_schema *s, tsr_error *err)
     s->n_out = 2;
     s->out_dtype[TSR_ATT_OUT] = s->in[TSR_ATT_Q].dtype;
     s->out_shape[TSR_ATT_OUT] = out_shape(s);
-    s->out_dtype[TSR_ATT_LSE] = fine(s->in[TSR_ATT_Q].dtype);
+    s->out_dtype[TSR_ATT_LSE] = tsr__dtype_fine(s->in[TSR_ATT_Q].dtype);
     s->out_shape[TSR_ATT_LSE] = lse_shape(s);
 done:
     return st;
@@ -191,8 +186,8 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     lse = lse_shape(s);
     TSR_TRY(check_like(s, TSR_ATT_GRAD, "grad", dtype, &out, err));
     TSR_TRY(check_like(s, TSR_ATT_GRAD_OUT, "out", dtype, &out, err));
-    TSR_TRY(check_like(s, TSR_ATT_GRAD_LSE, "lse", fine(dtype), &lse, err));
-    TSR_TRY(check_like(s, TSR_ATT_GRAD_OF_LSE, "grad_lse", fine(dtype), &lse, err));
+    TSR_TRY(check_like(s, TSR_ATT_GRAD_LSE, "lse", tsr__dtype_fine(dtype), &lse, err));
+    TSR_TRY(check_like(s, TSR_ATT_GRAD_OF_LSE, "grad_lse", tsr__dtype_fine(dtype), &lse, err));
     s->n_out = 4;
     for (int k = 0; k < 3; k++) {
         s->out_dtype[k] = dtype;
@@ -230,18 +225,6 @@ static tsr_mark along(int dim, bool open)
     return (tsr_mark){.place = {.kind = TSR_SHARD, .dim = dim}, .open = open};
 }
 
-static void set_in(const tsr_schema *s, tsr_rule *rule, int k, tsr_mark mark)
-{
-    if (tsr__schema_has(s, k))
-        rule->in[k] = mark;
-}
-
-static void set_out(const tsr_schema *s, tsr_rule *rule, int k, tsr_mark mark)
-{
-    if (tsr__schema_gives(s, k))
-        rule->out[k] = mark;
-}
-
 /* What goes along with rows, heads or batches of queries: outputs, or what the gradients need. */
 static void set_queries(const tsr_schema *s, tsr_rule *rule, int d, bool open)
 {
@@ -252,7 +235,7 @@ static void set_queries(const tsr_schema *s, tsr_rule *rule, int d, bool open)
     }
     rule->in[TSR_ATT_GRAD] = rule->in[TSR_ATT_GRAD_OUT] = rule->in[TSR_ATT_GRAD_LSE] =
         along(d, open);
-    set_in(s, rule, TSR_ATT_GRAD_OF_LSE, along(d, open));
+    tsr__rule_in(s, rule, TSR_ATT_GRAD_OF_LSE, along(d, open));
     rule->out[GRAD_Q] = along(d, open);
 }
 
@@ -274,7 +257,7 @@ static void set_mask(const tsr_schema *s, tsr_rule *rule, int d, bool open)
     if (own >= 0)
         rule->in[input(s, TSR_ATT_MASK)] = along(own, open);
     if (is_backward(s))
-        set_out(s, rule, GRAD_MASK, own >= 0 ? along(own, open) : tsr_mark_partial(TSR_SUM));
+        tsr__rule_out(s, rule, GRAD_MASK, own >= 0 ? along(own, open) : tsr_mark_partial(TSR_SUM));
 }
 
 static tsr_status add_queries(const tsr_schema *s, int d, bool keys, bool open, tsr_rules *out,
@@ -302,9 +285,9 @@ static tsr_status add_values(const tsr_schema *s, tsr_mark v, tsr_mark sum, tsr_
     rule.in[TSR_ATT_GRAD_OUT] = v;
     if (v.place.kind == TSR_SHARD)
         rule.in[TSR_ATT_GRAD] = rule.out[GRAD_V] = v;
-    set_in(s, &rule, TSR_ATT_GRAD_OF_LSE, sum);
+    tsr__rule_in(s, &rule, TSR_ATT_GRAD_OF_LSE, sum);
     rule.out[GRAD_Q] = rule.out[GRAD_K] = sum;
-    set_out(s, &rule, GRAD_MASK, sum);
+    tsr__rule_out(s, &rule, GRAD_MASK, sum);
     return tsr_rule_add(out, &rule, err);
 }
 
@@ -314,9 +297,9 @@ static tsr_status add_gradients(const tsr_schema *s, tsr_mark partial, tsr_rules
 {
     tsr_rule rule = {.in = {[TSR_ATT_GRAD] = partial}};
 
-    set_in(s, &rule, TSR_ATT_GRAD_OF_LSE, partial);
+    tsr__rule_in(s, &rule, TSR_ATT_GRAD_OF_LSE, partial);
     for (int k = 0; k < s->n_out; k++)
-        set_out(s, &rule, k, partial);
+        tsr__rule_out(s, &rule, k, partial);
     return tsr_rule_add(out, &rule, err);
 }
 
@@ -375,7 +358,7 @@ unsigned tsr__attention_mdims(const tsr_schema *s, const tsr_spec *in)
 static tsr_comm attention_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                                const tsr_cost *cost)
 {
-    return tsr__steps_comm(s, in, out, tsr__attention_steps(s->op->kernel),
+    return tsr__steps_comm(s, in, out, tsr__attention_steps(s->op->kind),
                            tsr__attention_mdims(s, in), cost);
 }
 
@@ -446,6 +429,7 @@ const tsr_op tsr__ops_attention[] = {
      .fits = heads_fit,
      .comm = attention_comm,
      .shape = attention_shape,
+     .kind = TSR_LINALG_ATTENTION,
      .kernel = tsr__kernel_attention,
      .scratch = tsr__scratch_attention,
      .localise = attention_localise,
@@ -463,8 +447,9 @@ const tsr_op tsr__ops_attention[] = {
      .fits = heads_fit,
      .comm = attention_comm,
      .shape = backward_shape,
-     .kernel = tsr__kernel_attention_backward,
-     .scratch = tsr__scratch_attention_backward,
+     .kind = TSR_LINALG_ATTENTION_BACKWARD,
+     .kernel = tsr__kernel_attention,
+     .scratch = tsr__scratch_attention,
      .localise = attention_localise,
      .run = tsr__run_attention,
      .merges = true,

@@ -15,14 +15,12 @@
 
 static bool is_backward(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_cross_entropy_backward ||
-           s->op->kernel == tsr__kernel_nll_loss_backward;
+    return s->op->kind == TSR_LOSS_CROSS_ENTROPY_BACKWARD || s->op->kind == TSR_LOSS_NLL_BACKWARD;
 }
 
 static bool has_logits(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_cross_entropy ||
-           s->op->kernel == tsr__kernel_cross_entropy_backward;
+    return s->op->kind == TSR_LOSS_CROSS_ENTROPY || s->op->kind == TSR_LOSS_CROSS_ENTROPY_BACKWARD;
 }
 
 static int x_of(const tsr_schema *s)
@@ -57,11 +55,6 @@ static int64_t classes_of(const tsr_schema *s)
     const tsr_attr *classes = tsr_schema_attr(s, "classes");
 
     return classes->n > 0 ? classes->i[0] : s->in[x_of(s)].shape.size[lead_of(s)];
-}
-
-static tsr_dtype fine(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16 ? TSR_F32 : dtype;
 }
 
 /* ---- shapes ---- */
@@ -101,11 +94,11 @@ static tsr_status check_operands(const tsr_schema *s, tsr_error *err)
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "%s: weight is [%" PRId64 "], a number per class, not %s", s->op->name,
                          classes_of(s), tsr_spec_text(weight, a, sizeof a));
-    if (weight->dtype != x->dtype && weight->dtype != fine(x->dtype))
+    if (weight->dtype != x->dtype && weight->dtype != tsr__dtype_fine(x->dtype))
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: weight %s is not of the type of x, %s%s",
                          s->op->name, tsr_spec_text(weight, a, sizeof a),
                          tsr_spec_text(x, b, sizeof b),
-                         fine(x->dtype) != x->dtype ? ", or f32" : "");
+                         tsr__dtype_fine(x->dtype) != x->dtype ? ", or f32" : "");
     return TSR_OK;
 }
 
@@ -140,7 +133,7 @@ static tsr_status forward_shape(tsr_schema *s, tsr_error *err)
         s->out_shape[s->n_out++] = rows_shape(s);
     }
     if (reduction_of(s) == TSR_LOSS_BY_MEAN) {
-        s->out_dtype[s->n_out] = fine(dtype);
+        s->out_dtype[s->n_out] = tsr__dtype_fine(dtype);
         s->out_shape[s->n_out++] = (tsr_shape){0};
     }
 done:
@@ -176,7 +169,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     if (mean && (s->in[last].shape.ndim != 0 || !tsr__dtype_is_float(s->in[last].dtype)))
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: divisor %s is not one number of %s", s->op->name,
                           tsr_spec_text(&s->in[last], a, sizeof a),
-                          tsr_dtype_name(fine(x->dtype))));
+                          tsr_dtype_name(tsr__dtype_fine(x->dtype))));
     s->out_dtype[0] = x->dtype;
     s->out_shape[0] = x->shape;
 done:
@@ -397,7 +390,8 @@ const tsr_op tsr__ops_class_loss[] = {
      .rule = forward_rule,
      .comm = class_comm,
      .shape = forward_shape,
-     .kernel = tsr__kernel_cross_entropy,
+     .kind = TSR_LOSS_CROSS_ENTROPY,
+     .kernel = tsr__kernel_class_loss,
      .scratch = tsr__scratch_class_loss,
      .localise = class_localise,
      .run = tsr__run_class_loss,
@@ -411,7 +405,8 @@ const tsr_op tsr__ops_class_loss[] = {
      .doc = "the gradient of cross_entropy's x; lse and divisor are its other outputs",
      .rule = backward_rule,
      .shape = backward_shape,
-     .kernel = tsr__kernel_cross_entropy_backward,
+     .kind = TSR_LOSS_CROSS_ENTROPY_BACKWARD,
+     .kernel = tsr__kernel_class_loss,
      .scratch = tsr__scratch_class_loss,
      .localise = class_localise,
      .cases = cross_entropy_backward_cases},
@@ -423,7 +418,8 @@ const tsr_op tsr__ops_class_loss[] = {
      .rule = forward_rule,
      .comm = class_comm,
      .shape = forward_shape,
-     .kernel = tsr__kernel_nll_loss,
+     .kind = TSR_LOSS_NLL,
+     .kernel = tsr__kernel_class_loss,
      .localise = class_localise,
      .run = tsr__run_class_loss,
      .merges = true,
@@ -436,7 +432,8 @@ const tsr_op tsr__ops_class_loss[] = {
      .doc = "the gradient of nll_loss's x, of which the shape counts",
      .rule = backward_rule,
      .shape = backward_shape,
-     .kernel = tsr__kernel_nll_loss_backward,
+     .kind = TSR_LOSS_NLL_BACKWARD,
+     .kernel = tsr__kernel_class_loss,
      .localise = class_localise,
      .cases = nll_loss_backward_cases},
     {0},

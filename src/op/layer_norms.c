@@ -10,6 +10,7 @@
 #include "op/families.h"
 #include "op/gradients.h"
 #include "op/infer.h"
+#include "op/merged_dims.h"
 #include "op/row_parts.h"
 #include "op/schema.h"
 
@@ -17,13 +18,12 @@ enum { GRAD_X = 0, GRAD_WEIGHT = 1, GRAD_BIAS = 2 }; /* outputs of gradients */
 
 static bool is_backward(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_layer_norm_backward ||
-           s->op->kernel == tsr__kernel_rms_norm_backward;
+    return s->op->kind == TSR_LAYER_NORM_BACKWARD || s->op->kind == TSR_RMS_NORM_BACKWARD;
 }
 
 static bool is_rms(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_rms_norm || s->op->kernel == tsr__kernel_rms_norm_backward;
+    return s->op->kind == TSR_RMS_NORM || s->op->kind == TSR_RMS_NORM_BACKWARD;
 }
 
 static int x_of(const tsr_schema *s)
@@ -38,12 +38,6 @@ static int lead_of(const tsr_schema *s)
 }
 
 /* ---- shapes ---- */
-
-/* In what statistics are given: halves are too coarse. */
-static tsr_dtype fine(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16 ? TSR_F32 : dtype;
-}
 
 static tsr_shape last_dims(const tsr_schema *s)
 {
@@ -90,10 +84,10 @@ static tsr_status check_vector(const tsr_schema *s, int k, const char *name, con
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s is of shape %s for x %s, not %s", s->op->name,
                          name, tsr__shape_text(like, a, sizeof a), tsr_spec_text(x, c, sizeof c),
                          tsr_spec_text(spec, b, sizeof b));
-    if (spec->dtype != x->dtype && spec->dtype != fine(x->dtype))
+    if (spec->dtype != x->dtype && spec->dtype != tsr__dtype_fine(x->dtype))
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: %s %s is not of the type of x, %s%s", s->op->name,
                          name, tsr_spec_text(spec, b, sizeof b), tsr_spec_text(x, c, sizeof c),
-                         fine(x->dtype) != x->dtype ? ", or f32" : "");
+                         tsr__dtype_fine(x->dtype) != x->dtype ? ", or f32" : "");
     return TSR_OK;
 }
 
@@ -116,7 +110,7 @@ static tsr_status forward_shape(tsr_schema *s, tsr_error *err)
     s->out_dtype[0] = x->dtype;
     s->out_shape[0] = x->shape;
     for (int k = 1; k < s->n_out; k++) {
-        s->out_dtype[k] = fine(x->dtype);
+        s->out_dtype[k] = tsr__dtype_fine(x->dtype);
         s->out_shape[k] = statistics_shape(s);
     }
 done:
@@ -166,7 +160,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
         s->out_dtype[k] = k == GRAD_X ? x->dtype
                           : tsr__schema_has(s, TSR_LAYER_GRAD_WEIGHT)
                               ? s->in[TSR_LAYER_GRAD_WEIGHT].dtype
-                              : fine(x->dtype);
+                              : tsr__dtype_fine(x->dtype);
         s->out_shape[k] = k == GRAD_X ? x->shape : vector;
         if (!mask->i[k])
             s->out_shape[k].ndim = -1;
@@ -289,19 +283,11 @@ unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in)
     return tsr__sharded_mdims(&in[x_of(s)], ~0u << lead_of(s));
 }
 
-/* Every rank gets the numbers of all others: those of kernel/layer_norm.c. */
 static tsr_comm layer_norm_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                                 const tsr_cost *cost)
 {
-    const int first[TSR_MAX_MESH] = {0};
-    tsr_layout layout = tsr__layout_of(&in[x_of(s)]);
-    tsr_shape here = tsr__layout_local_shape(&layout, first);
-    double rows = 1;
-
-    (void)out;
-    for (int d = 0; d < lead_of(s); d++)
-        rows *= (double)here.size[d];
-    return tsr__gather_comm(&in[x_of(s)], tsr__layer_norm_mdims(s, in), 1 + 2 * rows, cost);
+    return tsr__steps_comm(s, in, out, tsr__layer_norm_steps(s->op->kind),
+                           tsr__layer_norm_mdims(s, in), cost);
 }
 
 static void layer_norm_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
@@ -362,6 +348,7 @@ const tsr_op tsr__ops_layer_norm[] = {
      .rule = forward_rule,
      .comm = layer_norm_comm,
      .shape = forward_shape,
+     .kind = TSR_LAYER_NORM,
      .kernel = tsr__kernel_layer_norm,
      .scratch = tsr__scratch_layer_norm,
      .run = tsr__run_layer_norm,
@@ -376,8 +363,9 @@ const tsr_op tsr__ops_layer_norm[] = {
      .rule = backward_rule,
      .comm = layer_norm_comm,
      .shape = backward_shape,
-     .kernel = tsr__kernel_layer_norm_backward,
-     .scratch = tsr__scratch_layer_norm_backward,
+     .kind = TSR_LAYER_NORM_BACKWARD,
+     .kernel = tsr__kernel_layer_norm,
+     .scratch = tsr__scratch_layer_norm,
      .localise = layer_norm_localise,
      .run = tsr__run_layer_norm,
      .merges = true,
@@ -389,7 +377,8 @@ const tsr_op tsr__ops_layer_norm[] = {
      .rule = forward_rule,
      .comm = layer_norm_comm,
      .shape = forward_shape,
-     .kernel = tsr__kernel_rms_norm,
+     .kind = TSR_RMS_NORM,
+     .kernel = tsr__kernel_layer_norm,
      .scratch = tsr__scratch_layer_norm,
      .run = tsr__run_layer_norm,
      .merges = true,
@@ -403,8 +392,9 @@ const tsr_op tsr__ops_layer_norm[] = {
      .rule = backward_rule,
      .comm = layer_norm_comm,
      .shape = backward_shape,
-     .kernel = tsr__kernel_rms_norm_backward,
-     .scratch = tsr__scratch_layer_norm_backward,
+     .kind = TSR_RMS_NORM_BACKWARD,
+     .kernel = tsr__kernel_layer_norm,
+     .scratch = tsr__scratch_layer_norm,
      .localise = layer_norm_localise,
      .run = tsr__run_layer_norm,
      .merges = true,

@@ -27,6 +27,7 @@ static tsr_operand operand_at(const tsr_windows *windows, const tsr_spec *in, co
 void tsr__local_call(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                      const tsr_windows *windows, const int *coord, tsr_kernel_call *call)
 {
+    call->kind = s->op->kind;
     call->n_in = s->n_in;
     call->n_out = s->n_out;
     call->attrs = s->attrs;
@@ -126,6 +127,7 @@ tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *c
     tsr_status st = TSR_OK;
 
     tsr__pool_open(&pool, heap);
+    call->kind = op->kind;
     call->memory = &memory;
     call->error = &trouble;
     if (op->prepare)

@@ -59,6 +59,6 @@ tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec
 tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost)
 {
-    return tsr__steps_comm(s, in, out, tsr__reduction_steps(s->op->kernel, s->in[0].dtype),
-                           tsr__merged_mdims(s, in), cost);
+    return tsr__steps_comm(s, in, out, tsr__reduction_steps(s->op->kind), tsr__merged_mdims(s, in),
+                           cost);
 }

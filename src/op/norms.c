@@ -19,14 +19,12 @@ enum { GRAD_X = 0, GRAD_WEIGHT = 1, GRAD_BIAS = 2, N_GRADS = 3 };
 
 static bool is_backward(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_batch_norm_backward ||
-           s->op->kernel == tsr__kernel_group_norm_backward;
+    return s->op->kind == TSR_NORM_BATCH_BACKWARD || s->op->kind == TSR_NORM_GROUP_BACKWARD;
 }
 
 static bool is_grouped(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_group_norm ||
-           s->op->kernel == tsr__kernel_group_norm_backward;
+    return s->op->kind == TSR_NORM_GROUP || s->op->kind == TSR_NORM_GROUP_BACKWARD;
 }
 
 static int x_of(const tsr_schema *s)
@@ -68,12 +66,6 @@ static tsr_status check_x(const tsr_schema *s, tsr_error *err)
                      s->op->name, tsr_spec_text(x, text, sizeof text));
 }
 
-/* In what statistics are given: halves are too coarse. */
-static tsr_dtype fine(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16 ? TSR_F32 : dtype;
-}
-
 static tsr_status check_vector(const tsr_schema *s, int k, const char *name, const tsr_shape *like,
                                const char *what, tsr_error *err)
 {
@@ -89,10 +81,10 @@ static tsr_status check_vector(const tsr_schema *s, int k, const char *name, con
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s is of shape %s, %s, not %s", s->op->name, name,
                          tsr__shape_text(like, a, sizeof a), what,
                          tsr_spec_text(spec, b, sizeof b));
-    if (spec->dtype != x->dtype && spec->dtype != fine(x->dtype))
+    if (spec->dtype != x->dtype && spec->dtype != tsr__dtype_fine(x->dtype))
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: %s %s is not of the type of x, %s%s", s->op->name,
                          name, tsr_spec_text(spec, b, sizeof b), tsr_spec_text(x, c, sizeof c),
-                         fine(x->dtype) != x->dtype ? ", or f32" : "");
+                         tsr__dtype_fine(x->dtype) != x->dtype ? ", or f32" : "");
     return TSR_OK;
 }
 
@@ -159,7 +151,7 @@ static void set_forward(tsr_schema *s, bool variance)
     s->out_dtype[Y] = s->in[TSR_NORM_X].dtype;
     s->out_shape[Y] = s->in[TSR_NORM_X].shape;
     for (int k = MEAN; k < s->n_out; k++) {
-        s->out_dtype[k] = fine(s->in[TSR_NORM_X].dtype);
+        s->out_dtype[k] = tsr__dtype_fine(s->in[TSR_NORM_X].dtype);
         s->out_shape[k] = statistics_shape(s);
     }
 }
@@ -258,7 +250,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
         s->out_dtype[k] = k == GRAD_X ? x->dtype
                           : tsr__schema_has(s, TSR_NORM_GRAD_WEIGHT)
                               ? s->in[TSR_NORM_GRAD_WEIGHT].dtype
-                              : fine(x->dtype);
+                              : tsr__dtype_fine(x->dtype);
         s->out_shape[k] = k == GRAD_X ? x->shape : channels;
         if (!mask->i[k])
             s->out_shape[k].ndim = -1;
@@ -631,8 +623,9 @@ const tsr_op tsr__ops_norm[] = {
      .rule = forward_rule,
      .comm = norm_comm,
      .shape = batch_norm_shape,
-     .kernel = tsr__kernel_batch_norm,
-     .scratch = tsr__scratch_batch_norm,
+     .kind = TSR_NORM_BATCH,
+     .kernel = tsr__kernel_channel_norm,
+     .scratch = tsr__scratch_channel_norm,
      .run = tsr__run_norm,
      .grad = tsr__grad_batch_norm,
      .saves = "x,weight,running_mean,out1,out2",
@@ -645,8 +638,9 @@ const tsr_op tsr__ops_norm[] = {
      .rule = backward_rule,
      .comm = norm_comm,
      .shape = backward_shape,
-     .kernel = tsr__kernel_batch_norm_backward,
-     .scratch = tsr__scratch_batch_norm_backward,
+     .kind = TSR_NORM_BATCH_BACKWARD,
+     .kernel = tsr__kernel_channel_norm,
+     .scratch = tsr__scratch_channel_norm,
      .localise = batch_localise,
      .run = tsr__run_norm,
      .merges = true,
@@ -659,8 +653,9 @@ const tsr_op tsr__ops_norm[] = {
      .fits = groups_fit,
      .comm = norm_comm,
      .shape = group_norm_shape,
-     .kernel = tsr__kernel_group_norm,
-     .scratch = tsr__scratch_group_norm,
+     .kind = TSR_NORM_GROUP,
+     .kernel = tsr__kernel_channel_norm,
+     .scratch = tsr__scratch_channel_norm,
      .localise = groups_localise,
      .run = tsr__run_norm,
      .grad = tsr__grad_group_norm,
@@ -675,8 +670,9 @@ const tsr_op tsr__ops_norm[] = {
      .fits = groups_fit,
      .comm = norm_comm,
      .shape = backward_shape,
-     .kernel = tsr__kernel_group_norm_backward,
-     .scratch = tsr__scratch_group_norm_backward,
+     .kind = TSR_NORM_GROUP_BACKWARD,
+     .kernel = tsr__kernel_channel_norm,
+     .scratch = tsr__scratch_channel_norm,
      .localise = groups_localise,
      .run = tsr__run_norm,
      .merges = true,

@@ -12,8 +12,6 @@
 
 /* ---- pad ---- */
 
-typedef enum pad_kind { CONSTANT, REFLECT, REPLICATE, CIRCULAR } pad_kind;
-
 static tsr_status check_pad(const tsr_schema *s, int d, int64_t before, int64_t after,
                             tsr_error *err)
 {
@@ -22,13 +20,13 @@ static tsr_status check_pad(const tsr_schema *s, int d, int64_t before, int64_t 
     char text[TSR_TEXT_LEN];
 
     tsr_spec_text(&s->in[0], text, sizeof text);
-    if (kind != CONSTANT && (before < 0 || after < 0))
+    if (kind != TSR_MOVE_PAD && (before < 0 || after < 0))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: %" PRId64 " before and %" PRId64 " behind dim %d, less than 0",
                          s->op->name, before, after, d);
-    if ((kind == REFLECT && (before >= n || after >= n) && before + after > 0) ||
-        (kind == REPLICATE && n == 0 && before + after > 0) ||
-        (kind == CIRCULAR && (before > n || after > n)))
+    if ((kind == TSR_MOVE_PAD_REFLECT && (before >= n || after >= n) && before + after > 0) ||
+        (kind == TSR_MOVE_PAD_REPLICATE && n == 0 && before + after > 0) ||
+        (kind == TSR_MOVE_PAD_CIRCULAR && (before > n || after > n)))
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "%s: dim %d of %s is too short for %" PRId64 " before and %" PRId64
                          " behind it",
@@ -80,7 +78,7 @@ static tsr_status pad_dims_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
         const tsr_mark mark = is_padded(s, d) ? tsr__plain_shard(d) : tsr_mark_shard(d);
 
-        if (s->op->kind != CIRCULAR || !is_padded(s, d))
+        if (s->op->kind != TSR_MOVE_PAD_CIRCULAR || !is_padded(s, d))
             TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
     }
 done:
@@ -116,17 +114,17 @@ static void pad_windows(const tsr_schema *s, bool spread, tsr_windows *w)
 {
     const tsr_attr *before = tsr_schema_attr(s, "before"), *after = tsr_schema_attr(s, "after");
 
-    if (spread || s->op->kind == CIRCULAR)
+    if (spread || s->op->kind == TSR_MOVE_PAD_CIRCULAR)
         return;
     w->guide = TSR_OUTPUT(0);
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
         const int64_t b = before->i[d], a = after->i[d];
         tsr_window window = {.dim = d, .mul = 1, .lo = -b, .hi = 1 - b};
 
-        if (s->op->kind == REFLECT) {
+        if (s->op->kind == TSR_MOVE_PAD_REFLECT) {
             window.lo = -b - 2 * a;
             window.hi = 1 + b;
-        } else if (s->op->kind == REPLICATE) {
+        } else if (s->op->kind == TSR_MOVE_PAD_REPLICATE) {
             window.lo = -b - a;
             window.hi = 1;
         }
@@ -302,7 +300,7 @@ static const char *const triangle_cases[] = {
 
 const tsr_op tsr__ops_padding[] = {
     {.name = "pad",
-     .kind = CONSTANT,
+     .kind = TSR_MOVE_PAD,
      .inputs = "x",
      .attrs = PAD_ATTRS ",value:float=0",
      .doc = "so many indices before and after each dim, filled with value; negative ones cut off",
@@ -316,7 +314,7 @@ const tsr_op tsr__ops_padding[] = {
      .saves = "",
      .cases = pad_cases},
     {.name = "pad_reflect",
-     .kind = REFLECT,
+     .kind = TSR_MOVE_PAD_REFLECT,
      .inputs = "x",
      .attrs = PAD_ATTRS,
      .doc = "so many indices before and after each dim, mirrored at its first and last element",
@@ -324,14 +322,14 @@ const tsr_op tsr__ops_padding[] = {
      .windows = pad_windows,
      .moves = true,
      .shape = pad_shape,
-     .kernel = tsr__kernel_pad_reflect,
+     .kernel = tsr__kernel_pad,
      .localise = pad_localise,
      .in_field = true,
      .grad = tsr__grad_pad_reflect,
      .saves = "",
      .cases = pad_mode_cases},
     {.name = "pad_replicate",
-     .kind = REPLICATE,
+     .kind = TSR_MOVE_PAD_REPLICATE,
      .inputs = "x",
      .attrs = PAD_ATTRS,
      .doc = "so many indices before and after each dim, equal to its first and last element",
@@ -339,21 +337,21 @@ const tsr_op tsr__ops_padding[] = {
      .windows = pad_windows,
      .moves = true,
      .shape = pad_shape,
-     .kernel = tsr__kernel_pad_replicate,
+     .kernel = tsr__kernel_pad,
      .localise = pad_localise,
      .in_field = true,
      .grad = tsr__grad_pad_replicate,
      .saves = "",
      .cases = pad_mode_cases},
     {.name = "pad_circular",
-     .kind = CIRCULAR,
+     .kind = TSR_MOVE_PAD_CIRCULAR,
      .inputs = "x",
      .attrs = PAD_ATTRS,
      .doc = "so many indices before and after each dim, from its other end",
      .rule = pad_dims_rule,
      .moves = true,
      .shape = pad_shape,
-     .kernel = tsr__kernel_pad_circular,
+     .kernel = tsr__kernel_pad,
      .localise = pad_localise,
      .in_field = true,
      .grad = tsr__grad_pad_circular,
@@ -394,7 +392,8 @@ const tsr_op tsr__ops_padding[] = {
      .axes = "...->...",
      .moves = true,
      .shape = triangle_shape,
-     .kernel = tsr__kernel_tril,
+     .kind = TSR_MOVE_TRIL,
+     .kernel = tsr__kernel_triangle,
      .positions = true,
      .in_field = true,
      .grad = tsr__grad_tril,
@@ -407,7 +406,8 @@ const tsr_op tsr__ops_padding[] = {
      .axes = "...->...",
      .moves = true,
      .shape = triangle_shape,
-     .kernel = tsr__kernel_triu,
+     .kind = TSR_MOVE_TRIU,
+     .kernel = tsr__kernel_triangle,
      .positions = true,
      .in_field = true,
      .grad = tsr__grad_triu,

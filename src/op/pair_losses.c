@@ -13,20 +13,18 @@
 
 static bool is_backward(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_mse_loss_backward ||
-           s->op->kernel == tsr__kernel_l1_loss_backward ||
-           s->op->kernel == tsr__kernel_bce_with_logits_backward;
+    return s->op->kind == TSR_LOSS_MSE_BACKWARD || s->op->kind == TSR_LOSS_L1_BACKWARD ||
+           s->op->kind == TSR_LOSS_BCE_BACKWARD;
 }
 
 static bool is_mse(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_mse_loss || s->op->kernel == tsr__kernel_mse_loss_backward;
+    return s->op->kind == TSR_LOSS_MSE || s->op->kind == TSR_LOSS_MSE_BACKWARD;
 }
 
 static bool is_bce(const tsr_schema *s)
 {
-    return s->op->kernel == tsr__kernel_bce_with_logits ||
-           s->op->kernel == tsr__kernel_bce_with_logits_backward;
+    return s->op->kind == TSR_LOSS_BCE || s->op->kind == TSR_LOSS_BCE_BACKWARD;
 }
 
 static int x_of(const tsr_schema *s)
@@ -257,7 +255,8 @@ const tsr_op tsr__ops_pair_loss[] = {
      .doc = "(x - target)^2, each (reduction 0), their mean (1) or sum (2)",
      .rule = pair_rule,
      .shape = forward_shape,
-     .kernel = tsr__kernel_mse_loss,
+     .kind = TSR_LOSS_MSE,
+     .kernel = tsr__kernel_pair_loss,
      .localise = pair_localise,
      .grad = tsr__grad_mse_loss,
      .saves = "x,target",
@@ -268,7 +267,8 @@ const tsr_op tsr__ops_pair_loss[] = {
      .doc = "the gradient of mse_loss's x; that of target is minus that",
      .rule = pair_rule,
      .shape = backward_shape,
-     .kernel = tsr__kernel_mse_loss_backward,
+     .kind = TSR_LOSS_MSE_BACKWARD,
+     .kernel = tsr__kernel_pair_loss,
      .localise = pair_localise,
      .cases = pair_backward_cases},
     {.name = "l1_loss",
@@ -277,7 +277,8 @@ const tsr_op tsr__ops_pair_loss[] = {
      .doc = "|x - target|, each (reduction 0), their mean (1) or sum (2)",
      .rule = pair_rule,
      .shape = forward_shape,
-     .kernel = tsr__kernel_l1_loss,
+     .kind = TSR_LOSS_L1,
+     .kernel = tsr__kernel_pair_loss,
      .localise = pair_localise,
      .grad = tsr__grad_l1_loss,
      .saves = "x,target",
@@ -288,7 +289,8 @@ const tsr_op tsr__ops_pair_loss[] = {
      .doc = "the gradient of l1_loss's x; that of target is minus that",
      .rule = pair_rule,
      .shape = backward_shape,
-     .kernel = tsr__kernel_l1_loss_backward,
+     .kind = TSR_LOSS_L1_BACKWARD,
+     .kernel = tsr__kernel_pair_loss,
      .localise = pair_localise,
      .cases = pair_backward_cases},
     {.name = "bce_with_logits",
@@ -299,7 +301,8 @@ const tsr_op tsr__ops_pair_loss[] = {
          "0), their mean (1) or sum (2); weights broadcast to x",
      .rule = pair_rule,
      .shape = forward_shape,
-     .kernel = tsr__kernel_bce_with_logits,
+     .kind = TSR_LOSS_BCE,
+     .kernel = tsr__kernel_pair_loss,
      .localise = pair_localise,
      .grad = tsr__grad_bce_with_logits,
      .saves = "x,target,weight,pos_weight",
@@ -310,7 +313,8 @@ const tsr_op tsr__ops_pair_loss[] = {
      .doc = "the gradients of bce_with_logits' x, target, weight and pos_weight, all of x's shape",
      .rule = pair_rule,
      .shape = backward_shape,
-     .kernel = tsr__kernel_bce_with_logits_backward,
+     .kind = TSR_LOSS_BCE_BACKWARD,
+     .kernel = tsr__kernel_pair_loss,
      .localise = pair_localise,
      .cases = bce_backward_cases},
     {0},

@@ -360,14 +360,14 @@ static const char *const cast_cases[] = {
 
 #define TABLE tsr__ops_pointwise
 #define ROW(OP, id, gradient, saved)                                                               \
-    .name = #id, .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_##id, .grad = gradient,         \
+    .name = #id, .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_pointwise, .grad = gradient,    \
     .saves = (saved), .shape = pointwise_shape
 #define CASES(name) name##_cases
 #include "op/pointwise_rows.inc.h"
 
 #define TABLE tsr__ops_inplace
 #define ROW(OP, id, gradient, saved)                                                               \
-    .name = #id "_inplace", .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_##id,                \
+    .name = #id "_inplace", .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_pointwise,           \
     .grad = gradient, .saves = (saved), .inplace = true, .shape = pointwise_shape
 #define CASES(name) name##_inplace_cases
 #include "op/pointwise_rows.inc.h"
@@ -384,8 +384,7 @@ static const char *const gelu_slope_cases[] = {
 
 #define BACKWARD(OP, id)                                                                           \
     .name = #id "_backward", .kind = TSR_POINTWISE_##OP##_BACKWARD,                                \
-    .kernel = tsr__kernel_##id##_backward, .shape = pointwise_shape, .axes = BINARY,               \
-    .linear = "grad"
+    .kernel = tsr__kernel_pointwise, .shape = pointwise_shape, .axes = BINARY, .linear = "grad"
 
 /* A gradient times a slope, in one pass; by the output where that says it. */
 const tsr_op tsr__ops_slopes[] = {
@@ -414,7 +413,8 @@ static const char *const not_cases[] = {"bool[8]", "bool[7]", "bool[4,6]", "bool
 
 #define COMPARES(OP, id, text, tries)                                                              \
     .name = #id, .inputs = "a,b", .doc = text, .kind = TSR_POINTWISE_##OP, .axes = BINARY,         \
-    .kernel = tsr__kernel_##id, .grad = tsr_grad_none, .shape = pointwise_shape, .cases = tries
+    .kernel = tsr__kernel_pointwise, .grad = tsr_grad_none, .shape = pointwise_shape,              \
+    .cases = tries
 
 /* Those whose output is of another dtype than the first input. */
 const tsr_op tsr__ops_compare[] = {
@@ -431,7 +431,7 @@ const tsr_op tsr__ops_compare[] = {
      .doc = "is x 0?",
      .kind = TSR_POINTWISE_LOGICAL_NOT,
      .axes = UNARY,
-     .kernel = tsr__kernel_logical_not,
+     .kernel = tsr__kernel_pointwise,
      .grad = tsr_grad_none,
      .shape = pointwise_shape,
      .cases = not_cases},
@@ -440,7 +440,7 @@ const tsr_op tsr__ops_compare[] = {
      .doc = "a where cond is true, else b",
      .kind = TSR_POINTWISE_WHERE,
      .rule = special_rule,
-     .kernel = tsr__kernel_where,
+     .kernel = tsr__kernel_pointwise,
      .grad = tsr__grad_where,
      .saves = "cond",
      .shape = pointwise_shape,

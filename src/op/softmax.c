@@ -2,10 +2,11 @@
 /* softmax.c - softmax and its log along a dim, and their gradients. All dims shard; where that dim
    does, every rank has numbers of its part of a row: they travel and are merged (run/moments.c),
    which costs what comm says. */
-#include "layout/layout.h"
+#include "kernel/soft_rows.h"
 #include "op/families.h"
 #include "op/gradients.h"
 #include "op/infer.h"
+#include "op/merged_dims.h"
 #include "op/row_parts.h"
 #include "op/schema.h"
 
@@ -67,23 +68,11 @@ unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in)
     return tsr__sharded_mdims(&in[0], 1u << dim);
 }
 
-/* Of every row here its maximum and sum; of gradients a sum. */
 static tsr_comm softmax_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                              const tsr_cost *cost)
 {
-    const int first[TSR_MAX_MESH] = {0};
-    tsr_layout layout = tsr__layout_of(&in[0]);
-    tsr_shape here = tsr__layout_local_shape(&layout, first);
-    double rows = 1;
-    int dim;
-
-    (void)out;
-    if (dim_of(s, &dim, NULL) != TSR_OK)
-        return (tsr_comm){0};
-    for (int d = 0; d < here.ndim; d++)
-        rows *= d == dim ? 1 : (double)here.size[d];
-    return tsr__gather_comm(&in[0], tsr__softmax_mdims(s, in),
-                            (s->n_in > 1 ? 1 : 2) * (rows > 0 ? rows : 1), cost);
+    return tsr__steps_comm(s, in, out, tsr__soft_steps(s->op->kind), tsr__softmax_mdims(s, in),
+                           cost);
 }
 
 static const char *const softmax_cases[] = {
@@ -106,6 +95,7 @@ const tsr_op tsr__ops_softmax[] = {
      .rule = softmax_rule,
      .comm = softmax_comm,
      .shape = softmax_shape,
+     .kind = TSR_SOFTMAX,
      .kernel = tsr__kernel_softmax,
      .run = tsr__run_softmax,
      .merges = true,
@@ -119,7 +109,8 @@ const tsr_op tsr__ops_softmax[] = {
      .rule = softmax_rule,
      .comm = softmax_comm,
      .shape = softmax_shape,
-     .kernel = tsr__kernel_log_softmax,
+     .kind = TSR_LOG_SOFTMAX,
+     .kernel = tsr__kernel_softmax,
      .run = tsr__run_softmax,
      .merges = true,
      .grad = tsr__grad_log_softmax,
@@ -133,7 +124,8 @@ const tsr_op tsr__ops_softmax[] = {
      .linear = "grad",
      .comm = softmax_comm,
      .shape = backward_shape,
-     .kernel = tsr__kernel_softmax_backward,
+     .kind = TSR_SOFTMAX_BACKWARD,
+     .kernel = tsr__kernel_softmax,
      .run = tsr__run_softmax,
      .merges = true,
      .cases = backward_cases},
@@ -145,7 +137,8 @@ const tsr_op tsr__ops_softmax[] = {
      .linear = "grad",
      .comm = softmax_comm,
      .shape = backward_shape,
-     .kernel = tsr__kernel_log_softmax_backward,
+     .kind = TSR_LOG_SOFTMAX_BACKWARD,
+     .kernel = tsr__kernel_softmax,
      .run = tsr__run_softmax,
      .merges = true,
      .cases = backward_cases},

@@ -65,7 +65,7 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
     tsr__class_mdims(s, in, &classes, &rows);
     TSR_TRY(tsr__merge_call(run, in, out, &call));
     call.error = &trouble;
-    if (s->op->kernel == tsr__kernel_cross_entropy) {
+    if (s->op->kind == TSR_LOSS_CROSS_ENTROPY) {
         TSR_TRY(tsr__hold(&held, s->op->scratch(&call), &call.scratch));
         TSR_TRY(merge_classes(run, &call, classes, &held, &numbers));
         tsr__class_rows(&call, numbers, sum);

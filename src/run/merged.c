@@ -73,7 +73,7 @@ static double *merge_numbers(const tsr_merge_steps *steps, const tsr_kernel_call
     if (from == to)
         return NULL;
     for (int i = from + step; i != to; i += step)
-        steps->merge(count, numbers + from * count, numbers + i * count);
+        steps->merge(call, count, numbers + from * count, numbers + i * count);
     return numbers + from * count;
 }
 

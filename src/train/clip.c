@@ -86,14 +86,14 @@ done:
 
 static void scale_rows(const tsr_touched *t, double by)
 {
-    tsr_kernel_call call = {.n_in = 1, .n_out = 1};
+    tsr_kernel_call call = {.kind = TSR_POINTWISE_AFFINE, .n_in = 1, .n_out = 1};
 
     call.in[0] = (tsr_operand){.dtype = t->table.dtype,
                                .shape = {.ndim = 1, .size = {t->n * t->columns}},
                                .data = t->values};
     call.out[0] = call.in[0];
     call.attrs.value[0].f = by;
-    tsr__kernel_affine(&call);
+    tsr__kernel_pointwise(&call);
 }
 
 /* A tensor that is the gradient of something else too must not be scaled twice. */
