@@ -13,6 +13,7 @@
 #include "kernel/kernels.h"
 #include "kernel/onednn.h"
 #include "kernel/sku.h"
+#include "kernel/soft_rows.h"
 #include "kernel/steady.h"
 
 #include <inttypes.h>
@@ -163,6 +164,7 @@ typedef struct job {
     void *q, *k, *v, *mask;              /* blocks of these */
     void *score, *slope, *acc;           /* blocks of scores and of results */
     void *max, *sum, *factor;            /* of each row of a block */
+    void *own;                           /* of all rows: the maxima of the keys here, then sums */
     void *delta, *acc_q, *acc_k, *acc_v; /* of a head */
     void *acc_mask;                      /* NULL: not wanted */
 } job;
@@ -248,8 +250,10 @@ static size_t carve_job(const tsr_kernel_call *call, bool backward, job *w)
     w->factor = carve(&c, rows);
     for (int k = 0; k < call->n_out; k++)
         w->out[k] = &call->out[k];
-    if (!backward)
+    if (!backward) {
+        w->own = carve(&c, 2 * a.batch * a.heads * a.rows);
         return c.used;
+    }
     w->slope = carve(&c, rows * keys);
     w->delta = carve(&c, a.rows);
     w->acc_q = carve(&c, a.rows * a.dim);
@@ -311,11 +315,12 @@ static job job_of(const tsr_kernel_call *call)
     return w;
 }
 
-static void forward(const tsr_kernel_call *call)
+static job forward(const tsr_kernel_call *call)
 {
     const job w = job_of(call);
 
     (w.dtype == TSR_F64 ? forward_f64 : forward_f32)(&w);
+    return w;
 }
 
 /* product: of every row's gradient and output; NULL: from those. */
@@ -333,46 +338,37 @@ void tsr__kernel_attention(const tsr_kernel_call *call)
 
     if (!has_keys(call))
         return;
-    if (is_backward(call))
-        reference ? tsr__reference_attention_backward(call) : backward(call, NULL);
+    if (reference)
+        (is_backward(call) ? tsr__reference_attention_backward : tsr__reference_attention)(call);
+    else if (is_backward(call))
+        backward(call, NULL);
     else
-        reference ? tsr__reference_attention(call) : forward(call);
+        forward(call);
 }
 
-/* ---- their steps: a number of every row ---- */
+/* ---- their steps: numbers of every row ---- */
 
-static int64_t count_rows(const tsr_kernel_call *call)
+/* Not the logarithms of sums: of a large maximum, as masks have, they leave nothing of the sum. */
+static int64_t count_numbers(const tsr_kernel_call *call)
 {
-    return tsr__operand_count(&call->out[TSR_ATT_LSE]);
+    return 2 * tsr__operand_count(&call->out[TSR_ATT_LSE]);
 }
 
 static void forward_local(const tsr_kernel_call *call, double *numbers)
 {
-    const tsr_operand *lse = &call->out[TSR_ATT_LSE];
+    const job w = forward(call);
 
-    forward(call);
-    tsr__convert(TSR_F64, numbers, lse->dtype, lse->data, count_rows(call));
-}
-
-/* Logarithms of sums; of those of nothing it is -infinity. */
-static void merge_logs(const tsr_kernel_call *call, int64_t count, double *numbers,
-                       const double *more)
-{
-    (void)call;
-    for (int64_t r = 0; r < count; r++) {
-        const double a = numbers[r], b = more[r], top = fmax(a, b);
-
-        numbers[r] = top == -INFINITY ? a + b : top + log(exp(a - top) + exp(b - top));
-    }
+    tsr__convert(TSR_F64, numbers, w.dtype, w.own, count_numbers(call));
 }
 
 static void forward_finish(const tsr_kernel_call *call, const double *numbers)
 {
     const job w = job_of(call);
-    const int64_t rows = count_rows(call), step = least(ROWS, w.a.rows);
+    const int64_t rows = count_numbers(call) / 2, step = least(ROWS, w.a.rows);
 
     for (int64_t i = 0; i < rows; i += step)
-        (w.dtype == TSR_F64 ? reweigh_f64 : reweigh_f32)(&w, i, least(step, rows - i), numbers + i);
+        (w.dtype == TSR_F64 ? reweigh_f64 : reweigh_f32)(&w, i, least(step, rows - i), numbers + i,
+                                                         numbers + rows + i);
 }
 
 static int64_t count_given_rows(const tsr_kernel_call *call)
@@ -393,7 +389,7 @@ static void backward_local(const tsr_kernel_call *call, double *numbers)
 
 const tsr_merge_steps *tsr__attention_steps(int kind)
 {
-    static const tsr_merge_steps forward_steps = {count_rows, forward_local, merge_logs,
+    static const tsr_merge_steps forward_steps = {count_numbers, forward_local, tsr__merge_soft,
                                                   forward_finish, NULL};
     static const tsr_merge_steps backward_steps = {count_given_rows, backward_local,
                                                    tsr__merge_sums, backward, NULL};

@@ -42,8 +42,8 @@ int64_t tsr__attention_key_head(const tsr_attention_call *a, int64_t head);
 int64_t tsr__attention_seen(const tsr_attention_call *a, int64_t row, int64_t j, int64_t n);
 
 /* The steps of both kernels where keys are on several ranks. Forward: outputs of the keys here, by
-   the logarithms of rows' sums over all of them, are terms of a sum. Backward: `out` came as such
-   terms, and each row's product with its gradient is summed. */
+   rows' maxima and sums over all of them, are terms of a sum. Backward: `out` came as such terms,
+   and each row's product with its gradient is summed. */
 const tsr_merge_steps *tsr__attention_steps(int kind);
 
 /* By their definitions, in f64: the oracle. Scratch is f64 numbers, as many as they say. */

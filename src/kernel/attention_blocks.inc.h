@@ -58,11 +58,18 @@ static void FN(hide)(const job *w, int64_t b, int64_t h, const block *x, T *scor
 
 /* ---- forward ---- */
 
+static T *FN(own_sums)(const job *w)
+{
+    return (T *)w->own + w->a.batch * w->a.heads * w->a.rows;
+}
+
 static void FN(finish)(const job *w, int64_t head, const block *x, bool any)
 {
     const int64_t row = head * w->a.rows + x->i;
     T *sum = w->sum, *max = w->max;
 
+    memcpy((T *)w->own + row, max, (size_t)x->rows * sizeof(T));
+    memcpy(FN(own_sums)(w) + row, sum, (size_t)x->rows * sizeof(T));
     for (int64_t r = 0; r < x->rows; r++) {
         max[r] = sum[r] == 0 ? (T)-INFINITY : max[r] + (T)log((double)sum[r]);
         sum[r] = sum[r] == 0 ? 0 : 1 / sum[r];
@@ -119,22 +126,24 @@ static void FN(forward)(const job *w)
                 FN(forward_block)(w, b, h, tsr__attention_key_head(a, h), i);
 }
 
-/* What the keys here gave of n rows becomes their term of the whole, whose logarithms of sums are
-   `lse`. */
-static void FN(reweigh)(const job *w, int64_t row, int64_t n, const double *lse)
+/* What the keys here gave of n rows becomes their term of the whole, which has these maxima and
+   sums. */
+static void FN(reweigh)(const job *w, int64_t row, int64_t n, const double *max, const double *sum)
 {
     const tsr_operand *out = w->out[TSR_ATT_OUT];
     const int64_t at = row * w->a.width, count = n * w->a.width;
-    const T *own = FN(load)(w->out[TSR_ATT_LSE], row, n, w->max);
-    T *max = w->max, *factor = w->factor;
+    const T *own_max = (T *)w->own + row, *own_sum = FN(own_sums)(w) + row;
+    T *lse = w->max, *factor = w->factor;
 
     for (int64_t r = 0; r < n; r++) {
-        factor[r] = (T)exp((double)own[r] - (lse[r] == -INFINITY ? INFINITY : lse[r]));
-        max[r] = (T)lse[r];
+        const double share = (double)own_sum[r] / sum[r];
+
+        factor[r] = own_sum[r] == 0 ? 0 : (T)(exp((double)own_max[r] - max[r]) * share);
+        lse[r] = sum[r] == 0 ? (T)-INFINITY : (T)(max[r] + log(sum[r]));
     }
     w->parts->multiply(n, w->a.width, FN(load)(out, at, count, w->acc), factor, 1, w->acc);
     FN(store)(out, at, count, w->acc);
-    FN(store)(w->out[TSR_ATT_LSE], row, n, max);
+    FN(store)(w->out[TSR_ATT_LSE], row, n, lse);
 }
 
 /* ---- backward ---- */

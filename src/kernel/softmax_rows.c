@@ -176,8 +176,8 @@ void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum)
     *max = top;
 }
 
-static void soft_merge(const tsr_kernel_call *call, int64_t count, double *numbers,
-                       const double *more)
+void tsr__merge_soft(const tsr_kernel_call *call, int64_t count, double *numbers,
+                     const double *more)
 {
     const int64_t rows = count / 2;
 
@@ -348,7 +348,7 @@ static void backward_finish(const tsr_kernel_call *call, const double *numbers)
     backward(call, FINISH, (double *)(uintptr_t)numbers);
 }
 
-static const tsr_merge_steps forward_steps = {soft_count, soft_local, soft_merge, soft_finish,
+static const tsr_merge_steps forward_steps = {soft_count, soft_local, tsr__merge_soft, soft_finish,
                                               NULL};
 static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
                                                backward_finish, NULL};

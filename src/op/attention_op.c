@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention_op.c - softmax(scale q k^T + mask) v, and its gradients. Batch and heads shard in all
-   inputs; rows of queries, and columns of values, in those that have them. Where keys shard, a
-   number of every row travels and is merged (run/moments.c), which costs what comm says, and the
+   inputs; rows of queries, and columns of values, in those that have them. Where keys shard,
+   numbers of every row travel and are merged (run/moments.c), which costs what comm says, and the
    outputs are terms of a sum. */
 #include "kernel/attention.h"
 
