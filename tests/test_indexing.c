@@ -316,7 +316,7 @@ static void slices_travel(void **state)
 static const struct bad {
     const char *op, *spec[3], *attr, *says;
     tsr_status code;
-    int value; /* of the last index */
+    int64_t value; /* of the last index */
 } bad[] = {
     {"gather",
      {"f32[4,6]@[S(1)]", "i64[4,6]@[S(1)]"},
@@ -330,6 +330,12 @@ static const struct bad {
      "gather: index -1 at [3,5] is not in 0 to 3",
      TSR_ERR_ARG,
      -1},
+    {"gather",
+     {"f32[1,60]@[S(1)]", "i64[1,6]@[R]"},
+     "dim=1",
+     "gather: index -9223372036854775808 at [0,5] is not in 0 to 59",
+     TSR_ERR_ARG,
+     INT64_MIN},
     {"index_select",
      {"f32[4,6]@[S(0)]", "i32[5]@[R]"},
      "dim=1",
@@ -453,7 +459,7 @@ static tsr_status check_bad(tsr_mesh *mesh, void *arg)
 
         CHECK(tsr_spec_parse(b->spec[n], tsr_mesh_shape_of(mesh), &spec, NULL) == TSR_OK);
         if (n == indices)
-            tsr__put(spec.dtype, zeros, tsr_shape_count(&spec.shape) - 1, b->value);
+            tsr__put(spec.dtype, zeros, tsr_shape_count(&spec.shape) - 1, (double)b->value);
         in[n] = tsr_from_host(mesh, b->spec[n], zeros);
     }
     tsr_op_run(mesh, b->op, in, n, &b->attr, b->attr != NULL);

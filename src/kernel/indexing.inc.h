@@ -59,7 +59,7 @@ static bool FN(gather)(const tsr_lines *l)
         for (int64_t i = 0; i < along; i++)
             for (int64_t k = 0; k < inner; k++) {
                 const int64_t id = (int64_t)(l->list ? index[i] : *index++);
-                const uint64_t at = (uint64_t)(id - first);
+                const uint64_t at = (uint64_t)id - (uint64_t)first; /* not checked yet: may wrap */
 
                 good &= (uint64_t)id < (uint64_t)l->size;
                 *y++ = at < (uint64_t)n ? x[(int64_t)at * inner + k] : 0;
