@@ -310,7 +310,8 @@ TSR_API tsr_status tsr_op_run_all(tsr_mesh *mesh, const char *name, tsr_tensor *
 
 /* The gradients of a call's inputs from those of its outputs (NULL: nothing depends on that one),
    for the inputs whose gradient is wanted (wanted NULL: all of a floating point type): out is what
-   the call gave, grad_in[n_in] gets them, NULL where none flows. Collective. */
+   the call gave, grad_in[n_in] gets them, NULL where none flows. An op that is a text has none
+   while a tape is on that knows its inputs or grad_out. Collective. */
 TSR_API tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                                const char *const *attrs, int n_attrs, tsr_tensor *const *out,
                                tsr_tensor *const *grad_out, const bool *wanted,
