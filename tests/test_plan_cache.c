@@ -92,6 +92,25 @@ static void the_held_stay(void **state)
     assert_int_equal(cache.n, 0);
 }
 
+static void a_lower_limit_counts_at_once(void **state)
+{
+    tsr_cache cache = {0};
+    tsr_cached entry[ENTRIES];
+    bool there[ENTRIES] = {false};
+    (void)state;
+
+    for (int i = 0; i < 33; i++) {
+        for (int k = 0; k < i; k++)
+            entry[k].used = k < 16; /* half of them stay when room is made for the last */
+        add(&cache, 32, &entry[i], i, there);
+    }
+    assert_int_equal(cache.n, 17);
+    add(&cache, 4, &entry[33], 33, there);
+    assert_true(cache.n <= 4);
+    check_list(&cache, there);
+    tsr__cache_clear(&cache, note_drop, there);
+}
+
 /* ---- results ---- */
 
 enum { MOST = 4096, WORK = 9 };
@@ -270,6 +289,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_unused_go_first),
         cmocka_unit_test(the_held_stay),
+        cmocka_unit_test(a_lower_limit_counts_at_once),
         cmocka_unit_test(results_do_not_depend_on_it),
         cmocka_unit_test(memory_stays),
     };

@@ -35,8 +35,9 @@ static void make_room(tsr_cache *cache, int limit, tsr_cache_drop drop, void *ar
     sweep(cache, SWEEP_UNUSED, drop, arg);
     if (cache->n > limit / 2)
         sweep(cache, SWEEP_FREE, drop, arg);
-    /* if most are held, sweeping again for every new one would find as little */
-    cache->full = 2 * cache->n;
+    /* if most are held, sweeping again for every new one would find as little; else the limit
+       counts, which may be another the next time */
+    cache->full = cache->n > limit / 2 ? 2 * cache->n : 0;
 }
 
 void tsr__cache_add(tsr_cache *cache, int limit, tsr_cached *entry, tsr_cache_drop drop, void *arg)
