@@ -17,7 +17,8 @@ static const char USAGE[] =
     "  --mesh M            propagation: only cases on this mesh; numeric: run on it (2x2)\n"
     "  --world W           numeric: thread (default) or mpi\n"
     "  --placements P      numeric: all (default) or random:SEED:COUNT\n"
-    "  --op NAME           must be there: \"aten.mm.default\", \"mm\" or \"conv\", or all; repeatable\n"
+    "  --op NAME           must be there: \"aten.mm.default\", \"mm\" or \"conv\"; repeatable;\n"
+    "                      all: every op of the files\n"
     "  --exceptions FILE   PyTorch's mistakes; default: oracle_exceptions.jsonl beside FILE, else\n"
     "                      the project's\n"
     "  --json              print what we chose, one line of JSON per case, on stdout\n";

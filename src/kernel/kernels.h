@@ -91,9 +91,9 @@ size_t tsr__scratch_class_loss(const tsr_kernel_call *call);
 /* Losses of x and a target element by element, as in pair_loss.h. */
 void tsr__kernel_pair_loss(const tsr_kernel_call *call);
 
-/* Normalisation of x [samples, channels, space...], kinds, inputs and attributes as in norm.h: y, and the
-   mean and reciprocal standard deviation of each statistic. Of gradients, outputs that are switched
-   off have ndim -1; number 0 is how many values a statistic is of. */
+/* Normalisation of x [samples, channels, space...], kinds, inputs and attributes as in norm.h:
+   y, and the mean and reciprocal standard deviation of each statistic. Of gradients, outputs
+   that are switched off have ndim -1; number 0 is how many values a statistic is of. */
 void tsr__kernel_channel_norm(const tsr_kernel_call *call);
 size_t tsr__scratch_channel_norm(const tsr_kernel_call *call);
 /* The same for the last dims of x, inputs and attributes as in layer_norm.h. */

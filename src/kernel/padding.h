@@ -11,8 +11,8 @@
    cut, operands are in one piece, and an input holds all that its output needs. */
 void tsr__kernel_pad(const tsr_kernel_call *call);
 
-/* tril, triu: x[..., i, j] where j - i is at most attribute 0, or at least; else 0. Operands know where they
-   are. */
+/* tril, triu: x[..., i, j] where j - i is at most attribute 0, or at least; else 0. Operands
+   know where they are. */
 void tsr__kernel_triangle(const tsr_kernel_call *call);
 
 /* Along attribute 0, whole output [start + p step + k] is the sum over the whole input [p, k], k

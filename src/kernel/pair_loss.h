@@ -18,7 +18,8 @@ enum {
 enum { TSR_PAIR_REDUCTION = 0 };
 enum { TSR_PAIR_COUNT = 0 };
 
-/* The definitions, in f64, of a tsr_loss_kind: the loss of one element, and its slope by operand k. */
+/* The definitions, in f64, of a tsr_loss_kind: the loss of one element, and its slope by operand
+   k. */
 double tsr__pair_loss(int kind, const double in[TSR_PAIR_INPUTS]);
 double tsr__pair_slope(int kind, int k, const double in[TSR_PAIR_INPUTS]);
 

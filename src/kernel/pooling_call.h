@@ -24,8 +24,9 @@ enum {
 tsr_status tsr__pooling_attrs(const char *op, const tsr_attrs *attrs, int ndim,
                               tsr_pooling_shape *out, tsr_error *err);
 
-/* By tsr_pooling_kind: x -> y, index;  x -> y;  grad, index -> grad_x;  grad -> grad_x. Numbers 0 to 2 are the sizes of
-   the whole input; attribute OWN says of averages whether padding counts. */
+/* By tsr_pooling_kind: x -> y, index; x -> y; grad, index -> grad_x; grad -> grad_x. Numbers 0
+   to 2 are the sizes of the whole input; attribute OWN says of averages whether padding counts.
+   */
 void tsr__kernel_pool(const tsr_kernel_call *call);
 /* Do the operands of a rank fit together? For both directions. */
 tsr_status tsr__prepare_pool(tsr_kernel_call *call, tsr_error *err);
