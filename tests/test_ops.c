@@ -3,8 +3,8 @@
    whole inputs; for every row of the op table and each of its cases, on meshes with uneven and
    empty shards; placements, dtypes and costs are sampled. All outputs are compared, their
    placements with the plan, and the bytes that came in with those of the inputs' moves. On threads
-   as cmocka tests; with the argument "mpi" on the ranks that mpirun gave. A failure prints the line
-   that reproduces it. */
+   as cmocka tests, with the argument "many" on more samples; with "mpi" on the ranks that mpirun
+   gave. A failure prints the line that reproduces it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -194,20 +194,25 @@ static const tsr_op *row_at(int i)
     return inplace[i - m] ? tsr_op_find(NULL, inplace[i - m]) : NULL;
 }
 
+/* How much is tried: so many samples of a case, and of all these every so many-th. */
+typedef struct volume {
+    int samples, every;
+} volume;
+
 /* As many samples of every case, fewer in sanitizer builds, which are slow: there a case has one
    for some meshes only. */
 static tsr_status test_law(tsr_mesh *mesh, void *arg)
 {
     const char *sample = getenv("TESSERA_TEST_SAMPLE");
-    uint64_t every = sample ? (uint64_t)atoi(sample) : 1, number = 0;
-    int samples = *(const int *)arg;
+    const volume *v = arg;
+    uint64_t every = (uint64_t)v->every * (sample ? (uint64_t)atoi(sample) : 1), number = 0;
     tsr_cost usual = tsr_cost_get(mesh);
     tsr_status st = TSR_OK;
 
     for (int r = 0; row_at(r) && st == TSR_OK; r++) {
         const tsr_op *op = row_at(r);
         for (int c = 0; op_is_asked(op->name) && op->cases && op->cases[c] && st == TSR_OK; c++)
-            for (int i = 0; i < samples && st == TSR_OK; i++, number++) {
+            for (int i = 0; i < v->samples && st == TSR_OK; i++, number++) {
                 if (number % every)
                     continue;
                 st = test_sample(mesh, op, op->cases[c],
@@ -218,27 +223,31 @@ static tsr_status test_law(tsr_mesh *mesh, void *arg)
     return st == TSR_OK ? tsr_mesh_status(mesh) : st;
 }
 
+/* Samples of a case; *state: how many times as many. */
 static void one_mesh_dim(void **state)
 {
-    (void)state;
-    pass_on("1", test_law, &(int){12});
-    pass_on("2", test_law, &(int){40});
-    pass_on("3", test_law, &(int){24});
-    pass_on("4", test_law, &(int){24});
+    const int times = **(int **)state;
+
+    pass_on("1", test_law, &(volume){6 * times, 1});
+    pass_on("2", test_law, &(volume){16 * times, 1});
+    pass_on("3", test_law, &(volume){10 * times, 1});
+    pass_on("4", test_law, &(volume){10 * times, 1});
 }
 
 static void several_mesh_dims(void **state)
 {
-    (void)state;
-    pass_on("2x2", test_law, &(int){24});
-    pass_on("2x3", test_law, &(int){12});
-    pass_on("2x2x2", test_law, &(int){1}); /* planning takes longer than running */
+    const int times = **(int **)state;
+
+    pass_on("2x2", test_law, &(volume){10 * times, 1});
+    pass_on("2x3", test_law, &(volume){5 * times, 1});
+    pass_on("2x2x2", test_law, &(volume){times, 4}); /* planning takes longer than running */
 }
 
 /* ---- mpi: one world for all meshes, each on the part of it that it needs ---- */
 
 static tsr_status test_on_part(tsr_mesh *world, const char *text, int need, int samples)
 {
+    volume v = {samples, 1};
     tsr_mesh *part;
     tsr_status st;
 
@@ -249,7 +258,7 @@ static tsr_status test_on_part(tsr_mesh *world, const char *text, int need, int 
     if (st != TSR_OK)
         return st;
     if (tsr_mesh_is_member(part))
-        st = test_law(part, &samples);
+        st = test_law(part, &v);
     tsr_mesh_unref(part);
     return st;
 }
@@ -270,9 +279,10 @@ static tsr_status test_mpi(tsr_mesh *world, void *arg)
 
 int main(int argc, char **argv)
 {
+    int times = argc > 1 && strcmp(argv[1], "many") == 0 ? 4 : 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_mesh_dim),
-        cmocka_unit_test(several_mesh_dims),
+        cmocka_unit_test_prestate(one_mesh_dim, &times),
+        cmocka_unit_test_prestate(several_mesh_dims, &times),
     };
 
     if (argc > 1 && strcmp(argv[1], "mpi") == 0)
