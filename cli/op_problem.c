@@ -41,18 +41,12 @@ bool op_problem_is(const char *text)
 
 /* ---- the parts of the text ---- */
 
-static bool read_op(reader *r, op_problem *p)
+static bool unknown_op(const reader *r, size_t n)
 {
     const char *names[MAX_NAMES] = {"redistribute"}, *near;
-    size_t n = reader_word(r->p);
     char name[TSR_TEXT_LEN];
     int n_names = 1;
 
-    p->op = find_op(r->p, n);
-    if (p->op) {
-        r->p += n;
-        return true;
-    }
     if (!reader_copy(r, r->p, r->p + n, name))
         return false;
     for (int i = 0; i < tsr_op_count() && n_names < MAX_NAMES; i++)
@@ -61,6 +55,17 @@ static bool read_op(reader *r, op_problem *p)
     if (near)
         return reader_wrong(r, r->p, "unknown op \"%.40s\"; did you mean %s?", name, near);
     return reader_wrong(r, r->p, "unknown op \"%.40s\"; tessera ops lists them", name);
+}
+
+static bool read_op(reader *r, op_problem *p)
+{
+    size_t n = reader_word(r->p);
+
+    p->op = find_op(r->p, n);
+    if (!p->op)
+        return unknown_op(r, n);
+    r->p += n;
+    return true;
 }
 
 /* The names of the op's attributes, cut out of "dim:int=-1,keepdim:bool=false". */
@@ -93,12 +98,38 @@ static bool unknown_attr(const reader *r, const op_problem *p, const char *name)
                         p->op->attrs ? p->op->attrs : "none");
 }
 
+static bool has_attr(const tsr_op *op, const char *name)
+{
+    char attr[OP_ATTRS][CLI_TEXT];
+    int n = attr_names(op, attr), i = 0;
+
+    while (i < n && strcmp(attr[i], name) != 0)
+        i++;
+    return i < n;
+}
+
+/* The NAME=VALUE at `at` is one of the op's attributes. */
+static bool add_attr(const reader *r, op_problem *p, const char *at)
+{
+    if (p->n_attrs == OP_ATTRS)
+        return reader_wrong(r, at, "more than %d attributes", OP_ATTRS);
+    if (!reader_copy(r, at, at + strcspn(at, " \t\r\n"), p->attr_text[p->n_attrs]))
+        return false;
+    p->attr[p->n_attrs] = p->attr_text[p->n_attrs];
+    p->n_attrs++;
+    return true;
+}
+
+/* seed= is a setting, but of a random op its attribute too; nothing to do if there is none. */
+static bool add_seed(const reader *r, op_problem *p)
+{
+    return !r->seed_at || !has_attr(p->op, "seed") || add_attr(r, p, r->seed_at);
+}
+
 /* NAME=VALUE, whose name has n letters */
 static bool read_named(reader *r, op_problem *p, size_t n)
 {
-    char attr[OP_ATTRS][CLI_TEXT], name[TSR_TEXT_LEN];
-    int n_known = attr_names(p->op, attr), i = 0;
-    size_t length = strcspn(r->p, " \t\r\n");
+    char name[TSR_TEXT_LEN];
     bool known;
 
     if (!reader_setting(r, n, &known))
@@ -107,17 +138,11 @@ static bool read_named(reader *r, op_problem *p, size_t n)
         return true;
     if (!reader_copy(r, r->p, r->p + n, name))
         return false;
-    while (i < n_known && strcmp(attr[i], name) != 0)
-        i++;
-    if (i == n_known)
+    if (!has_attr(p->op, name))
         return unknown_attr(r, p, name);
-    if (p->n_attrs == OP_ATTRS)
-        return reader_wrong(r, r->p, "more than %d attributes", OP_ATTRS);
-    if (!reader_copy(r, r->p, r->p + length, p->attr_text[p->n_attrs]))
+    if (!add_attr(r, p, r->p))
         return false;
-    p->attr[p->n_attrs] = p->attr_text[p->n_attrs];
-    p->n_attrs++;
-    r->p += length;
+    r->p += strcspn(r->p, " \t\r\n");
     return true;
 }
 
@@ -260,7 +285,7 @@ int op_problem_read(const char *command, bool files, const char *text, op_proble
 
     memset(out, 0, sizeof *out);
     if (!reader_open(&r, command, text, &out->set) || !reader_settings(&r) || !read_op(&r, out) ||
-        !read_parts(&r, out, files) || !reader_needs_mesh(&r) ||
+        !read_parts(&r, out, files) || !add_seed(&r, out) || !reader_needs_mesh(&r) ||
         !reader_mesh(&r, r.mesh, r.mesh_at, &out->set.from.mesh))
         return CLI_USAGE;
     if (r.target_mesh[0]) {
@@ -334,8 +359,11 @@ const char *op_problem_call_text(const op_problem *p, const tsr_spec *in, char *
 const char *op_problem_text(const op_problem *p, char *buf, size_t n)
 {
     size_t used = strlen(op_problem_call_text(p, p->in, buf, n));
+    problem set = p->set;
 
-    problem_settings_text(&p->set, buf + used, n - used);
+    if (has_attr(p->op, "seed"))
+        set.seed = 1; /* it is among the attributes */
+    problem_settings_text(&set, buf + used, n - used);
     return buf;
 }
 

@@ -90,7 +90,8 @@ static bool read_seed(reader *r, const char *at, const char *value)
     errno = 0;
     r->out->seed = strtoull(value, &end, 10);
     if (!isdigit((unsigned char)value[0]) || *end || errno)
-        return reader_wrong(r, at, "expected a number");
+        return reader_wrong(r, at, "expected a number of 0 to 2^64-1");
+    r->seed_at = r->p;
     return true;
 }
 

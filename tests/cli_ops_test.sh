@@ -278,6 +278,24 @@ run 1 run 'neg @[S(0)] mesh=2' --in "$dir/a.npy" --out "$dir/no/c.npy"
 grep -q 'No such file' "$dir/err" || fail 'run: output that cannot be written'
 ok 'run: output that cannot be written'
 
+# ---- seed= of random ops ----
+
+first='[0.9546 0.7502 0.1142]'
+run 0 run 'uniform f32[3] seed=7 mesh=1'
+has 'run: seed= is the attribute of a random op' 'uniform f32[3]@[R] seed=7 mesh=1' "$first"
+run 0 run 'seed=7 uniform f32[3]@[S(0)] mesh=2'
+has 'run: seed= before the op, on another mesh' "$first"
+run 0 run 'uniform f32[3] seed=123 mesh=1'
+grep -qF -- "$first" "$dir/out" && fail 'run: another seed gives the same numbers'
+ok 'run: another seed gives other numbers'
+run 0 verify 'dropout f32[8]@[S(0)] seed=9 mesh=2'
+has 'verify: seed= is said once' PASS 'dropout f32[8]@[S(0)] seed=9 mesh=2 world=thread cost=default'
+grep -q 'seed=.*seed=' "$dir/out" && fail 'verify: seed= is said twice'
+run 0 explain 'dropout f32[8]@[S(0)] seed=9 mesh=2'
+has 'explain: seed= is the attribute' 'dropout f32[8]@[S(0)] seed=9'
+run 0 help run
+has 'help says what seed= is' 'and the attribute of random ops'
+
 # ---- bad input, for every command that reads an op ----
 
 refuse() {
@@ -308,7 +326,8 @@ refuse 'no mesh' 'mesh= is missing' 'neg f32[4,6]'
 refuse 'bad mesh' 'size -2, expected 1' 'neg f32[4,6] mesh=-2'
 refuse 'unknown world' 'expected world=auto, thread, mpi or sim' 'neg f32[4,6] mesh=2 world=moon'
 refuse 'unknown cost' 'expected default' 'neg f32[4,6] mesh=2 cost=cheap'
-refuse 'bad seed' 'expected a number' 'neg f32[4,6] mesh=2 seed=x'
+refuse 'bad seed' 'expected a number of 0 to 2^64-1' 'neg f32[4,6] mesh=2 seed=x'
+refuse 'negative seed' 'expected a number of 0 to 2^64-1' 'dropout f32[4,6] mesh=2 seed=-1'
 refuse 'unknown dtype' 'unknown dtype "f33"' 'neg f33[4,6] mesh=2'
 refuse 'unclosed shape' 'expected a shape like [5,3]' 'neg f32[4,6 mesh=2'
 refuse 'unclosed placements' 'expected placements like [S(0),R]' 'neg f32[4,6]@[S(0) mesh=2'
