@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -81,7 +82,7 @@ static void become_mpirun(int ranks, const char *const *words, int n_words)
     char self[4096], number[16];
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
     const char *argv[MAX_WORDS + 5] = {"mpirun", "-n", number, self};
-    int n = 4;
+    int n = 4, null;
 
     if (len < 0)
         return;
@@ -91,6 +92,11 @@ static void become_mpirun(int ranks, const char *const *words, int n_words)
         argv[n++] = words[i];
     argv[n] = NULL;
     set_environment();
+    null = open("/dev/null", O_RDONLY); /* mpirun would read all of the caller's, a loop's list */
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        close(null);
+    }
     fflush(NULL);
     execvp("mpirun", (char *const *)argv);
 }

@@ -26,6 +26,17 @@ mpi_checks() {
     has 'run under mpirun' 'output  f32[4,3]@[R,R]'
     run 0 run 'matmul f64[2,3]@[P(sum)] f64[3,2]@[S(0)] mesh=2 world=mpi'
     has 'run prints under mpirun' 'f64[2,2]@[' '[[-2. -6.]' ' [-4. -3.]]'
+    for i in 1 2 3 4 5 6; do
+        run 2 run 'one_hot i64[8]<9@[S(0)] classes=8 mesh=4 world=mpi'
+    done
+    ok 'an index that one rank finds bad is bad input, whichever rank ends first'
+    printf '1\n2\n3\n' >"$dir/list"
+    while read -r i; do
+        "$tool" run 'neg f32[4]@[S(0)] mesh=2 world=mpi' >"$dir/out" 2>"$dir/err" || fail 'run in a loop'
+        echo "$i" >>"$dir/read"
+    done <"$dir/list"
+    cmp -s "$dir/list" "$dir/read" || fail 'mpirun took the stdin of a loop'
+    ok 'mpirun leaves stdin alone'
     echo "$n checks passed"
 }
 

@@ -13,6 +13,7 @@ typedef struct tsr_ctx {
     tsr_pool pool;
     tsr_error error;  /* the first error; later ones are dropped */
     bool error_known; /* a rank before this one has the same: the sentence need not be said twice */
+    tsr_status peer_code; /* what a rank failed with by itself that told this one */
     tsr_counters counters;
     tsr_cost cost;    /* equal on all ranks */
     int cost_version; /* counts how often other costs were set */

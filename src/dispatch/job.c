@@ -266,6 +266,12 @@ static tsr_status run_here(const job_setup *setup, bool *known, tsr_error *err)
     else
         TSR_TRY(tsr__sim_join(&ctx, tsr__mesh_size(&setup->mesh), &ctx.world));
     st = run_rank(&ctx, setup);
+    /* As among threads: what counts is the failure, not that this rank only heard of it. All have
+       said goodbye by now, so all know. */
+    if (st == TSR_ERR_PEER && ctx.peer_code) {
+        st = ctx.peer_code;
+        ctx.error_known = true;
+    }
 done:
     if (st != TSR_OK)
         tsr__fail(err, st, "%s", ctx.error.text);

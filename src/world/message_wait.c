@@ -124,6 +124,8 @@ static void take(tsr_msg_world *w, const tsr_control *c)
     tsr_peer *peer = &w->peer[c->rank];
     if (c->code != TSR_OK)
         take_poison(w, c);
+    if (c->code != TSR_ERR_PEER && !w->base.ctx->peer_code)
+        w->base.ctx->peer_code = (tsr_status)c->code;
     if (c->kind == TSR_CONTROL_EMPTY)
         peer->empty = true;
     if (c->kind == TSR_CONTROL_GOODBYE && !peer->left) {
