@@ -8,39 +8,42 @@
 
 enum { NAME_MAX_LEN = 40 };
 
-/* Insertions, deletions and changes of letters that turn a into b. */
+static int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Insertions, deletions, changes and swaps of neighbouring letters that turn a into b. */
 static int distance(const char *a, const char *b)
 {
-    int n = (int)strlen(a), m = (int)strlen(b), row[NAME_MAX_LEN + 1];
+    int n = (int)strlen(a), m = (int)strlen(b), d[NAME_MAX_LEN + 1][NAME_MAX_LEN + 1];
 
     if (n > NAME_MAX_LEN || m > NAME_MAX_LEN)
         return NAME_MAX_LEN;
-    for (int j = 0; j <= m; j++)
-        row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int corner = row[0];
-
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int change = corner + (a[i - 1] != b[j - 1]), best;
-
-            corner = row[j];
-            best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-            row[j] = change < best ? change : best;
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; j <= m; j++) {
+            if (i == 0 || j == 0) {
+                d[i][j] = i + j;
+                continue;
+            }
+            d[i][j] = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            d[i][j] = least_of(d[i][j], least_of(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = least_of(d[i][j], d[i - 2][j - 2] + 1);
         }
-    }
-    return row[m];
+    return d[n][m];
 }
 
+/* A third of the letters may be wrong, but one in any case. */
 const char *cli_nearest(const char *text, const char *const *names, int n)
 {
     const char *best = NULL;
-    int least = (int)strlen(text) / 3 + 2;
+    int length = (int)strlen(text), least = (length < 3 ? 3 : length) / 3 + 1;
 
     for (int i = 0; i < n; i++) {
         int d = distance(text, names[i]);
 
-        if (strlen(text) > 1 && strncmp(text, names[i], strlen(text)) == 0)
+        if (length > 1 && strncmp(text, names[i], (size_t)length) == 0)
             d = 0; /* an abbreviation */
         if (d < least) {
             least = d;

@@ -141,7 +141,7 @@ static const char SYNTAX[] =
     "MESH        2x4 or data=2,model=4; 2x2@4 begins at rank 4\n"
     "KEY=VALUE   to=MESH (target on another mesh)  cost=default|torch|random:SEED|file:PATH|...\n"
     "            limit=BYTES (memory per rank)     world=auto|thread|mpi|sim\n"
-    "            seed=N (of the data that verify and run fill in, and the attribute of random ops)\n"
+    "            seed=N (of the data of verify and run, and the attribute of random ops)\n"
     "            for ops also attributes, dim=1; tessera ops lists ops and attributes\n";
 
 static void print_usage(FILE *to)

@@ -111,6 +111,9 @@ static bool has_attr(const tsr_op *op, const char *name)
 /* The NAME=VALUE at `at` is one of the op's attributes. */
 static bool add_attr(const reader *r, op_problem *p, const char *at)
 {
+    for (int i = 0; i < p->n_attrs; i++)
+        if (strncmp(p->attr[i], at, reader_name(at) + 1) == 0)
+            return reader_wrong(r, at, "attribute %.*s is given twice", (int)reader_name(at), at);
     if (p->n_attrs == OP_ATTRS)
         return reader_wrong(r, at, "more than %d attributes", OP_ATTRS);
     if (!reader_copy(r, at, at + strcspn(at, " \t\r\n"), p->attr_text[p->n_attrs]))
@@ -173,6 +176,19 @@ static bool read_range(reader *r, op_problem *p, int k)
     return true;
 }
 
+/* Whether the attribute that was read last is a text, in which a blank may have been meant. */
+static bool behind_text(const op_problem *p)
+{
+    const char *last = p->n_attrs ? p->attr[p->n_attrs - 1] : "", *known = p->op->attrs;
+    size_t n = reader_name(last);
+
+    while (n > 0 && *known && (strncmp(known, last, n) != 0 || known[n] != ':')) {
+        known += strcspn(known, ",");
+        known += *known == ',';
+    }
+    return n > 0 && *known && strncmp(known + n, ":text", 5) == 0;
+}
+
 /* "f32[5,3]@[S(0),R]", "i64[7]<10@[S(0),R]", "f32[7]+", "@[S(0),R]" or "-" */
 static bool read_input(reader *r, op_problem *p, bool files)
 {
@@ -197,7 +213,11 @@ static bool read_input(reader *r, op_problem *p, bool files)
                             "expected an input like f32[5,3]@[S(0),R], - for none, -> and "
                             "placements, or NAME=VALUE");
     if (!p->bare[k]) {
-        if (!reader_bracket(r, "a shape like [5,3]", shape) || !reader_copy(r, begin, r->p, tensor))
+        if (!reader_bracket(r,
+                            behind_text(p) ? "a shape like [5,3]; values have no blanks in them"
+                                           : "a shape like [5,3]",
+                            shape) ||
+            !reader_copy(r, begin, r->p, tensor))
             return false;
         if (tsr_spec_parse(tensor, &none, &p->in[k], &err) != TSR_OK)
             return reader_wrong(r, begin, "%s", err.text);
@@ -226,7 +246,11 @@ static bool read_parts(reader *r, op_problem *p, bool files)
             return reader_wrong(r, r->p, "nothing expected");
         } else if (strncmp(r->p, "->", 2) == 0) {
             r->p += 2;
-            if (!reader_bracket(r, "the placements of the output, like [R,R]", p->want_text))
+            if (!reader_bracket(r,
+                                behind_text(p) ? "the placements of the output, like [R,R]; values "
+                                                 "have no blanks in them"
+                                               : "the placements of the output, like [R,R]",
+                                p->want_text))
                 return false;
         } else if (!read_input(r, p, files)) {
             return false;

@@ -153,6 +153,9 @@ bool reader_setting(reader *r, size_t n, bool *known)
         if (strlen(settings[i].name) != n || strncmp(settings[i].name, r->p, n) != 0)
             continue;
         *known = true;
+        if (r->seen >> i & 1)
+            return reader_wrong(r, r->p, "%s= is given twice", settings[i].name);
+        r->seen |= 1u << i;
         if (!reader_copy(r, r->p + n + 1, r->p + length, value) ||
             !settings[i].read(r, r->p + n + 1, value))
             return false;

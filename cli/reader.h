@@ -12,6 +12,7 @@ typedef struct reader {
     char tensor[TSR_TEXT_LEN]; /* dtype and shape, "" if not given */
     char mesh[TSR_TEXT_LEN], target_mesh[TSR_TEXT_LEN];
     const char *mesh_at, *target_mesh_at;
+    unsigned seen;       /* settings, by their number */
     const char *seed_at; /* "seed=7", NULL if not given */
 } reader;
 

@@ -321,6 +321,14 @@ refuse 'unknown op' 'at column 1: unknown op "matmull"; did you mean matmul?' \
     'matmull f32[64,128]@[S(0),R] mesh=2x2'
 refuse 'op like no other' 'unknown op "frobnicate"; tessera ops lists them' \
     'frobnicate f32[4]@[R] mesh=2'
+refuse 'a short op like no other' 'unknown op "foo"; tessera ops lists them' 'foo f32[4] mesh=2'
+refuse 'letters swapped' 'unknown op "mena"; did you mean mean?' 'mena f32[4] mesh=2'
+refuse 'too many numbers' 'sum: dims=0,1,2,3,4,5,6,7,8 has more than 8 numbers' \
+    'sum f32[4,6] dims=0,1,2,3,4,5,6,7,8 mesh=2'
+refuse 'a blank in a text' 'expected a shape like [5,3]; values have no blanks in them' \
+    'einsum f32[2,3] f32[3,4] equation=ij, jk -> ik mesh=2'
+refuse 'a blank before an arrow' 'like [R,R]; values have no blanks in them' \
+    'einsum f32[2,3] f32[3,4] equation=ij,jk -> ik mesh=2'
 refuse 'nearly redistribute' 'did you mean redistribute?' 'redistrbute f32[4]@[R] -> [R] mesh=2'
 refuse 'nearly an attribute' 'at column 14: sum has no attribute "dms"; did you mean dims=?' \
     'sum f32[4,6] dms=1 mesh=2'
@@ -331,6 +339,9 @@ refuse 'attribute of an op without any' 'neg has no attribute "zzzzz"; it has no
     'neg f32[4,6] zzzzz=1 mesh=2'
 refuse 'value of an attribute' 'sum: keepdim=maybe is not of type bool' \
     'sum f32[4,6] keepdim=maybe mesh=2'
+refuse 'an attribute twice' 'at column 21: attribute dims is given twice' \
+    'sum f32[4,6] dims=0 dims=1 mesh=2'
+refuse 'a setting twice' 'at column 21: mesh= is given twice' 'neg f32[4,6] mesh=2 mesh=3'
 refuse 'dim out of range' 'softmax: dim 2 is not in -2 to 1' 'softmax f32[4,6] dim=2 mesh=2'
 refuse 'to=' 'to= is for redistributions only' 'neg f32[4,6] mesh=2 to=2'
 refuse 'no mesh' 'mesh= is missing' 'neg f32[4,6]'

@@ -49,8 +49,7 @@ static tsr_status make_call(tsr_mesh *mesh, const char *name, tsr_tensor *const 
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\"", name ? name : "");
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, &out->call.entry, &ctx->error));
     out->attrs = out->call.entry->defaults;
-    for (int i = 0; i < n_attrs; i++)
-        TSR_TRY(tsr__attr_parse(op, attrs[i], strlen(attrs[i]), &out->attrs, &ctx->error));
+    TSR_TRY(tsr__attrs_parse(op, attrs, n_attrs, &out->attrs, &ctx->error));
     out->call.n_in = out->call.entry->list ? n_in : out->call.entry->n_in;
     if (n_in < 1 || n_in > out->call.n_in || n_in > TSR_MAX_IN)
         TSR_TRY(tsr__inputs_wrong(op, n_in, &ctx->error));

@@ -22,8 +22,7 @@ static tsr_status read_call(tsr_mesh *mesh, const char *name, int n_in, const ch
     if (n_in > ((*out)->list ? TSR_MAX_IN : (*out)->n_in))
         TSR_TRY(tsr__inputs_wrong(op, n_in, &ctx->error));
     *attrs = (*out)->defaults;
-    for (int i = 0; i < n_attrs; i++)
-        TSR_TRY(tsr__attr_parse(op, text[i], strlen(text[i]), attrs, &ctx->error));
+    TSR_TRY(tsr__attrs_parse(op, text, n_attrs, attrs, &ctx->error));
 done:
     return st;
 }

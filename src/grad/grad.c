@@ -64,8 +64,7 @@ static tsr_status read_attrs(const tsr_op *op, const char *const *text, int n, t
     tsr_status st;
 
     TSR_TRY(tsr__attrs_default(op, out, err));
-    for (int i = 0; i < n; i++)
-        TSR_TRY(tsr__attr_parse(op, text[i], strlen(text[i]), out, err));
+    TSR_TRY(tsr__attrs_parse(op, text, n, out, err));
 done:
     return st;
 }

@@ -104,7 +104,10 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
     }
     while (p < stop) {
         char *end;
-        if (value.n == (is_type(d, "ints") ? TSR_MAX_DIM : 1))
+        if (is_type(d, "ints") && value.n == TSR_MAX_DIM)
+            return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s=%.*s has more than %d numbers", op->name,
+                             (int)d->name_len, d->name, (int)n, text, TSR_MAX_DIM);
+        if (!is_type(d, "ints") && value.n == 1)
             return wrong_value(op, d, text, n, err);
         if (is_type(d, "float") || is_type(d, "number"))
             value.f = strtod(p, &end);
@@ -222,6 +225,24 @@ tsr_status tsr__attr_parse(const tsr_op *op, const char *text, size_t n, tsr_att
             return read_value(op, &d, text + name + 1, n - name - 1, &out->value[i], err);
     return tsr__fail(err, TSR_ERR_PARSE, "%s has no attribute \"%.*s\"%s%s", op->name, (int)name,
                      text, op->attrs ? "; it has " : "", op->attrs ? op->attrs : "");
+}
+
+tsr_status tsr__attrs_parse(const tsr_op *op, const char *const *text, int n, tsr_attrs *out,
+                            tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < n; i++) {
+        size_t name = strcspn(text[i], "=") + 1; /* with the = */
+
+        TSR_TRY(tsr__attr_parse(op, text[i], strlen(text[i]), out, err));
+        for (int k = 0; k < i; k++)
+            if (strncmp(text[k], text[i], name) == 0)
+                TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is given twice, %s and %s",
+                                  op->name, (int)name - 1, text[i], text[k], text[i]));
+    }
+done:
+    return st;
 }
 
 tsr_status tsr__dim_normalise(const tsr_schema *schema, int64_t dim, int ndim, int *out,

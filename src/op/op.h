@@ -52,6 +52,9 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err);
 /* "dim=1" or "dims=0,2" */
 tsr_status tsr__attr_parse(const tsr_op *op, const char *text, size_t n, tsr_attrs *out,
                            tsr_error *err);
+/* n of them, each once */
+tsr_status tsr__attrs_parse(const tsr_op *op, const char *const *text, int n, tsr_attrs *out,
+                            tsr_error *err);
 /* A text of at most TSR_ATTR_TEXT characters as a value, compared and hashed as numbers are. */
 enum { TSR_ATTR_TEXT = 8 * TSR_MAX_DIM - 1 };
 tsr_attr tsr__attr_text(const char *text, size_t n);

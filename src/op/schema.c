@@ -177,8 +177,7 @@ tsr_status tsr_schema_make(const tsr_op *op, const tsr_spec *in, int n_in, const
     tsr_status st;
 
     TSR_TRY(tsr__attrs_default(op, &s.attrs, err));
-    for (int i = 0; i < n_attrs; i++)
-        TSR_TRY(tsr__attr_parse(op, attrs[i], strlen(attrs[i]), &s.attrs, err));
+    TSR_TRY(tsr__attrs_parse(op, attrs, n_attrs, &s.attrs, err));
     if (n_in < 1 || n_in > TSR_MAX_IN)
         TSR_TRY(tsr__inputs_wrong(op, n_in, err));
     for (int k = 0; k < n_in; k++)
