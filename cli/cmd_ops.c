@@ -41,7 +41,7 @@ static void print_table(void)
            "\ntessera ops OP tells all of one op.\n");
 }
 
-/* How partial inputs pass. */
+/* How partial inputs pass; NULL if only the rules of a call tell. */
 const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 {
     if (tsr_op_is_composed(op))
@@ -49,7 +49,7 @@ const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
     if (op->moves)
         return "every reduction passes, it only moves elements";
     if (!op->linear && !op->monotone)
-        return op->axes ? "none pass" : "as its function says";
+        return op->axes ? "none pass" : NULL;
     snprintf(buf, TSR_TEXT_LEN, "%s%s%s%s%s", op->linear ? "sum and avg, it is " : "",
              op->linear ? op->linear : "", op->linear && op->monotone ? "; " : "",
              op->monotone ? "max and min, it grows with " : "", op->monotone ? op->monotone : "");
@@ -59,6 +59,7 @@ const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 static void print_op(const tsr_op *op)
 {
     char text[TSR_TEXT_LEN], example[OP_TEXT];
+    const char *partials;
     const tsr_op *inplace;
 
     snprintf(text, sizeof text, "%s_inplace", op->name);
@@ -69,7 +70,9 @@ static void print_op(const tsr_op *op)
     for (const char *a = op->attrs ? op->attrs : "none"; *a; a++)
         printf(*a == ',' ? ", " : "%c", *a);
     printf("\n  shards      %s\n", shards(op));
-    printf("  partial     %s\n", ops_partials(op, text));
+    partials = ops_partials(op, text);
+    printf("  partial     %s\n",
+           partials ? partials : "by function; explain --rules lists what passes");
     printf("  runs        %s%s%s%s\n",
            op->means     ? "as "
            : op->compose ? "by other ops"

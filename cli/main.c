@@ -118,16 +118,26 @@ static const cli_command commands[] = {
      .options = {{"out", "FILE", "save the numbers as a cost file"}, JSON},
      .run = cli_calibrate},
     {.name = "bench",
-     .synopsis = "redistribute|plan|propagate|dispatch|embedding|conv|ops|world [--size LIST]\n"
-                 "                     [--ranks LIST] [world=WORLD] [mesh=MESH] [--json]",
-     .help = "time redistributions, planning, strategies of ops, calls, lookups, ops, or barriers",
-     .details = "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
-                "  tessera bench plan\n"
-                "  tessera bench propagate mesh=2x2     without the cache\n"
-                "  tessera bench dispatch               what a call costs beyond its kernel\n"
-                "  tessera bench embedding --size 256000000 --ranks 2\n"
-                "  tessera bench ops                    beside memcpy and sgemm, on 1 and 2 ranks\n"
-                "  mpirun -n 4 tessera bench world\n",
+     .synopsis = "redistribute [--size LIST] [--ranks LIST] [world=WORLD] [--json]\n"
+                 "       tessera bench plan|dispatch|conv|ops|train [--json]\n"
+                 "       tessera bench propagate [mesh=MESH] [--json]\n"
+                 "       tessera bench embedding [--size LIST] [--ranks LIST] [--json]\n"
+                 "       tessera bench world [--ranks LIST] [world=WORLD] [--json]",
+     .help = "time redistributions, planning, calls, lookups, ops, steps of training, or barriers",
+     .details =
+         "  redistribute  moves, beside what cannot be avoided; --size, --ranks, world=\n"
+         "  plan          finding the cheapest redistribution\n"
+         "  propagate     finding the cheapest strategy of an op, without the cache; mesh=\n"
+         "  dispatch      what a call costs beyond its kernel\n"
+         "  embedding     lookups, bags and their gradients; --size (of the table), --ranks\n"
+         "  conv          convolutions and their gradients, beside oneDNN\n"
+         "  ops           single ops beside memcpy and sgemm, on 1 and 2 ranks\n"
+         "  train         steps of training of three networks, on 1, 2 and 4 ranks\n"
+         "  world         barriers and small all-reduces; --ranks, world=\n\n"
+         "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
+         "  tessera bench propagate mesh=2x2\n"
+         "  tessera bench embedding --size 256000000 --ranks 2\n"
+         "  mpirun -n 4 tessera bench world\n",
      .options = {{"size", "LIST", "bytes of the whole tensor or table, 4MiB,64MiB when not given"},
                  {"ranks", "LIST", "numbers of ranks, 2,4 when not given"},
                  JSON},

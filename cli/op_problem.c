@@ -404,12 +404,27 @@ int op_problem_case(const tsr_op *op, op_problem *out)
     return status;
 }
 
+/* Ops that give NaN for the zeros among the numbers that run fills in, so that an example shows
+   little. */
+static bool wants_positive(const tsr_op *op)
+{
+    static const char *const names[] = {"addcdiv", "addcdiv_inplace", "remainder", "fmod"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(op->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 int op_problem_example(const tsr_op *op, char *buf, size_t n)
 {
     op_problem *p = malloc(sizeof *p);
     int status = p ? op_problem_case(op, p) : cli_failed("out of memory");
     char call[OP_TEXT];
 
+    for (int k = 0; status == CLI_OK && wants_positive(op) && k < p->n_in; k++)
+        if (op_problem_has(p, k) && value_is_float(p->in[k].dtype) && !p->range[k])
+            p->range[k] = '+';
     if (status == CLI_OK)
         snprintf(buf, n, "tessera run \"%s mesh=2\"",
                  op_problem_call_text(p, p->in, call, sizeof call));

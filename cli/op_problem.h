@@ -69,7 +69,8 @@ int cli_explain_op(const cli_args *args);
 /* tessera ops --coverage and --markdown; give the exit status. */
 int ops_coverage(bool as_json);
 int ops_markdown(void);
-/* How partial inputs pass, and whether a gradient flows, in words. */
+/* How partial inputs pass (NULL: as the rules of a call say), and whether a gradient flows, in
+   words. */
 const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN]);
 const char *ops_gradient(const tsr_op *op);
 /* Of an op that is composed of others; gives the exit status. */

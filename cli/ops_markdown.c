@@ -54,6 +54,29 @@ static void print_list(const char *text)
     printf("`");
 }
 
+static bool is_partial(const op_problem *p, const tsr_rule *rule)
+{
+    for (int k = 0; k < p->n_in; k++)
+        if (op_problem_has(p, k) && rule->in[k].place.kind == TSR_PARTIAL)
+            return true;
+    return false;
+}
+
+/* Rules by which a partial input passes, where the row does not say it in words. */
+static void print_partial_rules(const op_problem *p, const op_rules *rules)
+{
+    char text[OP_TEXT];
+    int n = 0;
+
+    printf("- partial inputs: ");
+    for (int i = 0; i < rules->n; i++) {
+        if (!is_partial(p, &rules->rule[i]) || n++ >= SHOWN)
+            continue;
+        printf("%s`%s`", n > 1 ? ", " : "", op_rule_text(p, rules, i, text, sizeof text));
+    }
+    printf(n > SHOWN ? ", and %d more\n" : n ? "\n" : "none pass\n", n - SHOWN);
+}
+
 /* For one mesh dim, of its first case with every input sharded in the plain way. */
 static int print_rules(const tsr_op *op)
 {
@@ -68,10 +91,31 @@ static int print_rules(const tsr_op *op)
     for (int i = 0; i < rules.n && i < SHOWN && status == CLI_OK; i++)
         printf("%s`%s`", i ? ", " : "", op_rule_text(p, &rules, i, text, sizeof text));
     printf(rules.n > SHOWN ? ", and %d more\n" : "\n", rules.n - SHOWN);
+    if (status == CLI_OK && !ops_partials(op, text))
+        print_partial_rules(p, &rules);
     op_rules_free(&rules);
     free(p);
     return status;
 }
+
+/* What the lines of all ops have in common. */
+static const char LEGEND[] =
+    "How to read an entry:\n"
+    "\n"
+    "- inputs: `?` may be left out, `*` is a list.\n"
+    "- attributes: `name:type=default`; without a default it may be left out, and the text says\n"
+    "  what that means. `int`, `ints` (at most 8, `0,2`), `bool` (`true`, `false`), `dtype`\n"
+    "  (`f32`), `text` (no blanks). `float` and `number` are floating point numbers: another\n"
+    "  `float` is another call, with a plan of its own, while a `number` (a learning rate) may\n"
+    "  change from call to call without a new plan. So may a `seed`, a whole number of 64 bits.\n"
+    "- rules: how inputs may be placed along one mesh dim, and how the outputs are then, for the\n"
+    "  shapes given.\n"
+    "- partial inputs: which reductions pass without being carried out first; where the op\n"
+    "  decides that by a function, the rules by which they do for the same shapes.\n"
+    "- gradient: `yes`; `by parts`, that of the ops it is composed of; `none`, no gradient flows\n"
+    "  back through it (its outputs are steps, indices or new numbers); `not known`, the library\n"
+    "  has none, and going back through the op is an error.\n"
+    "\n";
 
 static int print_op(const tsr_op *op)
 {
@@ -92,7 +136,7 @@ static int print_op(const tsr_op *op)
         printf("- composed of other ops\n");
     else if (op->cases && op->cases[0] && !op->strategies && !op->propagate)
         status = print_rules(op);
-    if (!tsr_op_is_composed(op))
+    if (!tsr_op_is_composed(op) && ops_partials(op, text))
         printf("- partial inputs: %s\n", ops_partials(op, text));
     printf("- gradient: %s%s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known",
            op->inplace > 1 ? "; overwrites its first inputs"
@@ -112,7 +156,7 @@ int ops_markdown(void)
 
     if (!cli_speaks())
         return CLI_OK;
-    printf("## All ops\n\n");
+    printf("## All ops\n\n%s", LEGEND);
     print_contents();
     for (int i = 0; i < tsr_op_count() && status == CLI_OK; i++) {
         const tsr_op *op = tsr_op_row(i);

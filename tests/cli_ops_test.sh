@@ -49,6 +49,11 @@ has 'ops' 'matmul                      a,b,bias?' '...mk,...kn,n->...mn' 'by fun
 run 0 ops sum matmul
 has 'ops, some' 'attributes  dims:ints, keepdim:bool=false' 'a*b+bias; max and min' \
     'tessera run "matmul f64[4,6]@[S(0)] f64[6,2]@[S(0)] mesh=2"'
+run 0 ops fmod
+has 'ops, an example of numbers, not NaN' 'tessera run "fmod f64[4,6]+@[S(0)] f64[4,6]+@[S(0)] mesh=2"'
+run 0 ops --markdown
+has 'ops as a page says what its words mean' 'How to read an entry' '`not known`' '`number`'
+grep -q 'as its function says' "$dir/out" && fail 'ops as a page: says nothing of partial inputs'
 run 0 ops conv
 has 'ops, a long line' 'sum and avg, it is x*weight+bias; max and min, it grows with +bias'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and

@@ -55,6 +55,8 @@ for command in info draw explain verify run calibrate bench; do
     cmp -s "$dir/help" "$dir/out" || fail "help $command and $command --help differ"
     has "help $command" "usage: tessera $command"
 done
+run 0 help bench
+has 'help bench has every benchmark' '  train  ' 'plan|dispatch|conv|ops|train' 'world [--ranks LIST]'
 bad 'unknown command' 'unknown command "verfy"; did you mean verify?' verfy x
 bad 'unknown option' 'unknown option "--jsn"; did you mean --json?' info --jsn
 bad 'option without its value' '--svg needs a value' draw 'f32[2]@[R] mesh=2' --svg

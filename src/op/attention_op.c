@@ -423,8 +423,10 @@ const tsr_op tsr__ops_attention[] = {
     {.name = "attention",
      .inputs = "q,k,v,mask?",
      .attrs = "causal:bool=false,scale:float,group:int",
-     .doc = "softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], and the logarithm of "
-            "each row's sum",
+     .doc =
+         "softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], and the logarithm of "
+         "each row's sum; head h of q reads head h / group of k and v, where group is heads of q "
+         "by heads of k if not given",
      .rule = attention_rule,
      .fits = heads_fit,
      .comm = attention_comm,

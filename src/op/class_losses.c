@@ -386,7 +386,8 @@ const tsr_op tsr__ops_class_loss[] = {
      .attrs = REDUCTION "label_smoothing:float=0,classes:int",
      .doc = "minus the log of the softmax of x [..., classes] at the target, times the target's "
             "weight, each (reduction 0), their mean by weight (1) or sum (2); then the log of the "
-            "sum of exponentials of each row and, of a mean, what it was divided by",
+            "sum of exponentials of each row and, of a mean, what it was divided by; classes is "
+            "how many there are, those of x if not given",
      .rule = forward_rule,
      .comm = class_comm,
      .shape = forward_shape,
