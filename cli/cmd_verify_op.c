@@ -227,9 +227,20 @@ static verdict summary(const task *t)
     return sum;
 }
 
+/* Two numbers that differ, with as many digits as show it. */
+static void differing(double a, double b, char text[2][32])
+{
+    for (int digits = 9; digits <= 17; digits += 4) {
+        snprintf(text[0], 32, "%.*g", digits, a);
+        snprintf(text[1], 32, "%.*g", digits, b);
+        if (strcmp(text[0], text[1]) != 0)
+            return;
+    }
+}
+
 static const char *fault_text(const task *t, const verdict *v, char *buf, size_t n)
 {
-    char at[256] = "", which[CLI_TEXT] = "";
+    char at[256] = "", which[CLI_TEXT] = "", number[2][32];
     size_t used = 0;
 
     if (t->ref->n_out > 1)
@@ -241,8 +252,9 @@ static const char *fault_text(const task *t, const verdict *v, char *buf, size_t
     }
     for (int d = 0; d < t->ref->out[v->output].shape.ndim && used < sizeof at; d++)
         used += (size_t)snprintf(at + used, sizeof at - used, "%s%" PRId64, d ? "," : "", v->at[d]);
-    used = (size_t)snprintf(buf, n, "rank %d%s, index [%s]: expected %.9g, got %.9g", v->rank,
-                            which, at, v->expected, v->got);
+    differing(v->expected, v->got, number);
+    used = (size_t)snprintf(buf, n, "rank %d%s, index [%s]: expected %s, got %s", v->rank, which,
+                            at, number[0], number[1]);
     if (v->tolerance > 0)
         snprintf(buf + used, n - used, ", which is not within %.3g", v->tolerance);
     return buf;

@@ -13,7 +13,9 @@ typedef struct op_result {
     int64_t n;
     double *expected; /* NULL: there is no such output */
     double *scale;    /* the same with absolute values: a bound of the sum of absolute values */
+    double *change;   /* squares of what relative changes of the inputs change; NULL: not known */
     bool whole;       /* the op makes whole numbers of whole numbers */
+    int digits;       /* bits that it was computed with; 0: it is no float */
 } op_result;
 
 /* Inputs of small whole numbers, and what the op makes of them on one rank. */

@@ -205,6 +205,18 @@ for op in 'matmul f32[5,6] f32[6,3]' 'matmul f32[2,3,4] f32[4,2]' 'add f32[5,6] 
 done
 run 0 verify 'softmax f32[5,7] mesh=2' --all-placements
 has 'verify within eps' PASS 'all 4 ways' 'equal within 8 eps'
+for dtype in f64 f32 bf16; do # what cancels in them, and f64 that was found with exponentials in f32
+    for op in 'layer_norm D[50,70] D[70] D[70]' 'cross_entropy D[50,70]@[S(1),R] i64[50]<70'; do
+        run 0 verify "${op//D/$dtype} mesh=2x2" --all-placements
+        has "verify within what rounding does, $dtype ${op%% *}" PASS 'outputs compared'
+    done
+done
+run 1 verify 'layer_norm f32[50,70] f32[70] f32[70] mesh=2' --spoil 1
+grep -qE 'expected -0.94.*, got 0, which is not within 1\.[0-9]*e-06' "$dir/out" ||
+    fail 'verify of sums that cancel: a wrong number is found, and the tolerance is small'
+ok 'verify of sums that cancel finds a wrong number'
+run 1 verify 'cross_entropy f32[50,70] i64[50]<70 - reduction=0 mesh=2' --spoil 1
+has 'verify of exponentials finds a wrong number' 'expected 5.7008' 'not within 6.09e-06'
 run 0 verify 'matmul f32[5,7] f32[7,3] f32[3] mesh=2x2' --all-placements
 has 'verify samples of many ways' PASS '2000 of 2304 ways to place the inputs, at random'
 run 0 verify 'relu bool[5,7] mesh=2' --all-placements
