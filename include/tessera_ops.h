@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tessera_ops.h - one typed function per op. Each finds the cheapest way to run on the inputs'
    placements, moves what it must, computes locally and returns a tensor of the current scope; on
-   failure the error tensor (see tessera.h). Inputs are on one mesh and of one dtype unless said
-   otherwise. All of them are Collective over that mesh. */
+   failure the error tensor (see tessera.h); NULL of no tensor at all, as there is no mesh to tell.
+   Inputs are on one mesh and of one dtype unless said otherwise. All of them are Collective over
+   that mesh. */
 #ifndef TESSERA_OPS_H
 #define TESSERA_OPS_H
 

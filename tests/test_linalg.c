@@ -14,6 +14,7 @@
 #include "kernel/blas.h"
 #include "op/local_call.h"
 #include "op/op_case.h"
+#include "tessera_ops.h"
 #include "op/schema.h"
 
 static const char *const DTYPES[] = {"f32", "f64", "f16", "bf16"};
@@ -301,6 +302,8 @@ static void test_bad(void **state)
             fail_msg("%s %s: \"%s\", expected \"%s\"", bad[i].op, bad[i].text, err.text,
                      bad[i].says);
     }
+    assert_null(tsr_einsum("ij->i", NULL, 0)); /* no tensor, so no mesh that could be told */
+    assert_null(tsr_einsum("ij->i", NULL, 1));
 }
 
 int main(void)

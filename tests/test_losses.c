@@ -445,10 +445,43 @@ static tsr_status bad_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+static bool refused(tsr_mesh *mesh, const tsr_tensor *y, const char *name)
+{
+    char text[128];
+    bool good;
+
+    snprintf(text, sizeof text, "%s: 7 is none of TSR_LOSS_MEAN, TSR_LOSS_SUM and TSR_LOSS_NONE",
+             name);
+    good = y && !tsr_tensor_ok(y) && strcmp(tsr_mesh_message(mesh), text) == 0;
+    tsr_mesh_clear_error(mesh);
+    return good;
+}
+
+static tsr_status no_reduction_job(tsr_mesh *mesh, void *arg)
+{
+    const tsr_loss_reduction none = (tsr_loss_reduction)7;
+    const tsr_class_opts opts = {.reduction = none};
+    tsr_tensor *x = tsr_zeros(mesh, "f64[4,6]"), *t = tsr_zeros(mesh, "i64[4]"), *divisor = NULL;
+    tsr_tensor *grad_x, **const grads[4] = {&grad_x};
+
+    (void)arg;
+    CHECK(refused(mesh, tsr_mse_loss(x, x, none), "mse_loss"));
+    CHECK(refused(mesh, tsr_l1_loss(x, x, none), "l1_loss"));
+    CHECK(refused(mesh, tsr_bce_with_logits(x, x, NULL, NULL, none), "bce_with_logits"));
+    CHECK(refused(mesh, tsr_nll_loss(x, t, NULL, &opts, &divisor), "nll_loss"));
+    CHECK(divisor && !tsr_tensor_ok(divisor));
+    CHECK(refused(mesh, tsr_cross_entropy(x, t, NULL, &opts, NULL, NULL), "cross_entropy"));
+    CHECK(refused(mesh, tsr_mse_loss_backward(x, x, x, none), "mse_loss_backward"));
+    CHECK(tsr_bce_with_logits_backward(x, x, x, NULL, NULL, none, grads) == TSR_ERR_ARG);
+    CHECK(refused(mesh, grad_x, "bce_with_logits_backward"));
+    return TSR_OK;
+}
+
 static void bad_calls(void **state)
 {
     (void)state;
     pass("2", bad_job, NULL);
+    pass("2", no_reduction_job, NULL);
 }
 
 int main(void)

@@ -339,11 +339,34 @@ static void refused(void **state)
     expect_bad_calls(bad, sizeof bad / sizeof *bad);
 }
 
+static tsr_status no_dtype_job(tsr_mesh *mesh, void *arg)
+{
+    static const int no_dtype[] = {-1, 8, 99};
+    tsr_tensor *x = tsr_zeros(mesh, "f32[4]");
+    char text[64];
+
+    (void)arg;
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "cast: %d is no dtype", no_dtype[i]);
+        CHECK(!tsr_tensor_ok(tsr_cast(x, (tsr_dtype)no_dtype[i])));
+        CHECK(tsr_mesh_status(mesh) == TSR_ERR_DTYPE && !strcmp(tsr_mesh_message(mesh), text));
+        tsr_mesh_clear_error(mesh);
+    }
+    return TSR_OK;
+}
+
+static void no_dtype(void **state)
+{
+    (void)state;
+    pass_on("2", no_dtype_job, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values), cmocka_unit_test(integers), cmocka_unit_test(in_place),
-        cmocka_unit_test(steps),  cmocka_unit_test(refused),  cmocka_unit_test(hyperbolic),
+        cmocka_unit_test(values),   cmocka_unit_test(integers), cmocka_unit_test(in_place),
+        cmocka_unit_test(steps),    cmocka_unit_test(refused),  cmocka_unit_test(hyperbolic),
+        cmocka_unit_test(no_dtype),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

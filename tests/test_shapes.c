@@ -337,6 +337,62 @@ static tsr_status run_empty_lists(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* Each says which, and that its list is NULL. */
+static tsr_status no_lists(tsr_mesh *mesh, void *arg)
+{
+    static const char *const says[] = {
+        "permute: its list of 2 numbers is NULL",     "reshape: its list of 3 numbers is NULL",
+        "squeeze: its list of 1 number is NULL",      "unsqueeze: its list of 1 number is NULL",
+        "expand: its list of 2 numbers is NULL",      "tile: its list of 9 numbers is NULL",
+        "flip: its list of 2 numbers is NULL",        "roll: its list of 2 numbers is NULL",
+        "roll: its list of 1 number is NULL",         "pad: its list of 2 numbers is NULL",
+        "pad_reflect: its list of 2 numbers is NULL", "sum: its list of 1 number is NULL",
+        "split: its list of 2 numbers is NULL",
+    };
+    const int64_t some[] = {1, 1};
+    tsr_tensor *x = tsr_zeros(mesh, "f64[4,6]"), *part[2];
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) {
+        tsr_tensor *y = NULL;
+
+        switch (i) {
+        case 0: y = tsr_permute(x, NULL, 2); break;
+        case 1: y = tsr_reshape(x, NULL, 3); break;
+        case 2: y = tsr_squeeze(x, NULL, 1); break;
+        case 3: y = tsr_unsqueeze(x, NULL, 1); break;
+        case 4: y = tsr_expand(x, NULL, 2); break;
+        case 5: y = tsr_tile(x, NULL, 9); break;
+        case 6: y = tsr_flip(x, NULL, 2); break;
+        case 7: y = tsr_roll(x, some, NULL, 2); break;
+        case 8: y = tsr_roll(x, NULL, NULL, 0); break;
+        case 9: y = tsr_pad(x, some, NULL, 0); break;
+        case 10: y = tsr_pad_reflect(x, NULL, some); break;
+        case 11: y = tsr_sum(x, NULL, 1, false); break;
+        default: CHECK(tsr_split(x, 0, NULL, 2, part) == TSR_ERR_ARG); y = part[0];
+        }
+        CHECK(y && !tsr_tensor_ok(y) && tsr_mesh_status(mesh) == TSR_ERR_ARG);
+        if (strcmp(tsr_mesh_message(mesh), says[i]) != 0) {
+            fprintf(stderr, "said: %s\nwant: %s\n", tsr_mesh_message(mesh), says[i]);
+            return TSR_ERR_MISMATCH;
+        }
+        tsr_mesh_clear_error(mesh);
+    }
+    CHECK(tsr_tensor_ok(tsr_sum(x, NULL, 0, false)) && tsr_tensor_ok(tsr_squeeze(x, NULL, 0)));
+    CHECK(!tsr_cat(NULL, 2, 0) && !tsr_cat(NULL, 200, 0));
+    return TSR_OK;
+}
+
+static void lists_that_are_null(void **state)
+{
+    const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 60000};
+    tsr_error err = {0};
+
+    (void)state;
+    if (tsr_run(&opts, no_lists, NULL, &err) != TSR_OK)
+        fail_msg("%s", err.text);
+}
+
 static void bad_calls(void **state)
 {
     (void)state;
@@ -362,7 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_pytorchs), cmocka_unit_test(lists_of_any_length),
         cmocka_unit_test(views_share_memory),  cmocka_unit_test(bad_calls),
-        cmocka_unit_test(empty_lists),
+        cmocka_unit_test(lists_that_are_null), cmocka_unit_test(empty_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,9 @@ static tsr_status split(tsr_tensor *x, int64_t given, const int64_t *sizes, int 
     tsr_status st;
 
     TSR_TRY(dim_of("split", x, given, &dim, err));
+    if (!sizes && n > 0)
+        return tsr__fail(err, TSR_ERR_ARG, "split: its list of %d number%s is NULL", n,
+                         n == 1 ? "" : "s");
     for (int k = 0; k < n; k++)
         if (sizes[k] < 0 || __builtin_add_overflow(sum, sizes[k], &sum))
             return tsr__fail(err, TSR_ERR_ARG, "split: size %" PRId64 " of part %d is not possible",

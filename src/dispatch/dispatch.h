@@ -41,6 +41,12 @@ tsr_status tsr__dispatch_record(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
    output, on failure the error tensor; the others in rest (may be NULL), by their numbers. */
 tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
                                 const tsr_attr *attrs, tsr_tensor **rest);
+/* What a typed function gives instead that will not run, and why: the error tensor, in rest, too;
+   NULL if there is no input whose mesh could be told. */
+tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, const char *format,
+                              ...) __attribute__((format(printf, 4, 5)));
+/* The same for one that takes a list of n numbers, which is NULL. */
+tsr_tensor *tsr__typed_no_list(const char *name, tsr_tensor *x, int n);
 /* A row on these inputs: all its outputs, TSR_MAX_OUT of them, NULL where there is none. */
 tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
                              const tsr_attrs *attrs, tsr_tensor **out);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed.c - the functions of tessera_ops.h: each hands its inputs and attributes, in the order of
    the row, to dispatch. */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
 static tsr_ctx *context_of(tsr_tensor *const *in, int n)
 {
-    for (int k = 0; k < n && k < TSR_MAX_IN; k++)
+    for (int k = 0; in && k < n && k < TSR_MAX_IN; k++)
         if (in[k])
             return in[k]->mesh->ctx;
     return NULL;
@@ -35,6 +38,29 @@ done:
     for (int k = 0; rest && k < TSR_MAX_OUT; k++)
         rest[k] = ctx->error_tensor;
     return tsr__tensor_or_error(ctx, st, NULL);
+}
+
+tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, const char *format,
+                              ...)
+{
+    tsr_ctx *ctx = context_of(in, n);
+    char text[TSR_TEXT_LEN];
+    va_list args;
+
+    if (!ctx)
+        return NULL;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (int k = 0; rest && k < TSR_MAX_OUT; k++)
+        rest[k] = ctx->error_tensor;
+    return tsr__tensor_or_error(ctx, tsr__fail(&ctx->error, TSR_ERR_ARG, "%s", text), NULL);
+}
+
+tsr_tensor *tsr__typed_no_list(const char *name, tsr_tensor *x, int n)
+{
+    return tsr__typed_refuse(&x, 1, NULL, "%s: its list of %d number%s is NULL", name, n,
+                             n == 1 ? "" : "s");
 }
 
 static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_attr *attrs)

@@ -48,7 +48,7 @@ tsr_tensor *tsr_take(tsr_tensor *x, tsr_tensor *index)
 tsr_tensor *tsr_one_hot(tsr_tensor *ids, int64_t classes, tsr_dtype dtype)
 {
     return tsr__dispatch_typed("one_hot", &ids, 1,
-                               (const tsr_attr[]){typed_int(classes), typed_int(dtype)}, NULL);
+                               (const tsr_attr[]){typed_int(classes), typed_int((int)dtype)}, NULL);
 }
 
 static tsr_tensor *ordered(const char *name, tsr_tensor *x, const tsr_attr *attrs,

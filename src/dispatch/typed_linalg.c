@@ -35,15 +35,11 @@ tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n)
 {
     const size_t length = equation ? strlen(equation) : 0;
     tsr_attr text = {.n = -1};
-    tsr_ctx *ctx = n > 0 && in[0] ? in[0]->mesh->ctx : NULL;
 
-    if (ctx && length > TSR_ATTR_TEXT)
-        return tsr__tensor_or_error(ctx,
-                                    tsr__fail(&ctx->error, TSR_ERR_ARG,
-                                              "einsum: the equation has %zu characters, at most %d "
-                                              "are possible",
-                                              length, TSR_ATTR_TEXT),
-                                    NULL);
+    if (length > TSR_ATTR_TEXT)
+        return tsr__typed_refuse(in, n, NULL,
+                                 "einsum: the equation has %zu characters, at most %d are possible",
+                                 length, TSR_ATTR_TEXT);
     if (equation)
         text = tsr__attr_text(equation, length);
     return tsr__dispatch_typed("einsum", in, n, &text, NULL);

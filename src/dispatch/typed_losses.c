@@ -109,6 +109,15 @@ tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *we
 
 /* ---- losses ---- */
 
+static bool is_reduction(tsr_loss_reduction reduction)
+{
+    return reduction == TSR_LOSS_MEAN || reduction == TSR_LOSS_SUM || reduction == TSR_LOSS_NONE;
+}
+
+/* Why one is refused that is none. */
+static const char NO_REDUCTION[] =
+    "%s: %d is none of TSR_LOSS_MEAN, TSR_LOSS_SUM and TSR_LOSS_NONE";
+
 /* As the rows number them. */
 static tsr_attr reduction_of(tsr_loss_reduction reduction)
 {
@@ -124,6 +133,8 @@ static tsr_tensor *class_loss(const char *name, tsr_tensor *const *in, int n_in,
     const tsr_attr attrs[] = {reduction_of(o.reduction), number(o.ignores ? o.ignore_index : -100),
                               logits ? real(o.label_smoothing) : classes, classes};
 
+    if (!is_reduction(o.reduction))
+        return tsr__typed_refuse(in, n_in, out, NO_REDUCTION, name, (int)o.reduction);
     return tsr__dispatch_typed(name, in, n_in, attrs, out);
 }
 
@@ -172,6 +183,8 @@ static tsr_tensor *pair_loss(const char *name, tsr_tensor *const *in, int n_in,
 {
     const tsr_attr attr = reduction_of(reduction);
 
+    if (!is_reduction(reduction))
+        return tsr__typed_refuse(in, n_in, NULL, NO_REDUCTION, name, (int)reduction);
     return tsr__dispatch_typed(name, in, n_in, &attr, NULL);
 }
 
@@ -208,7 +221,13 @@ tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_ten
                                         tsr_tensor *weight, tsr_tensor *pos_weight,
                                         tsr_loss_reduction reduction, tsr_tensor **const grads[4])
 {
-    return backward("bce_with_logits_backward",
-                    (tsr_tensor *[]){grad, x, target, weight, pos_weight}, 5,
-                    reduction_of(reduction), grads, 4);
+    tsr_tensor *const in[] = {grad, x, target, weight, pos_weight};
+
+    if (is_reduction(reduction))
+        return backward("bce_with_logits_backward", in, 5, reduction_of(reduction), grads, 4);
+    for (int k = 0; k < 4; k++)
+        if (grads[k])
+            *grads[k] = tsr__typed_refuse(in, 5, NULL, NO_REDUCTION, "bce_with_logits_backward",
+                                          (int)reduction);
+    return x ? tsr_mesh_status(x->mesh) : TSR_ERR_ARG;
 }

@@ -276,7 +276,7 @@ tsr_tensor *tsr_fill_inplace(tsr_tensor *x, double value)
 
 tsr_tensor *tsr_cast(tsr_tensor *x, tsr_dtype dtype)
 {
-    return unary("cast", x, &(tsr_attr){.n = 1, .i = {dtype}});
+    return unary("cast", x, &(tsr_attr){.n = 1, .i = {(int)dtype}});
 }
 
 tsr_tensor *tsr_eq(tsr_tensor *a, tsr_tensor *b)

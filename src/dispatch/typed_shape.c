@@ -9,6 +9,13 @@ static tsr_tensor *run(const char *name, tsr_tensor *x, const tsr_attr *attrs)
     return tsr__dispatch_typed(name, &x, 1, attrs, NULL);
 }
 
+/* With an attribute that was read from a list of n numbers. */
+static tsr_tensor *run_list(const char *name, tsr_tensor *x, const void *list, int n,
+                            const tsr_attr *attrs)
+{
+    return !list && n > 0 ? tsr__typed_no_list(name, x, n) : run(name, x, attrs);
+}
+
 static tsr_attr integer(int64_t value)
 {
     return (tsr_attr){.n = 1, .i = {value}};
@@ -23,7 +30,7 @@ static int at_most(int n)
 
 static tsr_attr sizes_of(const int64_t *value, int n)
 {
-    tsr_attr attr = {.n = at_most(n)};
+    tsr_attr attr = {.n = value ? at_most(n) : 0};
 
     for (int i = 0; i < attr.n; i++)
         attr.i[i] = value[i];
@@ -32,7 +39,7 @@ static tsr_attr sizes_of(const int64_t *value, int n)
 
 static tsr_attr dims_of(const int *value, int n)
 {
-    tsr_attr attr = {.n = at_most(n)};
+    tsr_attr attr = {.n = value ? at_most(n) : 0};
 
     for (int i = 0; i < attr.n; i++)
         attr.i[i] = value[i];
@@ -47,7 +54,7 @@ static tsr_tensor *join(const char *name, tsr_tensor *const *x, int n, int dim)
     tsr_tensor *group[TSR_MAX_IN];
     int each = 1, groups = 0;
 
-    if (n <= TSR_MAX_IN)
+    if (n <= TSR_MAX_IN || !x)
         return tsr__dispatch_typed(name, x, n, (const tsr_attr[]){integer(dim)}, NULL);
     while (each * TSR_MAX_IN < n)
         each *= TSR_MAX_IN;
@@ -75,12 +82,12 @@ tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1)
 
 tsr_tensor *tsr_permute(tsr_tensor *x, const int *dims, int n_dims)
 {
-    return run("permute", x, (const tsr_attr[]){dims_of(dims, n_dims)});
+    return run_list("permute", x, dims, n_dims, (const tsr_attr[]){dims_of(dims, n_dims)});
 }
 
 tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim)
 {
-    return run("reshape", x, (const tsr_attr[]){sizes_of(sizes, ndim)});
+    return run_list("reshape", x, sizes, ndim, (const tsr_attr[]){sizes_of(sizes, ndim)});
 }
 
 tsr_tensor *tsr_squeeze(tsr_tensor *x, const int *dims, int n_dims)
@@ -88,12 +95,12 @@ tsr_tensor *tsr_squeeze(tsr_tensor *x, const int *dims, int n_dims)
     tsr_attr which = dims_of(dims, n_dims);
 
     which.n = which.n > 0 ? which.n : -1;
-    return run("squeeze", x, &which);
+    return run_list("squeeze", x, dims, n_dims, &which);
 }
 
 tsr_tensor *tsr_unsqueeze(tsr_tensor *x, const int *dims, int n_dims)
 {
-    return run("unsqueeze", x, (const tsr_attr[]){dims_of(dims, n_dims)});
+    return run_list("unsqueeze", x, dims, n_dims, (const tsr_attr[]){dims_of(dims, n_dims)});
 }
 
 tsr_tensor *tsr_flatten(tsr_tensor *x, int start, int end)
@@ -105,12 +112,12 @@ tsr_tensor *tsr_flatten(tsr_tensor *x, int start, int end)
 
 tsr_tensor *tsr_expand(tsr_tensor *x, const int64_t *sizes, int ndim)
 {
-    return run("expand", x, (const tsr_attr[]){sizes_of(sizes, ndim)});
+    return run_list("expand", x, sizes, ndim, (const tsr_attr[]){sizes_of(sizes, ndim)});
 }
 
 tsr_tensor *tsr_tile(tsr_tensor *x, const int64_t *counts, int n)
 {
-    return run("tile", x, (const tsr_attr[]){sizes_of(counts, n)});
+    return run_list("tile", x, counts, n, (const tsr_attr[]){sizes_of(counts, n)});
 }
 
 /* ---- some of the elements ---- */
@@ -145,15 +152,18 @@ tsr_tensor *tsr_diagonal(tsr_tensor *x, int64_t offset, int dim1, int dim2)
 
 tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims)
 {
-    return run("flip", x, (const tsr_attr[]){dims_of(dims, n_dims)});
+    return run_list("flip", x, dims, n_dims, (const tsr_attr[]){dims_of(dims, n_dims)});
 }
 
 tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims)
 {
     tsr_attr along = dims_of(dims, n_dims);
 
+    if (!dims && n_dims > 0)
+        return tsr__typed_no_list("roll", x, n_dims);
     along.n = along.n > 0 ? along.n : -1;
-    return run("roll", x, (const tsr_attr[]){sizes_of(shifts, along.n > 0 ? along.n : 1), along});
+    return run_list("roll", x, shifts, n_dims > 0 ? n_dims : 1,
+                    (const tsr_attr[]){sizes_of(shifts, along.n > 0 ? along.n : 1), along});
 }
 
 /* ---- more around it ---- */
@@ -163,8 +173,8 @@ static tsr_tensor *padded(const char *name, tsr_tensor *x, const int64_t *before
 {
     const int ndim = x && !x->failed ? x->form->spec.shape.ndim : 0;
 
-    return run(
-        name, x,
+    return run_list(
+        name, x, before && after ? before : NULL, ndim,
         (const tsr_attr[]){sizes_of(before, ndim), sizes_of(after, ndim), {.n = 1, .f = value}});
 }
 

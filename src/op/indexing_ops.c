@@ -145,15 +145,13 @@ static tsr_status one_hot_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(check_index(s, 0, err));
     if (classes->n < 0 || classes->i[0] < 0)
         return tsr__fail(err, TSR_ERR_ARG, "one_hot: how many classes there are must be given");
-    if (dtype->i[0] < TSR_F32 || dtype->i[0] > TSR_BOOL)
-        return tsr__fail(err, TSR_ERR_DTYPE, "one_hot: %" PRId64 " is no dtype", dtype->i[0]);
+    TSR_TRY(tsr__dtype_given(s, dtype, &s->out_dtype[0], err));
     if (out.ndim == TSR_MAX_DIM)
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "one_hot: the result would have %d dims, at most %d "
                          "work",
                          out.ndim + 1, TSR_MAX_DIM);
     out.size[out.ndim++] = classes->i[0];
-    s->out_dtype[0] = (tsr_dtype)dtype->i[0];
     s->out_shape[0] = out;
 done:
     return st;

@@ -2,6 +2,8 @@
 /* infer.c - shapes and dtypes of outputs, with errors in the user's terms. */
 #include "op/infer.h"
 
+#include <inttypes.h>
+
 tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err)
 {
     char text[2 * TSR_TEXT_LEN];
@@ -21,6 +23,16 @@ tsr_status tsr__needs_float(const tsr_schema *s, tsr_error *err)
         return TSR_OK;
     return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating point type, not %s", s->op->name,
                      tsr_spec_text(&s->in[0], text, sizeof text));
+}
+
+tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype *out,
+                            tsr_error *err)
+{
+    if (attr->i[0] < TSR_F32 || attr->i[0] > TSR_BOOL)
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: %" PRId64 " is no dtype", s->op->name,
+                         attr->i[0]);
+    *out = (tsr_dtype)attr->i[0];
+    return TSR_OK;
 }
 
 tsr_status tsr__shape_same(tsr_schema *s, tsr_error *err)

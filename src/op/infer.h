@@ -12,6 +12,9 @@ tsr_status tsr__shape_broadcast(tsr_schema *s, tsr_error *err);
 /* All inputs that are there have the dtype of the first. */
 tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err);
 tsr_status tsr__needs_float(const tsr_schema *s, tsr_error *err);
+/* The dtype that an attribute gives by its number. */
+tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype *out,
+                            tsr_error *err);
 /* The dims of a tensor of ndim that attribute `dims` names, in its order; none twice. How many, and
    which as a mask. */
 tsr_status tsr__dims_list(const tsr_schema *s, int ndim, int dim[TSR_MAX_DIM], int *n,

@@ -111,7 +111,7 @@ static tsr_status cast_shape(tsr_schema *s, tsr_error *err)
 
     if (s->attrs.value[0].n < 0)
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "cast: to which dtype? dtype=f32, say, is missing"));
-    s->out_dtype[0] = (tsr_dtype)s->attrs.value[0].i[0];
+    TSR_TRY(tsr__dtype_given(s, &s->attrs.value[0], &s->out_dtype[0], err));
     s->out_shape[0] = s->in[0].shape;
 done:
     return st;
