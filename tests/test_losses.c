@@ -342,31 +342,55 @@ static void little_travels(void **state)
 
 /* ---- bad input ---- */
 
+/* A row that has a target which is no class, of x placed so. */
+typedef struct no_class {
+    const char *shape, *rows, *place, *says;
+    bool nll;
+    int bad; /* the number of the row */
+} no_class;
+
 static tsr_status no_class_job(tsr_mesh *mesh, void *arg)
 {
-    const int64_t t[4] = {2, 0, 1, 4};
-    tsr_tensor *x = tensor(mesh, "f64[4,4]", arg, X);
-    tsr_tensor *target = tensor(mesh, "i64[4]", "R", t);
-    double got;
+    const no_class *c = arg;
+    const double zeros[32] = {0};
+    int64_t t[8] = {2, 0, 1};
+    tsr_tensor *x = tensor(mesh, c->shape, c->place, zeros), *target;
 
-    if (tsr_to_host(tsr_cross_entropy(x, target, NULL, NULL, NULL, NULL), &got, sizeof got) ==
-        TSR_OK)
-        return TSR_OK;
+    t[c->bad] = 4;
+    target = tensor(mesh, c->rows, "R", t);
+    if (c->nll)
+        tsr_nll_loss(x, target, NULL, NULL, NULL);
+    else
+        tsr_cross_entropy(x, target, NULL, NULL, NULL, NULL);
     return tsr_mesh_status(mesh);
 }
 
 static void no_such_class(void **state)
 {
-    static const char *const at[] = {"R", "S(0)", "S(1)"};
+    static const no_class bad[] = {
+        {"f64[4,4]", "i64[4]", "R", "target 4 at [3] is", false, 3},
+        {"f64[4,4]", "i64[4]", "S(0)", "target 4 at [3] is", false, 3},
+        {"f64[4,4]", "i64[4]", "S(1)", "target 4 at [3] is", false, 3},
+        {"f64[4,4]", "i64[4]", "SS(0,2)", "target 4 at [2] is", false, 2},
+        {"f64[2,4,4]", "i64[2,4]", "S(1)", "target 4 at [1,3] is", false, 7},
+        {"f64[2,4,4]", "i64[2,4]", "SS(1,2)", "target 4 at [1,2] is", false, 6},
+        {"f64[4]", "i64[]", "R", "target 4 is", false, 0},
+        {"f64[4,4]", "i64[4]", "S(0)", "target 4 at [3] is", true, 3},
+        {"f64[2,4,4]", "i64[2,4]", "SS(1,2)", "target 4 at [1,2] is", true, 6},
+        {"f64[2,4,4]", "i64[2,4]", "S(2)", "target 4 at [0,3] is", true, 3},
+    };
     (void)state;
 
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 60000};
+        char text[128];
         tsr_error err = {0};
 
-        assert_true(tsr_run(&opts, no_class_job, (void *)at[k], &err) != TSR_OK);
-        assert_non_null(strstr(err.text, "cross_entropy: target 4 of row "));
-        assert_non_null(strstr(err.text, "is not one of the 4 classes, nor ignore_index -100"));
+        snprintf(text, sizeof text, "%s: %s not one of the 4 classes, nor ignore_index -100",
+                 bad[k].nll ? "nll_loss" : "cross_entropy", bad[k].says);
+        assert_true(tsr_run(&opts, no_class_job, (void *)&bad[k], &err) != TSR_OK);
+        if (!strstr(err.text, text))
+            fail_msg("said: %s, expected: %s", err.text, text);
     }
 }
 

@@ -4,13 +4,13 @@
 #include "kernel/class_loss.h"
 
 #include "kernel/kernels.h"
+#include "kernel/positions.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
 #include "kernel/soft_rows.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { PIECE = TSR_ROW_PIECE };
 enum { MAX = 0, SUM = 1, PICKED = 2, SMOOTH = 3, NUMBERS = 4 }; /* of a row */
@@ -92,11 +92,13 @@ static int64_t target_at(const tsr_kernel_call *call, const view *v, int64_t row
     if (t >= 0 && t < v->classes)
         return t;
     if (call->error && call->error->code == TSR_OK) {
-        call->error->code = TSR_ERR_ARG;
-        snprintf(call->error->text, sizeof call->error->text,
-                 "target %" PRId64 " of row %" PRId64 " of this rank is not one of the %" PRId64
-                 " classes, nor ignore_index %" PRId64,
-                 t, row, v->classes, v->ignore);
+        char where[256];
+
+        tsr__position_text(v->target, row, where, sizeof where);
+        tsr__fail(call->error, TSR_ERR_ARG,
+                  "target %" PRId64 "%s is not one of the %" PRId64
+                  " classes, nor ignore_index %" PRId64,
+                  t, where, v->classes, v->ignore);
     }
     return -1;
 }

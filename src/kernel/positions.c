@@ -58,6 +58,8 @@ void tsr__position_text(const tsr_operand *x, int64_t i, char *buf, size_t n)
     size_t used;
 
     buf[0] = 0;
+    if (x->shape.ndim == 0) /* there is just one */
+        return;
     for (int d = x->shape.ndim - 1; d >= 0; d--) {
         if (x->first[d] < 0 && !x->index[d])
             return;
