@@ -87,8 +87,9 @@ static bool is_planned_before(int r)
         if (a->cases == b->cases && a->shape == b->shape && a->rule == b->rule &&
             a->strategies == b->strategies && a->propagate == b->propagate && a->fits == b->fits &&
             a->comm == b->comm && a->windows == b->windows && a->reduce == b->reduce &&
-            a->kind == b->kind && a->moves == b->moves && a->inplace == b->inplace &&
-            a->merges == b->merges && !a->run == !b->run && texts_equal(a->axes, b->axes) &&
+            (a->kind == b->kind || (a->axes && !a->fits && !a->comm && !a->windows)) &&
+            a->moves == b->moves && a->inplace == b->inplace && a->merges == b->merges &&
+            !a->run == !b->run && texts_equal(a->axes, b->axes) &&
             texts_equal(a->linear, b->linear) && texts_equal(a->monotone, b->monotone) &&
             texts_equal(a->inputs, b->inputs))
             return true;
