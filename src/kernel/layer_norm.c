@@ -36,36 +36,19 @@ typedef struct parts {
     void (*flush)(void *narrow, int64_t n, double *wide);
 } parts;
 
-#define T float
+#define BODY "kernel/layer_norm.inc.h"
+#define NAME(name, dtype) name##_##dtype##_plain
 #define SET
-#define FN(name) name##_f32_plain
-#include "kernel/layer_norm.inc.h"
-
-#define T double
-#define SET
-#define FN(name) name##_f64_plain
-#include "kernel/layer_norm.inc.h"
+#include "kernel/real_types.inc.h"
 
 #ifdef TSR__X86
-#define T float
+#define NAME(name, dtype) name##_##dtype##_avx2
 #define SET TSR__AVX2_FMA
-#define FN(name) name##_f32_avx2
-#include "kernel/layer_norm.inc.h"
+#include "kernel/real_types.inc.h"
 
-#define T double
-#define SET TSR__AVX2_FMA
-#define FN(name) name##_f64_avx2
-#include "kernel/layer_norm.inc.h"
-
-#define T float
+#define NAME(name, dtype) name##_##dtype##_avx512
 #define SET TSR__AVX512
-#define FN(name) name##_f32_avx512
-#include "kernel/layer_norm.inc.h"
-
-#define T double
-#define SET TSR__AVX512
-#define FN(name) name##_f64_avx512
-#include "kernel/layer_norm.inc.h"
+#include "kernel/real_types.inc.h"
 #endif
 
 static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)

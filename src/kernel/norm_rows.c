@@ -23,26 +23,15 @@ enum {
     HEIGHT = 8    /* so many samples where rows are single elements */
 };
 
-#define T float
+#define BODY "kernel/norm_rows.inc.h"
+#define NAME(name, dtype) name##_##dtype##_plain
 #define SET
-#define FN(name) name##_f32_plain
-#include "kernel/norm_rows.inc.h"
-
-#define T double
-#define SET
-#define FN(name) name##_f64_plain
-#include "kernel/norm_rows.inc.h"
+#include "kernel/real_types.inc.h"
 
 #ifdef TSR__X86
-#define T float
+#define NAME(name, dtype) name##_##dtype##_avx2
 #define SET TSR__AVX2
-#define FN(name) name##_f32_avx2
-#include "kernel/norm_rows.inc.h"
-
-#define T double
-#define SET TSR__AVX2
-#define FN(name) name##_f64_avx2
-#include "kernel/norm_rows.inc.h"
+#include "kernel/real_types.inc.h"
 #endif
 
 typedef struct parts {

@@ -23,26 +23,15 @@ typedef struct parts {
     void (*paste)(int64_t rows, int64_t columns, const void *sum, bool add, void *c, int64_t ldc);
 } parts;
 
-#define T float
+#define BODY "kernel/steady.inc.h"
+#define NAME(name, dtype) name##_##dtype##_plain
 #define SET
-#define FN(name) name##_f32_plain
-#include "kernel/steady.inc.h"
-
-#define T double
-#define SET
-#define FN(name) name##_f64_plain
-#include "kernel/steady.inc.h"
+#include "kernel/real_types.inc.h"
 
 #ifdef TSR__X86
-#define T float
+#define NAME(name, dtype) name##_##dtype##_avx2
 #define SET TSR__AVX2
-#define FN(name) name##_f32_avx2
-#include "kernel/steady.inc.h"
-
-#define T double
-#define SET TSR__AVX2
-#define FN(name) name##_f64_avx2
-#include "kernel/steady.inc.h"
+#include "kernel/real_types.inc.h"
 #endif
 
 static const parts *parts_for(tsr_dtype dtype)

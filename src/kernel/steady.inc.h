@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steady.inc.h - body of steady.c for one dtype and instruction set; needs T, SET and FN. */
+/* steady.inc.h - body of steady.c for f32 or f64 and one instruction set; see real_types.inc.h. */
 
 typedef T FN(vector) __attribute__((vector_size(32), may_alias));
 enum { FN(LANES) = 32 / sizeof(T) };
@@ -59,7 +59,3 @@ SET static void FN(paste)(int64_t rows, int64_t columns, const void *sum, bool a
 }
 
 static const parts FN(parts) = {FN(add_products), FN(cut), FN(paste)};
-
-#undef T
-#undef SET
-#undef FN
