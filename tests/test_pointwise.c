@@ -325,8 +325,15 @@ static void refused(void **state)
          "sub_inplace: the result does not fit its first input, f32[1,4]@[R] f32[3,4]@[R]"},
         {"masked_fill_inplace f32[4] bool[3,4]", TSR_ERR_SHAPE,
          "masked_fill_inplace: the result does not fit its first input"},
-        {"affine i32[4] mul=0.5", TSR_ERR_ARG, "affine: its numbers must be whole for i32"},
-        {"clamp u8[4] max=1.5", TSR_ERR_ARG, "clamp: its numbers must be whole for u8"},
+        {"affine i32[4] mul=0.5", TSR_ERR_ARG, "affine: mul=0.5 is not whole, for i32 it must be"},
+        {"clamp u8[4] max=1.5", TSR_ERR_ARG, "clamp: max=1.5 is not whole, for u8 it must be"},
+        {"clamp i32[4] min=0.5", TSR_ERR_ARG, "clamp: min=0.5 is not whole, for i32 it must be"},
+        {"fill i32[4] value=nan", TSR_ERR_ARG, "fill: value=nan is not whole, for i32 it must be"},
+        {"fill u8[4] value=300", TSR_ERR_ARG, "fill: value=300 is not within the range of u8"},
+        {"fill i32[4] value=-2147483649", TSR_ERR_ARG,
+         "fill: value=-2147483649 is not within the range of i32"},
+        {"fill i64[4] value=inf", TSR_ERR_ARG, "fill: value=inf is not within the range of i64"},
+        {"div bool[4] bool[4]", TSR_ERR_DTYPE, "div: needs a floating point type, not bool[4]@[R]"},
         {"clamp f32[4] max=x", TSR_ERR_PARSE, "clamp: max=x is not of type number"},
         {"cast f32[4]", TSR_ERR_ARG, "cast: to which dtype? dtype=f32, say, is missing"},
         {"cast f32[4] dtype=f33", TSR_ERR_PARSE,
@@ -337,6 +344,40 @@ static void refused(void **state)
     (void)state;
 
     expect_bad_calls(bad, sizeof bad / sizeof *bad);
+}
+
+/* Plans are kept for numbers of a kind; what is said of one is said of that one. */
+static tsr_status numbers_job(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        const char *attr, *says; /* NULL: it works */
+    } of[] = {
+        {"value=3", NULL},
+        {"value=300", "fill: value=300 is not within the range of u8"},
+        {"value=400", "fill: value=400 is not within the range of u8"},
+        {"value=255", NULL},
+        {"value=1.5", "fill: value=1.5 is not whole, for u8 it must be"},
+        {"value=2.5", "fill: value=2.5 is not whole, for u8 it must be"},
+        {"value=-1", "fill: value=-1 is not within the range of u8"},
+    };
+    tsr_tensor *x = tsr_zeros(mesh, "u8[4]");
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        CHECK(tsr_tensor_ok(tsr_op_run(mesh, "fill", &x, 1, &of[i].attr, 1)) == !of[i].says);
+        if (of[i].says && strcmp(tsr_mesh_message(mesh), of[i].says) != 0) {
+            fprintf(stderr, "said: %s\nwant: %s\n", tsr_mesh_message(mesh), of[i].says);
+            return TSR_ERR_MISMATCH;
+        }
+        tsr_mesh_clear_error(mesh);
+    }
+    return TSR_OK;
+}
+
+static void numbers(void **state)
+{
+    (void)state;
+    pass_on("2", numbers_job, NULL);
 }
 
 static tsr_status no_dtype_job(tsr_mesh *mesh, void *arg)
@@ -366,7 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),   cmocka_unit_test(integers), cmocka_unit_test(in_place),
         cmocka_unit_test(steps),    cmocka_unit_test(refused),  cmocka_unit_test(hyperbolic),
-        cmocka_unit_test(no_dtype),
+        cmocka_unit_test(no_dtype), cmocka_unit_test(numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

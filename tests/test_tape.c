@@ -593,6 +593,13 @@ static tsr_status two_tapes(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
     return tsr_tape_begin(mesh);
 }
 
+static tsr_status floored(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
+{
+    (void)mesh;
+    (void)x;
+    return tsr_backward(mean_of(tsr_redistribute(tsr_floor(w), "[S(0)]")));
+}
+
 static tsr_status no_weight(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
 {
     (void)mesh;
@@ -685,6 +692,8 @@ static const struct {
     {no_tape, TSR_ERR_STATE, "no tape has begun"},
     {two_tapes, TSR_ERR_STATE, "a tape has begun already"},
     {no_weight, TSR_ERR_STATE, "depends on no watched tensor"},
+    {floored, TSR_ERR_STATE,
+     "depends on watched tensors through floor only, which has no gradient"},
     {no_number, TSR_ERR_SHAPE, "the loss is one number, not f64[4]"},
     {other_grad, TSR_ERR_SHAPE, "f64[3,2]@[R] is not the gradient of a f64[4]@[R]"},
     {overwritten, TSR_ERR_STATE, "which was overwritten after the call"},

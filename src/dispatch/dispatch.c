@@ -42,6 +42,22 @@ done:
     return st;
 }
 
+/* Why there is no plan for a call; the kept sentence may be of one with other numbers. */
+static tsr_status say_why(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan_key *key,
+                          const tsr_plan *plan)
+{
+    const char *part = call->part ? call->part : "";
+    tsr_plan *own = NULL;
+    tsr_status st = plan->why.code;
+
+    if (call->entry->numbers && tsr__propagate(&ctx->heap, key, &own, NULL) == TSR_OK)
+        st = own->why.code != TSR_OK ? own->why.code : st;
+    tsr__fail(&ctx->error, st, "%s%s", part,
+              own && own->why.code != TSR_OK ? own->why.text : plan->why.text);
+    tsr__free(&ctx->heap, own);
+    return st;
+}
+
 static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan **out)
 {
     tsr_plan_key key;
@@ -50,8 +66,7 @@ static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan **ou
     TSR_TRY(make_key(ctx, call, &key));
     TSR_TRY(tsr__plan_get(ctx, &key, out));
     if ((*out)->why.code != TSR_OK)
-        st = tsr__fail(&ctx->error, (*out)->why.code, "%s%s", call->part ? call->part : "",
-                       (*out)->why.text);
+        st = say_why(ctx, call, &key, *out);
 done:
     return st;
 }
@@ -240,7 +255,10 @@ tsr_status tsr__dispatch_record(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
 {
     const tsr_record record = record_of(call, out, n_out);
 
-    return record.op->grad == tsr_grad_none ? TSR_OK : tsr__tape_record(ctx, &record);
+    if (record.op->grad != tsr_grad_none)
+        return tsr__tape_record(ctx, &record);
+    tsr__tape_cut(ctx, &record);
+    return TSR_OK;
 }
 
 /* Two results in one tensor would be none. Which tensors there are no plan knows. */

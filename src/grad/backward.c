@@ -186,6 +186,11 @@ tsr_status tsr__backward_seed(tsr_ctx *ctx, tsr_tensor *x, tsr_tensor *g)
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     tsr_status st;
 
+    if (!x->leaf && !node && x->cut)
+        return tsr__fail(&ctx->error, TSR_ERR_STATE,
+                         "tsr_backward: %s depends on watched tensors through %s only, which has "
+                         "no gradient",
+                         tsr_spec_text(&spec, a, sizeof a), x->cut);
     if (!x->leaf && !node)
         return tsr__fail(&ctx->error, TSR_ERR_STATE,
                          "tsr_backward: %s depends on no watched tensor",

@@ -143,8 +143,11 @@ static tsr_status one_hot_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(check_index(s, 0, err));
-    if (classes->n < 0 || classes->i[0] < 0)
+    if (classes->n < 0)
         return tsr__fail(err, TSR_ERR_ARG, "one_hot: how many classes there are must be given");
+    if (classes->i[0] < 0)
+        return tsr__fail(err, TSR_ERR_ARG, "one_hot: there cannot be %" PRId64 " classes",
+                         classes->i[0]);
     TSR_TRY(tsr__dtype_given(s, dtype, &s->out_dtype[0], err));
     if (out.ndim == TSR_MAX_DIM)
         return tsr__fail(err, TSR_ERR_SHAPE,

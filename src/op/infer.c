@@ -3,6 +3,7 @@
 #include "op/infer.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err)
 {
@@ -32,6 +33,24 @@ tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: %" PRId64 " is no dtype", s->op->name,
                          attr->i[0]);
     *out = (tsr_dtype)attr->i[0];
+    return TSR_OK;
+}
+
+tsr_status tsr__number_check(const tsr_schema *s, int attr, tsr_dtype dtype, bool element,
+                             tsr_error *err)
+{
+    const tsr_attr *x = &s->attrs.value[attr];
+    int length;
+    const char *name = tsr__attr_name(s->op, attr, &length);
+
+    if (tsr__dtype_is_float(dtype) || (int)dtype == TSR__FIELD || x->n < 1)
+        return TSR_OK;
+    if (x->f != rint(x->f))
+        return tsr__fail(err, TSR_ERR_ARG, "%s: %.*s=%.9g is not whole, for %s it must be",
+                         s->op->name, length, name, x->f, tsr_dtype_name(dtype));
+    if (element && !tsr__number_fits(dtype, x->f))
+        return tsr__fail(err, TSR_ERR_ARG, "%s: %.*s=%.17g is not within the range of %s",
+                         s->op->name, length, name, x->f, tsr_dtype_name(dtype));
     return TSR_OK;
 }
 

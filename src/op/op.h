@@ -47,6 +47,10 @@ tsr_attr_type tsr__attr_type(const tsr_op *op, int index); /* of a row whose att
 /* The attribute of type number with this value; and which attributes of an op are of that type, as
    a mask. */
 tsr_attr tsr__number(double x);
+bool tsr__number_fits(tsr_dtype dtype,
+                      double x); /* a whole one: is it within an integer's range? */
+/* The name of attribute i, of so many characters. */
+const char *tsr__attr_name(const tsr_op *op, int i, int *length);
 unsigned tsr__attrs_numbers(const tsr_op *op);
 tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err);
 /* "dim=1" or "dims=0,2" */

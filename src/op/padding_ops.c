@@ -60,6 +60,8 @@ static tsr_status pad_shape(tsr_schema *s, tsr_error *err)
         TSR_TRY(check_pad(s, d, before->i[d], after->i[d], err));
         out.size[d] += before->i[d] + after->i[d];
     }
+    if (s->op->kind == TSR_MOVE_PAD)
+        TSR_TRY(tsr__number_check(s, tsr__attr_index(s->op, "value"), s->in[0].dtype, true, err));
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = out;
 done:

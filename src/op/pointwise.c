@@ -55,7 +55,7 @@ static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
     if (has_kernel(kind, TSR_I32))
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: there is none of %s, only of numbers",
                          s->op->name, tsr_dtype_name(dtype));
-    if (kind == TSR_POINTWISE_DIV)
+    if (kind == TSR_POINTWISE_DIV && dtype != TSR_BOOL)
         return tsr__fail(
             err, TSR_ERR_DTYPE,
             "%s: %s has no fractions; floor_divide rounds down, trunc_divide towards 0",
@@ -63,18 +63,16 @@ static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
     return tsr__needs_float(s, err);
 }
 
-/* Numbers for an integer type are whole; which ones they are is not known here. */
 static tsr_status check_numbers(const tsr_schema *s, tsr_error *err)
 {
     const tsr_dtype dtype = s->in[mask_of(s->op->kind) == 0].dtype;
 
-    for (int i = 0; i < 2 && !tsr__dtype_is_float(dtype); i++) {
-        const tsr_attr *x = &s->attrs.value[i];
-        if (i < tsr__attrs_count(s->op) && x->n > 0 && x->f != rint(x->f))
-            return tsr__fail(err, TSR_ERR_ARG, "%s: its numbers must be whole for %s", s->op->name,
-                             tsr_dtype_name(dtype));
-    }
-    return TSR_OK;
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < 2 && i < tsr__attrs_count(s->op); i++)
+        TSR_TRY(tsr__number_check(s, i, dtype, s->op->kind == TSR_POINTWISE_FILL, err));
+done:
+    return st;
 }
 
 static tsr_status check_inplace(const tsr_schema *s, tsr_error *err)

@@ -79,7 +79,9 @@ static tsr_status tile_shape(tsr_schema *s, tsr_error *err)
         const int64_t count = k < 0 ? 1 : counts->i[k];
 
         if (count < 0)
-            return tsr__fail(err, TSR_ERR_ARG, "tile: %" PRId64 " copies along dim %d", count, d);
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "tile: dim %d cannot be there %" PRId64 " times, a count is 0 or more",
+                             d, count);
         if (__builtin_mul_overflow(own < 0 ? 1 : x->size[own], count, &out.size[d]))
             return tsr__fail(err, TSR_ERR_SHAPE, "tile: %" PRId64 " copies make dim %d too large",
                              count, d);

@@ -260,9 +260,15 @@ static tsr_status roll_shape(tsr_schema *s, tsr_error *err)
     unsigned mask;
     tsr_status st;
 
+    if (shifts->n < 1)
+        return tsr__fail(err, TSR_ERR_ARG, "roll: shifts= says how far");
+    if (dims->n < 0 && shifts->n != 1)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "roll: %d shifts and no dims; without dims= there is one, of all elements",
+                         shifts->n);
     if (shifts->n != wanted)
-        return tsr__fail(err, TSR_ERR_ARG, "roll: %d shifts for %d dims",
-                         shifts->n < 0 ? 0 : shifts->n, wanted);
+        return tsr__fail(err, TSR_ERR_ARG, "roll: shifts= has %d number%s, dims= has %d", shifts->n,
+                         shifts->n == 1 ? "" : "s", wanted);
     TSR_TRY(tsr__dims_mask(s, &mask, err));
     TSR_TRY(tsr__shape_same(s, err));
 done:

@@ -207,6 +207,17 @@ done:
     return st;
 }
 
+void tsr__tape_cut(const tsr_ctx *ctx, const tsr_record *call)
+{
+    const char *cut = depends(ctx, call) ? call->op->name : NULL;
+
+    for (int k = 0; k < call->n_in && !cut; k++)
+        cut = call->in[k] ? call->in[k]->cut : NULL;
+    for (int k = 0; k < call->n_out && cut; k++)
+        if (call->out[k])
+            call->out[k]->cut = cut;
+}
+
 tsr_status tsr__tape_record(tsr_ctx *ctx, const tsr_record *call)
 {
     tsr_tape *tape = ctx->tape;
@@ -216,8 +227,10 @@ tsr_status tsr__tape_record(tsr_ctx *ctx, const tsr_record *call)
     TSR_TRY(check_outer(ctx, call));
     if (tape->blind)
         return TSR_OK;
-    if (call->kind != TSR_TAPED_FUNCTION && !depends(ctx, call)) /* it may use watched tensors */
+    if (call->kind != TSR_TAPED_FUNCTION && !depends(ctx, call)) { /* it may use watched tensors */
+        tsr__tape_cut(ctx, call);
         return TSR_OK;
+    }
     TSR_TRY(
         tsr__grow(&ctx->heap, &tape->node, &tape->cap, tape->n, sizeof *tape->node, &ctx->error));
     TSR_TRY(make_node(ctx, call, &node));

@@ -85,6 +85,8 @@ static inline bool tsr__tape_is_on(const tsr_ctx *ctx)
 /* May it run? What an op overwrites is not there for its gradient, and watched tensors are not
    results. */
 tsr_status tsr__tape_check_inplace(tsr_ctx *ctx, const tsr_record *call);
+/* A call through which no gradient flows: its outputs remember that, and those made of them. */
+void tsr__tape_cut(const tsr_ctx *ctx, const tsr_record *call);
 /* Write a call down if one of its inputs depends on a watched tensor; its outputs then do too. */
 tsr_status tsr__tape_record(tsr_ctx *ctx, const tsr_record *call);
 /* Begin a tape, with a scope of its own; end the innermost one with all that it holds. */

@@ -26,6 +26,7 @@ static tsr_status make_handle(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out)
     x->leaf = NULL;
     x->node = 0;
     x->node_out = 0;
+    x->cut = NULL;
     *out = x;
 done:
     return st;

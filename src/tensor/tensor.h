@@ -59,6 +59,7 @@ struct tsr_tensor {
     tsr_leaf *leaf;              /* NULL: not watched */
     uint64_t node;               /* of a tape that made it, by number; 0: none */
     int node_out;                /* and which of its outputs it is */
+    const char *cut; /* the op without a gradient after which no tape knows it, or NULL */
 };
 
 /* form.c: the form of a spec; it stays until the next one is asked for, or as long as it is held.
