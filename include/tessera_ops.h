@@ -25,6 +25,10 @@ TSR_API tsr_tensor *tsr_pow(tsr_tensor *a, tsr_tensor *b);
 /* a / b rounded down, or towards 0, for integers, too: divided by 0 they are 0. */
 TSR_API tsr_tensor *tsr_floor_divide(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_trunc_divide(tsr_tensor *a, tsr_tensor *b);
+/* What is left of a: a - b floor(a / b), with the sign of b, and a - b trunc(a / b), with that of
+   a; rounded once at most. An integer a stays if b is 0. */
+TSR_API tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_minimum(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_neg(tsr_tensor *x);
@@ -685,11 +689,6 @@ TSR_API tsr_tensor *tsr_hardshrink(tsr_tensor *x, double lambd);
 TSR_API tsr_tensor *tsr_softshrink(tsr_tensor *x, double lambd);
 /* x without what is behind the point */
 TSR_API tsr_tensor *tsr_trunc(tsr_tensor *x);
-/* a - b floor(a / b): what is left of a, with the sign of b; an integer a stays if b is 0, here and
-   below */
-TSR_API tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b);
-/* a - b trunc(a / b): what is left of a, with the sign of a */
-TSR_API tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b);
 /* is just one of a and b not 0? */
 TSR_API tsr_tensor *tsr_logical_xor(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_isnan(tsr_tensor *x);    /* is x no number? */

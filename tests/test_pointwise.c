@@ -86,6 +86,8 @@ static tsr_status values_job(tsr_mesh *mesh, void *arg)
     IS(tsr_pow(a, b), -2, 0.25, 1, sqrt(0.5), 1, 16);
     IS(tsr_floor_divide(a, b), -2, -1, NAN, 1, -1, 2);
     IS(tsr_trunc_divide(a, b), -2, 0, NAN, 1, 0, 2);
+    IS(tsr_remainder(a, b), 0, 1.5, NAN, 0, -3, 0);
+    IS(tsr_fmod(a, b), 0, -0.5, NAN, 0, 1, 0);
     IS(tsr_maximum(a, b), 1, 2, 0, 0.5, 1, 4);
     IS(tsr_minimum(a, b), -2, -0.5, 0, 0.5, -4, 2);
     EACH(tsr_abs(a), fabs);
@@ -152,6 +154,46 @@ static tsr_status integers_job(tsr_mesh *mesh, void *arg)
     IS(tsr_fmod(a, b), 1, -1, 1, -1, 0, 5);
     IS(tsr_pow(a, b), 49, 49, 0, -1, 0, 1);
     IS(tsr_pow(b, tsr_abs(b)), 4, 4, 4, -27, -1, 1);
+    return TSR_OK;
+}
+
+/* Of many times b nothing is lost, and of infinities no more than must be. */
+static tsr_status remainders_job(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        tsr_dtype dtype;
+        double a, b, remainder, fmod;
+    } rows[] = {
+        {TSR_F64, DBL_MAX, 7.25, 6.25, 6.25},
+        {TSR_F64, -DBL_MAX, 7.25, 1, -6.25},
+        {TSR_F64, 0x1p53 - 1, 0.375, 0.25, 0.25},
+        {TSR_F64, -0.0277, INFINITY, INFINITY, -0.0277},
+        {TSR_F64, 0.0277, -INFINITY, -INFINITY, 0.0277},
+        {TSR_F64, 0.0277, INFINITY, 0.0277, 0.0277},
+        {TSR_F64, INFINITY, 3, NAN, NAN},
+        {TSR_F64, 3, NAN, NAN, NAN},
+        {TSR_F32, 16777213, 0.375, 0.25, 0.25},
+        {TSR_F32, 0x1p127, -7, -5, 2},
+        {TSR_F32, -3, 0, NAN, NAN},
+        {TSR_F16, 2047, 0.375, 0.25, 0.25},
+        {TSR_F16, -2047, 0.375, 0.125, -0.25},
+        {TSR_BF16, 200, 0.875, 0.5, 0.5},
+        {TSR_BF16, 200, -0.875, -0.375, 0.5},
+    };
+    (void)arg;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tsr_tensor *a = tsr_full(mesh, "f64[6]@[S(0)]", rows[i].a);
+        tsr_tensor *b = tsr_full(mesh, "f64[1]@[R]", rows[i].b);
+        const double r = rows[i].remainder, f = rows[i].fmod;
+
+        a = tsr_cast(a, rows[i].dtype);
+        b = tsr_cast(b, rows[i].dtype);
+        IS(tsr_remainder(a, b), r, r, r, r, r, r);
+        IS(tsr_fmod(a, b), f, f, f, f, f, f);
+        a = tsr_op_run(mesh, "fmod_inplace", (tsr_tensor *[]){a, b}, 2, NULL, 0);
+        IS(a, f, f, f, f, f, f);
+    }
     return TSR_OK;
 }
 
@@ -286,6 +328,13 @@ static void integers(void **state)
     pass_on("4", integers_job, NULL);
 }
 
+static void remainders(void **state)
+{
+    (void)state;
+    pass_on("1", remainders_job, NULL);
+    pass_on("4", remainders_job, NULL);
+}
+
 static void hyperbolic(void **state)
 {
     (void)state;
@@ -407,7 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),   cmocka_unit_test(integers), cmocka_unit_test(in_place),
         cmocka_unit_test(steps),    cmocka_unit_test(refused),  cmocka_unit_test(hyperbolic),
-        cmocka_unit_test(no_dtype), cmocka_unit_test(numbers),
+        cmocka_unit_test(no_dtype), cmocka_unit_test(numbers),  cmocka_unit_test(remainders),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -422,6 +422,8 @@ static void test_exact(void **state)
         {"pow", NULL, 2, false, false},
         {"floor_divide", NULL, 2, true, false},
         {"trunc_divide", NULL, 2, true, false},
+        {"remainder", NULL, 2, true, false},
+        {"fmod", NULL, 2, true, false},
         {"neg", NULL, 1, true, true},
         {"relu", NULL, 1, true, true},
         {"abs", NULL, 1, true, false},
@@ -478,12 +480,13 @@ static void test_exact(void **state)
 /* Quotients next to whole numbers, which must not be rounded to them. */
 static void test_quotients(void **state)
 {
+    static const char *const names[] = {"floor_divide", "trunc_divide", "remainder", "fmod"};
     enum { N = 50000 };
     uint64_t seed = 79;
     (void)state;
 
     for (int d = FLOATS; d < DTYPES - 1; d++)
-        for (int down = 0; down < 2 && dtypes[d] != TSR_BOOL; down++) {
+        for (int f = 0; f < 4 && dtypes[d] != TSR_BOOL; f++) {
             tsr_kernel_call call = {.n_in = 2, .n_out = 1};
 
             call.in[0] = operand(dtypes[d], SHAPE(N));
@@ -496,7 +499,7 @@ static void test_quotients(void **state)
                 tsr__put(dtypes[d], call.in[0].data, i, (double)(i % 2 ? a : -a));
                 tsr__put(dtypes[d], call.in[1].data, i, (double)(i % 4 < 2 ? b : -b));
             }
-            same_as_reference(tsr_op_find(NULL, down ? "floor_divide" : "trunc_divide"), &call);
+            same_as_reference(tsr_op_find(NULL, names[f]), &call);
             free_call(&call);
         }
 }

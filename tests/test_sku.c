@@ -89,6 +89,8 @@ static const struct {
     {1, 54, "pointwise.mish_backward.f32.reference"},
     {1, 55, "pointwise.floor_divide.f32.reference"},
     {1, 56, "pointwise.trunc_divide.f32.reference"},
+    {1, 57, "pointwise.remainder.f32.reference"},
+    {1, 58, "pointwise.fmod.f32.reference"},
     {2, 0, "linalg.matmul.f32.reference"},
     {2, 1, "linalg.linear.f32.reference"},
     {2, 2, "linalg.einsum.f32.reference"},
@@ -252,7 +254,7 @@ static void test_list(void **state)
     assert_int_equal(by_category[TSR_CATEGORY_EMBEDDING], 9 * 4 * 2 * 4 + 4 * 2 * 2);
     /* by the groups of kernel/pointwise_list.inc.h, and cast */
     assert_int_equal(by_category[TSR_CATEGORY_POINTWISE], 4 * (7 * 3 + 1) + 6 * 7 * 3 + 29 * 4 * 4 +
-                                                              3 * (4 * 4 + 3 * 3) + 14 * 8 * 3 +
+                                                              5 * (4 * 4 + 3 * 3) + 14 * 8 * 3 +
                                                               8 * 2);
     assert_int_equal(by_category[TSR_CATEGORY_LINALG], 3 * 4 * 2 + 2 * (3 * 4 + 2));
     assert_int_equal(by_category[TSR_CATEGORY_REDUCTION], (8 * 8 + 2 * 7 + 5 * 4) * 3 + 4);

@@ -126,16 +126,6 @@ tsr_tensor *tsr_trunc(tsr_tensor *x)
     return unary("trunc", x);
 }
 
-tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b)
-{
-    return binary("remainder", a, b);
-}
-
-tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b)
-{
-    return binary("fmod", a, b);
-}
-
 tsr_tensor *tsr_logical_xor(tsr_tensor *a, tsr_tensor *b)
 {
     return binary("logical_xor", a, b);

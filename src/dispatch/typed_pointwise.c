@@ -74,6 +74,16 @@ tsr_tensor *tsr_trunc_divide(tsr_tensor *a, tsr_tensor *b)
     return binary("trunc_divide", a, b, NULL);
 }
 
+tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b)
+{
+    return binary("remainder", a, b, NULL);
+}
+
+tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b)
+{
+    return binary("fmod", a, b, NULL);
+}
+
 tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b)
 {
     return binary("maximum", a, b, NULL);

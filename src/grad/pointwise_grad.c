@@ -74,6 +74,26 @@ tsr_status tsr__grad_pow(const tsr_grad_call *c)
     return TSR_OK;
 }
 
+/* 1 and -q, the whole number of b that was taken away */
+static tsr_status of_rest(const tsr_grad_call *c, tsr_tensor *(*divide)(tsr_tensor *, tsr_tensor *))
+{
+    if (c->wanted[0])
+        give(c, 0, c->grad_out[0]);
+    if (c->wanted[1])
+        give(c, 1, tsr_neg(tsr_mul(c->grad_out[0], divide(c->in[0], c->in[1]))));
+    return TSR_OK;
+}
+
+tsr_status tsr__grad_remainder(const tsr_grad_call *c)
+{
+    return of_rest(c, tsr_floor_divide);
+}
+
+tsr_status tsr__grad_fmod(const tsr_grad_call *c)
+{
+    return of_rest(c, tsr_trunc_divide);
+}
+
 /* To the operand that was taken; half to each where they are equal. Of minimum too. */
 tsr_status tsr__grad_maximum(const tsr_grad_call *c)
 {

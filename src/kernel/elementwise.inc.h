@@ -15,6 +15,12 @@ TSR__INLINE T FN(quotient)(T a, T b, bool down)
     return down && b != zero && rest != zero && (rest < zero) != (b < zero) ? SUB(q, one) : q;
 }
 
+/* What is left then: a itself if b is 0. */
+TSR__INLINE T FN(rest)(T a, T b, bool down)
+{
+    return SUB(a, MUL(FN(quotient)(a, b, down), b));
+}
+
 /* Wraps. Of a negative exponent: 1 / a^-b without what is behind the point, and 0 for 1 / 0. */
 TSR__INLINE T FN(power)(T a, T b)
 {
@@ -30,6 +36,14 @@ TSR__INLINE T FN(power)(T a, T b)
         a = MUL(a, a);
     }
     return y;
+}
+#else
+/* fmod is exact, however large a / b is; moved to the side of 0 where b is, if down. */
+TSR__INLINE T FN(rest)(T a, T b, bool down)
+{
+    const T zero = 0, r = REST(a, b);
+
+    return down && r != zero && (r < zero) != (b < zero) ? r + b : r;
 }
 #endif
 
@@ -53,6 +67,8 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_WHERE: return m ? a : b;
     case TSR_POINTWISE_MASKED_FILL: return m ? p : a;
     case TSR_POINTWISE_FILL: return p;
+    case TSR_POINTWISE_REMAINDER: return FN(rest)(a, b, true);
+    case TSR_POINTWISE_FMOD: return FN(rest)(a, b, false);
     case TSR_POINTWISE_CLAMP: /* as in PyTorch, the upper end wins */
         a = a < p ? p : a;
         return a > q ? q : a;
@@ -205,5 +221,6 @@ SET static void FN(compute)(int op, const run *r)
 #undef LIBM
 #undef MATH
 #undef POWER
+#undef REST
 #undef DIVIDE
 #undef SINE

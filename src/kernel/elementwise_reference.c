@@ -72,6 +72,14 @@ static double quotient(double a, double b, bool single)
     return single ? (double)(float)(a / b) : a / b;
 }
 
+/* With the sign of b. */
+static double remainder_of(double a, double b)
+{
+    const double r = fmod(a, b);
+
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 /* x is the operands in order; m the truth value of where and masked_fill. */
 static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_numbers v,
                           bool by_tanh, bool single)
@@ -93,6 +101,8 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_POW: return pow(a, b);
     case TSR_POINTWISE_FLOOR_DIVIDE: return floor(quotient(a, b, single));
     case TSR_POINTWISE_TRUNC_DIVIDE: return trunc(quotient(a, b, single));
+    case TSR_POINTWISE_REMAINDER: return remainder_of(a, b);
+    case TSR_POINTWISE_FMOD: return fmod(a, b);
     case TSR_POINTWISE_EXP: return exp(a);
     case TSR_POINTWISE_LOG: return log(a);
     case TSR_POINTWISE_LOG1P: return log1p(a);
@@ -151,6 +161,17 @@ static int64_t int_quotient(int64_t a, int64_t b, bool down)
     return a / b - (down && a % b != 0 && (a < 0) != (b < 0));
 }
 
+/* With the sign of b, or of a. */
+static int64_t int_rest(int64_t a, int64_t b, bool down)
+{
+    int64_t r;
+
+    if (b == 0)
+        return a;
+    r = b == -1 ? 0 : a % b;
+    return down && r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 /* Of an integer; bool too, where plus is or, and times is and. */
 static int64_t int_value(int op, const int64_t *x, bool m, int64_t p, int64_t q, bool logic)
 {
@@ -171,6 +192,8 @@ static int64_t int_value(int op, const int64_t *x, bool m, int64_t p, int64_t q,
     case TSR_POINTWISE_POW: return int_power(a, b);
     case TSR_POINTWISE_FLOOR_DIVIDE: return int_quotient(a, b, true);
     case TSR_POINTWISE_TRUNC_DIVIDE: return int_quotient(a, b, false);
+    case TSR_POINTWISE_REMAINDER: return int_rest(a, b, true);
+    case TSR_POINTWISE_FMOD: return int_rest(a, b, false);
     case TSR_POINTWISE_MAXIMUM: return a > b ? a : b;
     case TSR_POINTWISE_MINIMUM: return a < b ? a : b;
     case TSR_POINTWISE_WHERE: return m ? a : b;

@@ -18,6 +18,7 @@
 #define LIBM(name, x) name##f(x)
 #define MATH(name, x) tsr__##name##_f32(FUSED, x)
 #define POWER(a, b) tsr__pow_f32(FUSED, a, b)
+#define REST(a, b) fmodf(a, b)
 #define SINE(x, quarter) tsr__sin_f32(FUSED, x, quarter)
 #include "kernel/elementwise.inc.h"
 
@@ -26,6 +27,7 @@
 #define LIBM(name, x) name(x)
 #define MATH(name, x) tsr__##name##_f64(FUSED, x)
 #define POWER(a, b) (FUSED ? tsr__pow_f64(a, b) : pow(a, b))
+#define REST(a, b) fmod(a, b)
 #define SINE(x, quarter) tsr__sin_f64(FUSED, x, quarter)
 #include "kernel/elementwise.inc.h"
 

@@ -21,6 +21,8 @@ NUMBER(ADDCMUL, addcmul)
 WHOLE(POW, pow)
 WHOLE(FLOOR_DIVIDE, floor_divide)
 WHOLE(TRUNC_DIVIDE, trunc_divide)
+WHOLE(REMAINDER, remainder)
+WHOLE(FMOD, fmod)
 
 FLOAT(DIV, div)
 FLOAT(EXP, exp)

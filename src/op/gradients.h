@@ -11,6 +11,8 @@ tsr_status tsr__grad_sub(const tsr_grad_call *call);
 tsr_status tsr__grad_mul(const tsr_grad_call *call);
 tsr_status tsr__grad_div(const tsr_grad_call *call);
 tsr_status tsr__grad_pow(const tsr_grad_call *call);
+tsr_status tsr__grad_remainder(const tsr_grad_call *call);
+tsr_status tsr__grad_fmod(const tsr_grad_call *call);
 tsr_status tsr__grad_maximum(const tsr_grad_call *call);
 tsr_status tsr__grad_neg(const tsr_grad_call *call);
 tsr_status tsr__grad_abs(const tsr_grad_call *call);
