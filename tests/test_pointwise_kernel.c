@@ -338,6 +338,26 @@ static void test_power(void **state)
     }
 }
 
+/* So small that the logarithm of 1 + x is x: all bits of subnormal numbers are kept. */
+static void test_tiny(void **state)
+{
+    const tsr_op *op = tsr_op_find(NULL, "log1p");
+    enum { N = 4000 };
+    (void)state;
+
+    for (int d = 0; d < 2; d++) {
+        const int least = dtypes[d] == TSR_F64 ? -1074 : -149;
+        tsr_kernel_call call = unary_call(dtypes[d], SHAPE(N), SHAPE(N));
+
+        for (int64_t i = 0; i < N; i++)
+            tsr__put(dtypes[d], call.in[0].data, i,
+                     ldexp((double)(i % 2 ? -i : i), least + (int)(i % 61)));
+        while (run_next(op, dtypes[d], &call))
+            assert_memory_equal(call.out[0].data, call.in[0].data, N * tsr_dtype_size(dtypes[d]));
+        free_call(&call);
+    }
+}
+
 /* Numbers of which none is left to libm, and those nearest to multiples of pi / 2. */
 static void test_sine(void **state)
 {
@@ -619,9 +639,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions), cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_special),   cmocka_unit_test(test_power),
-        cmocka_unit_test(test_sine),      cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_quotients), cmocka_unit_test(test_cast),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_inplace),
+        cmocka_unit_test(test_sine),      cmocka_unit_test(test_tiny),
+        cmocka_unit_test(test_exact),     cmocka_unit_test(test_quotients),
+        cmocka_unit_test(test_cast),      cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_inplace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,12 +137,14 @@ TSR__INLINE float tsr__log_f32(bool fused, float x)
     return tsr__log_sum_f32(fused, x, NULL);
 }
 
-/* log(1 + x): of the sign of x, even where that is 0. */
+/* log(1 + x): of the sign of x, even where that is 0; x itself where it is too small to differ, of
+   which the half of a subnormal rest would lose bits. */
 TSR__INLINE float tsr__log1p_f32(bool fused, float x)
 {
     const float u = 1.0f + x, rest = x - (u - 1.0f);
+    const float y = __builtin_copysignf(tsr__log_sum_f32(fused, u, &rest), x);
 
-    return __builtin_copysignf(tsr__log_sum_f32(fused, u, &rest), x);
+    return __builtin_fabsf(x) < 0x1p-60f ? x : y;
 }
 
 TSR__INLINE float tsr__softplus_f32(bool fused, float x)

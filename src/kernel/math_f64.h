@@ -116,8 +116,9 @@ TSR__INLINE double tsr__log_f64(bool fused, double x)
 TSR__INLINE double tsr__log1p_f64(bool fused, double x)
 {
     const double u = 1.0 + x, rest = x - (u - 1.0);
+    const double y = __builtin_copysign(tsr__log_sum_f64(fused, u, &rest), x);
 
-    return __builtin_copysign(tsr__log_sum_f64(fused, u, &rest), x);
+    return __builtin_fabs(x) < 0x1p-60 ? x : y;
 }
 
 TSR__INLINE double tsr__softplus_f64(bool fused, double x)
