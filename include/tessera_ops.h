@@ -115,8 +115,8 @@ TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int
 
 /* Over n_dims dims (negative: from the end), or over all if there are none; with keepdim they stay,
    of size 1. A shard of a reduced dim is never gathered: what travels is results of parts. Sums and
-   products of integers wrap in their own dtype. Gradients of max and min go to equal extremes in
-   equal shares. */
+   products of integers wrap in their own dtype; the mean of no elements is NaN. Gradients of max
+   and min go to equal extremes in equal shares. */
 TSR_API tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 TSR_API tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
 TSR_API tsr_tensor *tsr_prod(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);

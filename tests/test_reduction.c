@@ -361,6 +361,48 @@ static void typed_functions(void **state)
     pass_on("2", check_typed, NULL);
 }
 
+/* ---- means of nothing ---- */
+
+/* NaN, as 0 / 0 is; but not where only parts have nothing. */
+static tsr_status check_nothing(tsr_mesh *mesh, void *arg)
+{
+    static const char *const dtypes_of[] = {"f32", "f64", "f16", "bf16"};
+    static const char *const places[] = {"R", "S(0)", "S(1)", "P(sum)", "P(avg)"};
+    const int zero = 0;
+    char text[TSR_TEXT_LEN];
+    double got[3];
+
+    (void)arg;
+    for (int d = 0; d < 4; d++)
+        for (int p = 0; p < 5; p++)
+            for (int all = 0; all < 2; all++) {
+                tsr_tensor *x, *y;
+
+                snprintf(text, sizeof text, "%s[0,3]@[%s]", dtypes_of[d], places[p]);
+                x = tsr_zeros(mesh, text);
+                y = tsr_cast(tsr_mean(x, &zero, !all, p % 2), TSR_F64);
+                CHECK(tsr_to_host(y, got, all ? 8 : sizeof got) == TSR_OK);
+                for (int i = 0; i < (all ? 1 : 3); i++)
+                    CHECK(isnan(got[i]));
+                snprintf(text, sizeof text, "%s[1,3]@[%s]", dtypes_of[d], places[p]);
+                y = tsr_cast(tsr_mean(tsr_arange(mesh, text, 1, 1), &zero, !all, p % 2), TSR_F64);
+                CHECK(tsr_to_host(y, got, all ? 8 : sizeof got) == TSR_OK);
+                for (int i = 0; i < (all ? 1 : 3); i++) /* thirds that are added up, of bf16 too */
+                    CHECK(fabs(got[i] - (all ? 2 : i + 1)) <= 0.02);
+            }
+    CHECK(tsr_tensor_spec(tsr_mean(tsr_zeros(mesh, "f32[3,0]@[S(0)]"), &zero, 1, false))
+              ->shape.size[0] == 0);
+    return TSR_OK;
+}
+
+static void means_of_nothing(void **state)
+{
+    (void)state;
+    pass_on("1", check_nothing, NULL);
+    pass_on("2", check_nothing, NULL);
+    pass_on("4", check_nothing, NULL);
+}
+
 /* ---- what is refused ---- */
 
 static const struct {
@@ -408,6 +450,7 @@ int main(void)
         cmocka_unit_test(edges_are_right),
         cmocka_unit_test(only_results_travel),
         cmocka_unit_test(typed_functions),
+        cmocka_unit_test(means_of_nothing),
         cmocka_unit_test(bad_input),
     };
 

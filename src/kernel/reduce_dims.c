@@ -302,13 +302,23 @@ static tsr_fold how_of(tsr_reduction_kind kind)
     }
 }
 
+/* What a mean is divided by; 0 by 0 is NaN. */
+static int64_t divisor_of(const tsr_kernel_call *call)
+{
+    const int64_t n = call->number[0];
+
+    if (n == TSR_MEAN_OF_NOTHING)
+        return tsr__dtype_is_float(call->out[0].dtype) ? 0 : 1;
+    return n ? n : 1;
+}
+
 void tsr__kernel_reduce(const tsr_kernel_call *call)
 {
     const tsr_fold how = how_of((tsr_reduction_kind)call->kind);
     const tsr_kernel_variant v = variant_of(call, how);
     const bool mean = call->kind == TSR_REDUCTION_MEAN;
     const int64_t times = mean && call->number[1] ? call->number[1] : 1;
-    const int64_t divisor = mean && call->number[0] ? call->number[0] : 1;
+    const int64_t divisor = mean ? divisor_of(call) : 1;
 
     if (v == TSR_VARIANT_REFERENCE)
         tsr__reference_reduce(call, how, times, divisor);

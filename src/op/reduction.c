@@ -71,14 +71,15 @@ static bool is_averaged(const tsr_placement *in, const tsr_placement *out)
 }
 
 /* The sum is divided by the number of elements that the whole result stands for, so parts add up to
-   it; where they will be averaged, a part counts as many times as there are parts. */
+   it; where they will be averaged, a part counts as many times as there are parts. Of nothing every
+   part is NaN, and so is what they add up to. */
 static void mean_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const int *coord, tsr_kernel_call *call)
 {
     int64_t n = tsr_shape_count(&s->in[0].shape), results = tsr_shape_count(&s->out_shape[0]);
 
     (void)coord;
-    call->number[0] = n > 0 && results > 0 ? n / results : 1;
+    call->number[0] = results == 0 ? 1 : n > 0 ? n / results : TSR_MEAN_OF_NOTHING;
     call->number[1] = 1;
     for (int m = 0; m < in->mesh.ndim; m++)
         if (is_averaged(&in->place[m], &out->place[m]))
@@ -160,7 +161,7 @@ const tsr_op tsr__ops_reduction[] = {
     {.name = "mean",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
-     .doc = "mean over the given dims, or over all",
+     .doc = "mean over the given dims, or over all; NaN of no elements",
      .rule = reduction_rule,
      .reduce = TSR_SUM,
      .linear = "x",
