@@ -42,7 +42,7 @@ typedef struct tsr_op tsr_op;
 typedef struct tsr_attr {
     int n; /* ints given, or of which a text takes the place; -1: the attribute was left out */
     union {
-        int64_t i[TSR_MAX_DIM];     /* int, bool and dtype use the first */
+        int64_t i[TSR_MAX_DIM];     /* int, bool, dtype and choices use the first */
         char text[8 * TSR_MAX_DIM]; /* ended and filled up by zeros */
     };
     double f;
@@ -182,8 +182,9 @@ struct tsr_op {
     const char *name;
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
     /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none. Types are int, ints, bool, float,
-       dtype and number: a float of which planning, so also shape and rules, may only ask how it
-       compares with 0 and 1 and whether it is whole. */
+       dtype, text, seed and number: a float of which planning, so also shape and rules, may only
+       ask how it compares with 0 and 1 and whether it is whole; or the names of choices,
+       "reduction:mean|sum|none=mean", of which i[0] is the number, from 0 on. */
     const char *attrs;
     const char *doc; /* one sentence */
     int kind;        /* functions that several rows share tell them apart by it; it is theirs */

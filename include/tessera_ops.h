@@ -314,6 +314,7 @@ TSR_API tsr_tensor *tsr_avg_pool_backward(tsr_tensor *grad, const int64_t *input
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
+/* By name, attribute reduction of the rows: mean, sum or none. */
 typedef enum tsr_loss_reduction {
     TSR_LOSS_MEAN = 0,
     TSR_LOSS_SUM = 1,

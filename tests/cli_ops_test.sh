@@ -54,9 +54,12 @@ has 'ops, an example of numbers, not NaN' 'tessera run "fmod f64[4,6]+@[S(0)] f6
 run 0 ops --markdown
 has 'ops as a page says what its words mean' 'How to read an entry' '`not known`' '`number`'
 grep -q 'as its function says' "$dir/out" && fail 'ops as a page: says nothing of partial inputs'
+run 0 ops mse_loss
+has 'ops, choices' 'attributes  reduction:mean|sum|none=mean'
 run 0 ops conv
 has 'ops, a long line' 'sum and avg, it is x*weight+bias; max and min, it grows with +bias'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
+    {r["name"]: r for r in o["results"]}["l1_loss"]["attributes"] == "reduction:mean|sum|none=mean" and
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
 json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x*"' ops cat
 bad 'ops: an unknown op' 'unknown op "matmult"; did you mean matmul?' ops matmult
@@ -123,6 +126,10 @@ run 0 verify 'batch_norm f32[6,4,5]@[S(0)] f32[4] - mesh=3'
 has 'verify merges statistics' PASS 'equal within'
 run 0 verify 'batch_norm f32[6,4] - - f32[4] f32[4]+@[S(0)] training=false mesh=2' --all-placements
 has 'verify with positive numbers' PASS 'f32[4]+@[S(0)]'
+run 0 verify 'mse_loss f32[6,4]@[S(0)] f32[6,4] reduction=none mesh=3' --all-placements
+has 'verify a choice' PASS 'reduction=none'
+run 0 explain 'mse_loss f32[6,4]@[S(0)] f32[6,4] reduction=sum mesh=3'
+has 'explain a choice' 'reduction=sum'
 bad 'verify: an output that is off' 'its first output is switched off' verify \
     'batch_norm_backward f32[4,6] f32[4,6] - f32[6] f32[6] output_mask=0,1,1 mesh=2'
 bad 'verify: positive integers' 'only floating point numbers' verify 'relu i32[4]+ mesh=2'
@@ -359,6 +366,10 @@ refuse 'value of an attribute' 'sum: keepdim=maybe is not of type bool' \
 refuse 'an attribute twice' 'at column 21: attribute dims is given twice' \
     'sum f32[4,6] dims=0 dims=1 mesh=2'
 refuse 'a setting twice' 'at column 21: mesh= is given twice' 'neg f32[4,6] mesh=2 mesh=3'
+refuse 'no such choice' 'mse_loss: reduction is mean, sum or none, not max' \
+    'mse_loss f32[4,6] f32[4,6] reduction=max mesh=2' "$two"
+refuse 'a number for a choice' 'mse_loss: reduction is mean, sum or none, not 1' \
+    'mse_loss f32[4,6] f32[4,6] reduction=1 mesh=2' "$two"
 refuse 'dim out of range' 'softmax: dim 2 is not in -2 to 1' 'softmax f32[4,6] dim=2 mesh=2'
 refuse 'to=' 'to= is for redistributions only' 'neg f32[4,6] mesh=2 to=2'
 refuse 'no mesh' 'mesh= is missing' 'neg f32[4,6]'

@@ -420,11 +420,8 @@ static void run_loss(onnx_call *c)
     tsr_tensor *in[3] = {classes_last(c, c->in[0]), c->in[1], c->n_in > 2 ? c->in[2] : NULL};
 
     c->out[0] =
-        onnx_run(c, sce ? "cross_entropy" : "nll_loss", in, 3, "reduction=%d ignore_index=%lld",
-                 strcmp(how, "none") == 0   ? 0
-                 : strcmp(how, "mean") == 0 ? 1
-                                            : 2,
-                 (long long)onnx_int(c, "ignore_index", -100));
+        onnx_run(c, sce ? "cross_entropy" : "nll_loss", in, 3, "reduction=%s ignore_index=%lld",
+                 how, (long long)onnx_int(c, "ignore_index", -100));
     if (sce && c->n_out > 1)
         c->out[1] = onnx_run(c, "log_softmax", c->in, 1, "dim=1");
 }

@@ -344,7 +344,7 @@ static tsr_status refused_job(tsr_mesh *mesh, void *arg)
     const refusal *r = arg;
     const tsr_op op = {.name = "new",
                        .inputs = r->inputs,
-                       .attrs = "dim:int=1,alpha:float=1",
+                       .attrs = "dim:int=1,alpha:float=1,by:none|mean=mean",
                        .doc = "new",
                        .means = r->means};
 
@@ -371,6 +371,15 @@ static void refused(void **state)
          "new: means \"softmax(x, dim=alpha)\": dim=alpha is of another type than softmax's dim"},
         {"x", "softmax(x, dim=1/dim)",
          "new: means \"softmax(x, dim=1/dim)\": dim=1/dim is of another type than softmax's dim"},
+        {"x,y", "mse_loss(x, y, reduction=1)",
+         "new: means \"mse_loss(x, y, reduction=1)\": mse_loss: reduction is mean, sum or none, "
+         "not 1"},
+        {"x,y", "mse_loss(x, y, reduction=dim)",
+         "new: means \"mse_loss(x, y, reduction=dim)\": reduction=dim is of another type than "
+         "mse_loss's reduction"},
+        {"x,y", "mse_loss(x, y, reduction=by)",
+         "new: means \"mse_loss(x, y, reduction=by)\": reduction=by is of another type than "
+         "mse_loss's reduction"},
         {"x", "mul(x)", "new: means \"mul(x)\": mul needs its input 1, which is missing"},
         {"x", "neg(x, x)", "new: means \"neg(x, x)\": neg: takes inputs x, but 2 were given"},
         {"x,b?", "mul(x, b)",

@@ -109,32 +109,15 @@ tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *we
 
 /* ---- losses ---- */
 
-static bool is_reduction(tsr_loss_reduction reduction)
-{
-    return reduction == TSR_LOSS_MEAN || reduction == TSR_LOSS_SUM || reduction == TSR_LOSS_NONE;
-}
-
-/* Why one is refused that is none. */
-static const char NO_REDUCTION[] =
-    "%s: %d is none of TSR_LOSS_MEAN, TSR_LOSS_SUM and TSR_LOSS_NONE";
-
-/* As the rows number them. */
-static tsr_attr reduction_of(tsr_loss_reduction reduction)
-{
-    return number(reduction == TSR_LOSS_NONE ? 0 : reduction == TSR_LOSS_MEAN ? 1 : 2);
-}
-
 /* Those of cross_entropy; nll_loss has no smoothing. */
 static tsr_tensor *class_loss(const char *name, tsr_tensor *const *in, int n_in,
                               const tsr_class_opts *opts, bool logits, tsr_tensor **out)
 {
     const tsr_class_opts o = opts ? *opts : (tsr_class_opts){0};
     const tsr_attr classes = {.n = -1};
-    const tsr_attr attrs[] = {reduction_of(o.reduction), number(o.ignores ? o.ignore_index : -100),
+    const tsr_attr attrs[] = {number(o.reduction), number(o.ignores ? o.ignore_index : -100),
                               logits ? real(o.label_smoothing) : classes, classes};
 
-    if (!is_reduction(o.reduction))
-        return tsr__typed_refuse(in, n_in, out, NO_REDUCTION, name, (int)o.reduction);
     return tsr__dispatch_typed(name, in, n_in, attrs, out);
 }
 
@@ -181,10 +164,8 @@ tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *t
 static tsr_tensor *pair_loss(const char *name, tsr_tensor *const *in, int n_in,
                              tsr_loss_reduction reduction)
 {
-    const tsr_attr attr = reduction_of(reduction);
+    const tsr_attr attr = number(reduction);
 
-    if (!is_reduction(reduction))
-        return tsr__typed_refuse(in, n_in, NULL, NO_REDUCTION, name, (int)reduction);
     return tsr__dispatch_typed(name, in, n_in, &attr, NULL);
 }
 
@@ -221,13 +202,7 @@ tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_ten
                                         tsr_tensor *weight, tsr_tensor *pos_weight,
                                         tsr_loss_reduction reduction, tsr_tensor **const grads[4])
 {
-    tsr_tensor *const in[] = {grad, x, target, weight, pos_weight};
-
-    if (is_reduction(reduction))
-        return backward("bce_with_logits_backward", in, 5, reduction_of(reduction), grads, 4);
-    for (int k = 0; k < 4; k++)
-        if (grads[k])
-            *grads[k] = tsr__typed_refuse(in, 5, NULL, NO_REDUCTION, "bce_with_logits_backward",
-                                          (int)reduction);
-    return x ? tsr_mesh_status(x->mesh) : TSR_ERR_ARG;
+    return backward("bce_with_logits_backward",
+                    (tsr_tensor *[]){grad, x, target, weight, pos_weight}, 5, number(reduction),
+                    grads, 4);
 }

@@ -4,13 +4,10 @@
 #include "grad/grad.h"
 
 enum { REDUCTION = 0, IGNORE = 1, SMOOTHING = 2 }; /* attributes */
-enum { EACH = 0, MEAN = 1 };                       /* reductions */
 
 static tsr_loss_reduction reduction_of(const tsr_grad_call *c)
 {
-    const int64_t reduction = c->attrs->value[REDUCTION].i[0];
-
-    return reduction == EACH ? TSR_LOSS_NONE : reduction == MEAN ? TSR_LOSS_MEAN : TSR_LOSS_SUM;
+    return (tsr_loss_reduction)c->attrs->value[REDUCTION].i[0];
 }
 
 static tsr_class_opts opts_of(const tsr_grad_call *c, bool logits)

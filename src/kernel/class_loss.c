@@ -181,7 +181,7 @@ static void put_row(const tsr_kernel_call *call, const view *v, int64_t row, int
 {
     sum[0] += loss;
     sum[1] += t < 0 ? 0 : weight_at(v, t);
-    if (v->reduction == TSR_LOSS_OF_EACH)
+    if (v->reduction == TSR_LOSS_NONE)
         tsr__put(call->out[0].dtype, call->out[0].data, row, loss);
 }
 
@@ -205,11 +205,11 @@ void tsr__class_put(const tsr_kernel_call *call, const double sum[2])
     const int64_t reduction = call->attrs.value[TSR_CLASS_REDUCTION].i[0];
     const tsr_operand *divisor = &call->out[call->n_out - 1];
 
-    if (reduction == TSR_LOSS_OF_EACH)
+    if (reduction == TSR_LOSS_NONE)
         return;
     tsr__put(call->out[0].dtype, call->out[0].data, 0,
-             reduction == TSR_LOSS_BY_MEAN ? sum[0] / sum[1] : sum[0]);
-    if (reduction == TSR_LOSS_BY_MEAN)
+             reduction == TSR_LOSS_MEAN ? sum[0] / sum[1] : sum[0]);
+    if (reduction == TSR_LOSS_MEAN)
         tsr__put(divisor->dtype, divisor->data, 0, sum[1]);
 }
 
@@ -257,9 +257,9 @@ void tsr__nll_rows(const tsr_kernel_call *call, double sum[2])
 static double grad_of(const tsr_kernel_call *call, const view *v, int64_t row)
 {
     const tsr_operand *grad = &call->in[0], *divisor = &call->in[call->n_in - 1];
-    const double g = tsr__get(grad->dtype, grad->data, v->reduction == TSR_LOSS_OF_EACH ? row : 0);
+    const double g = tsr__get(grad->dtype, grad->data, v->reduction == TSR_LOSS_NONE ? row : 0);
 
-    return v->reduction == TSR_LOSS_BY_MEAN ? g / tsr__get(divisor->dtype, divisor->data, 0) : g;
+    return v->reduction == TSR_LOSS_MEAN ? g / tsr__get(divisor->dtype, divisor->data, 0) : g;
 }
 
 /* p (own + spread) - weight * smoothing share, and less `own` at the target, where own is the

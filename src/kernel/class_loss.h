@@ -6,6 +6,7 @@
 #define TSR_KERNEL_CLASS_LOSS_H
 
 #include "kernel/kernel.h"
+#include "tessera_ops.h"
 
 /* Inputs; gradients have grad as 0, and each of these one later. Weights are of all classes. */
 enum {
@@ -15,9 +16,9 @@ enum {
     TSR_CLASS_BACK = 1, /* what is added to those for gradients */
     TSR_CLASS_LSE = 4   /* of cross_entropy's gradient; the last input is what a mean divided by */
 };
-/* Attributes of all; cross_entropy has smoothing besides. What localise says: classes in all. */
+/* Attributes of all, reduction a tsr_loss_reduction; cross_entropy has smoothing besides. What
+   localise says: classes in all. */
 enum { TSR_CLASS_REDUCTION = 0, TSR_CLASS_IGNORE = 1, TSR_CLASS_SMOOTHING = 2 };
-enum { TSR_LOSS_OF_EACH = 0, TSR_LOSS_BY_MEAN = 1, TSR_LOSS_BY_SUM = 2 }; /* reductions */
 enum { TSR_CLASS_COUNT = 0 };
 /* Outputs of cross_entropy: the loss; of every row the log of the sum of exponentials, in f64, for
    f32 would be too coarse for large logits; what a mean was divided by. nll_loss has no second. */

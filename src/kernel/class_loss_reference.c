@@ -71,14 +71,14 @@ static void forward(const tsr_kernel_call *call, bool logits)
                     weight_of(call, TSR_CLASS_WEIGHT, first + c) * (lse - at(x, r * n + c));
         total += loss;
         divisor += t < 0 ? 0 : weight_of(call, TSR_CLASS_WEIGHT, t);
-        if (reduction == TSR_LOSS_OF_EACH)
+        if (reduction == TSR_LOSS_NONE)
             tsr__put(call->out[0].dtype, call->out[0].data, r, loss);
         if (logits)
             tsr__put(TSR_F64, call->out[TSR_CLASS_OUT_LSE].data, r, lse);
     }
-    if (reduction == TSR_LOSS_OF_EACH)
+    if (reduction == TSR_LOSS_NONE)
         return;
-    if (reduction == TSR_LOSS_BY_MEAN) {
+    if (reduction == TSR_LOSS_MEAN) {
         const tsr_operand *out = &call->out[call->n_out - 1];
 
         tsr__put(out->dtype, out->data, 0, divisor);
@@ -99,11 +99,11 @@ static void backward(const tsr_kernel_call *call, bool logits)
     for (int64_t r = 0; r < rows; r++) {
         bool known;
         const int64_t t = target_of(call, TSR_CLASS_TARGET + TSR_CLASS_BACK, r, &known);
-        double g = at(grad, reduction == TSR_LOSS_OF_EACH ? r : 0);
+        double g = at(grad, reduction == TSR_LOSS_NONE ? r : 0);
 
         if (!known)
             return;
-        if (reduction == TSR_LOSS_BY_MEAN)
+        if (reduction == TSR_LOSS_MEAN)
             g /= at(&call->in[call->n_in - 1], 0);
         for (int64_t j = 0; j < n; j++) {
             const double p = logits ? exp(at(x, r * n + j) - at(&call->in[TSR_CLASS_LSE], r)) : 0;

@@ -210,7 +210,7 @@ static const void *load(const view *v, int k, int64_t i, int64_t n, double *buff
 /* What a sum becomes: itself, or the share that this rank has in the mean. */
 static double share(const view *v)
 {
-    return v->reduction == TSR_LOSS_BY_MEAN ? 1 / (double)v->call->number[TSR_PAIR_COUNT] : 1;
+    return v->reduction == TSR_LOSS_MEAN ? 1 / (double)v->call->number[TSR_PAIR_COUNT] : 1;
 }
 
 /* ---- forward ---- */
@@ -225,10 +225,10 @@ static void reference_loss(const view *v)
         const double loss = tsr__pair_loss(v->call->kind, in);
 
         sum += loss;
-        if (v->reduction == TSR_LOSS_OF_EACH)
+        if (v->reduction == TSR_LOSS_NONE)
             tsr__put(out->dtype, out->data, i, loss);
     }
-    if (v->reduction != TSR_LOSS_OF_EACH)
+    if (v->reduction != TSR_LOSS_NONE)
         tsr__put(out->dtype, out->data, 0, sum * share(v));
 }
 
@@ -249,12 +249,12 @@ static void forward(const tsr_kernel_call *call)
         for (int k = 0; k < TSR_PAIR_INPUTS; k++)
             in[k] = load(&v, k, i, n, buffer[k]);
         v.parts->losses(pair_of(call->kind), n, in, result);
-        if (v.reduction == TSR_LOSS_OF_EACH)
+        if (v.reduction == TSR_LOSS_NONE)
             tsr__row_store(&v.io, result, n, (char *)out->data + i * v.io.size);
         else
             sum += v.parts->sum(n, result);
     }
-    if (v.reduction == TSR_LOSS_OF_EACH)
+    if (v.reduction == TSR_LOSS_NONE)
         tsr__row_end(&v.io);
     else
         tsr__put(out->dtype, out->data, 0, sum * share(&v));
@@ -271,8 +271,8 @@ static double grad_at(const view *v, int64_t i)
 {
     const tsr_operand *grad = &v->call->in[0];
 
-    return v->reduction == TSR_LOSS_OF_EACH ? tsr__get(grad->dtype, grad->data, i)
-                                            : tsr__get(grad->dtype, grad->data, 0) * share(v);
+    return v->reduction == TSR_LOSS_NONE ? tsr__get(grad->dtype, grad->data, i)
+                                         : tsr__get(grad->dtype, grad->data, 0) * share(v);
 }
 
 static void reference_slopes(const view *v)
@@ -290,7 +290,7 @@ static void reference_slopes(const view *v)
 static void backward(const tsr_kernel_call *call)
 {
     const view v = view_of(call);
-    const bool each = v.reduction == TSR_LOSS_OF_EACH;
+    const bool each = v.reduction == TSR_LOSS_NONE;
     double buffer[TSR_PAIR_INPUTS][BLOCK], grad[BLOCK], result[BLOCK];
 
     if (!v.parts) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,dims:ints") and as
-   the user writes them ("dim=1"). Values are plain numbers, or short texts; names are looked up
-   when planning only. Of a `number` planning sees how it compares with 0 and 1, and if it is whole
-   which integers have it, no more: a learning rate that changes with every step is the same call.
-   Of a `seed` it sees nothing. */
+/* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,by:mean|sum") and
+   as the user writes them ("dim=1"). Values are plain numbers, a choice that of its name, or short
+   texts; names are looked up when planning only. Of a `number` planning sees how it compares with 0
+   and 1, and if it is whole which integers have it, no more: a learning rate that changes with
+   every step is the same call. Of a `seed` it sees nothing. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,74 @@ static bool word_is(const char *text, size_t n, const char *word)
     return strlen(word) == n && strncmp(text, word, n) == 0;
 }
 
+/* ---- choices, "mean|sum|none" ---- */
+
+static bool is_choice(const declared *d)
+{
+    return memchr(d->type, '|', d->type_len) != NULL;
+}
+
+/* Moves *p, NULL at first, to the next name and gives its length; false after the last. */
+static bool next_choice(const declared *d, const char **p, size_t *n)
+{
+    const char *stop = d->type + d->type_len;
+
+    if (*p && *p + *n == stop)
+        return false;
+    *p = *p ? *p + *n + 1 : d->type;
+    *n = 0;
+    while (*p + *n < stop && (*p)[*n] != '|')
+        ++*n;
+    return true;
+}
+
+/* -1: none of them */
+static int find_choice(const declared *d, const char *text, size_t length)
+{
+    const char *p = NULL;
+    size_t n = 0;
+
+    for (int i = 0; next_choice(d, &p, &n); i++)
+        if (n == length && strncmp(p, text, n) == 0)
+            return i;
+    return -1;
+}
+
+/* Names of small letters, digits and _, from a letter on, each once. */
+static bool are_choices(const declared *d)
+{
+    const char *p = NULL;
+    size_t n = 0;
+
+    for (int i = 0; next_choice(d, &p, &n); i++) {
+        if (n == 0 || !islower((unsigned char)p[0]) || find_choice(d, p, n) != i)
+            return false;
+        for (size_t k = 0; k < n; k++)
+            if (!islower((unsigned char)p[k]) && !isdigit((unsigned char)p[k]) && p[k] != '_')
+                return false;
+    }
+    return true;
+}
+
+static tsr_status wrong_choice(const tsr_op *op, const declared *d, const char *text, size_t n,
+                               tsr_status code, tsr_error *err)
+{
+    char names[TSR_TEXT_LEN] = "";
+    const char *p = NULL;
+    size_t length = 0, used = 0;
+
+    for (int i = 0; next_choice(d, &p, &length) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
+                                 i == 0                                ? ""
+                                 : p + length == d->type + d->type_len ? " or "
+                                                                       : ", ",
+                                 (int)length, p);
+    return tsr__fail(err, code, "%s: %.*s is %s, not %.*s", op->name, (int)d->name_len, d->name,
+                     names, n ? (int)n : 2, n ? text : "\"\"");
+}
+
+/* ---- values ---- */
+
 static tsr_status wrong_value(const tsr_op *op, const declared *d, const char *text, size_t n,
                               tsr_error *err)
 {
@@ -80,6 +149,13 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
         *out = tsr__attr_text(text, n);
         return TSR_OK;
     }
+    if (is_choice(d)) {
+        const int i = find_choice(d, text, n);
+        if (i < 0)
+            return wrong_choice(op, d, text, n, TSR_ERR_PARSE, err);
+        *out = (tsr_attr){.n = 1, .i = {i}};
+        return TSR_OK;
+    }
     if (is_type(d, "dtype")) {
         tsr_dtype dtype;
         tsr_error why = {0};
@@ -91,9 +167,12 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
     }
     if (is_type(d, "seed")) { /* 64 bits, negative numbers too */
         char *end;
-        *out =
+        value =
             tsr__seed(*text == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10));
-        return n > 0 && end == stop ? TSR_OK : wrong_value(op, d, text, n, err);
+        if (n == 0 || end != stop)
+            return wrong_value(op, d, text, n, err);
+        *out = value;
+        return TSR_OK;
     }
     if (is_type(d, "bool")) {
         bool yes = word_is(text, n, "true") || word_is(text, n, "1");
@@ -178,18 +257,65 @@ int tsr__attr_index(const tsr_op *op, const char *name)
     return -1;
 }
 
-tsr_attr_type tsr__attr_type(const tsr_op *op, int index)
+/* Of a row that has so many. */
+static declared declared_at(const tsr_op *op, int index)
 {
-    static const char *const types[] = {"int", "ints", "bool", "dtype", "text", "float", "number"};
     const char *p = op->attrs;
     declared d = {0};
-    int type = 0;
 
     while (index-- >= 0)
         next_declared(&p, &d);
+    return d;
+}
+
+tsr_attr_type tsr__attr_type(const tsr_op *op, int index)
+{
+    static const char *const types[] = {"int", "ints", "bool", "dtype", "text", "float", "number"};
+    const declared d = declared_at(op, index);
+    int type = 0;
+
+    if (is_choice(&d))
+        return TSR_ATTR_CHOICE;
     while (type < TSR_ATTR_NUMBER && !is_type(&d, types[type]))
         type++;
     return (tsr_attr_type)type;
+}
+
+bool tsr__attr_choices_equal(const tsr_op *a, int i, const tsr_op *b, int k)
+{
+    const declared x = declared_at(a, i), y = declared_at(b, k);
+
+    return x.type_len == y.type_len && strncmp(x.type, y.type, x.type_len) == 0;
+}
+
+bool tsr__attr_has_choice(const tsr_op *op, int index, const char *text, size_t n)
+{
+    const declared d = declared_at(op, index);
+
+    return is_choice(&d) && find_choice(&d, text, n) >= 0;
+}
+
+tsr_status tsr__choices_check(const tsr_op *op, const tsr_attrs *attrs, tsr_error *err)
+{
+    const char *p = op->attrs;
+    declared d;
+
+    for (int i = 0; next_declared(&p, &d); i++) {
+        const int64_t value = attrs->value[i].i[0];
+        const char *name = NULL;
+        size_t n = 0;
+        char text[32];
+        int count = 0;
+
+        if (!is_choice(&d) || attrs->value[i].n < 0)
+            continue;
+        while (next_choice(&d, &name, &n))
+            count++;
+        snprintf(text, sizeof text, "%" PRId64, value);
+        if (value < 0 || value >= count)
+            return wrong_choice(op, &d, text, strlen(text), TSR_ERR_ARG, err);
+    }
+    return TSR_OK;
 }
 
 const tsr_attr *tsr_schema_attr(const tsr_schema *schema, const char *name)
@@ -222,7 +348,12 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
         if (i == TSR_MAX_ATTR)
             return tsr__fail(err, TSR_ERR_ARG, "%s: more than %d attributes", op->name,
                              TSR_MAX_ATTR);
-        if (!is_type(&d, "int") && !is_type(&d, "ints") && !is_type(&d, "bool") &&
+        if (is_choice(&d) && !are_choices(&d))
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "%s: attribute %.*s: %.*s is not a list of names such as "
+                             "mean|sum|none",
+                             op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
+        if (!is_choice(&d) && !is_type(&d, "int") && !is_type(&d, "ints") && !is_type(&d, "bool") &&
             !is_type(&d, "float") && !is_type(&d, "number") && !is_type(&d, "dtype") &&
             !is_type(&d, "text") && !is_type(&d, "seed"))
             return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of no known type, \"%.*s\"",

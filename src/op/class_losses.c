@@ -106,10 +106,6 @@ static tsr_status check_attrs(const tsr_schema *s, tsr_error *err)
 {
     const double smoothing = has_logits(s) ? tsr_schema_attr(s, "label_smoothing")->f : 0;
 
-    if (reduction_of(s) < TSR_LOSS_OF_EACH || reduction_of(s) > TSR_LOSS_BY_SUM)
-        return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: reduction is 0 for none, 1 for a mean, 2 for a sum, not %" PRId64,
-                         s->op->name, reduction_of(s));
     if (!(smoothing >= 0 && smoothing <= 1))
         return tsr__fail(err, TSR_ERR_ARG, "%s: label_smoothing is from 0 to 1, not %g",
                          s->op->name, smoothing);
@@ -126,13 +122,13 @@ static tsr_status forward_shape(tsr_schema *s, tsr_error *err)
     s->n_out = 1;
     s->out_dtype[0] = dtype;
     s->out_shape[0] = (tsr_shape){0};
-    if (reduction_of(s) == TSR_LOSS_OF_EACH)
+    if (reduction_of(s) == TSR_LOSS_NONE)
         s->out_shape[0] = rows_shape(s);
     if (has_logits(s)) {
         s->out_dtype[s->n_out] = TSR_F64;
         s->out_shape[s->n_out++] = rows_shape(s);
     }
-    if (reduction_of(s) == TSR_LOSS_BY_MEAN) {
+    if (reduction_of(s) == TSR_LOSS_MEAN) {
         s->out_dtype[s->n_out] = tsr__dtype_fine(dtype);
         s->out_shape[s->n_out++] = (tsr_shape){0};
     }
@@ -143,7 +139,7 @@ done:
 static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
 {
     const tsr_spec *grad = &s->in[0], *x = &s->in[x_of(s)];
-    const bool mean = reduction_of(s) == TSR_LOSS_BY_MEAN;
+    const bool mean = reduction_of(s) == TSR_LOSS_MEAN;
     const int last = s->n_in - 1;
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     tsr_shape rows, like = {0};
@@ -152,7 +148,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(check_operands(s, err));
     TSR_TRY(check_attrs(s, err));
     rows = rows_shape(s);
-    if (reduction_of(s) == TSR_LOSS_OF_EACH)
+    if (reduction_of(s) == TSR_LOSS_NONE)
         like = rows;
     if (!tsr_shape_equal(&grad->shape, &like) || grad->dtype != x->dtype)
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad %s is not that of a loss of x %s",
@@ -187,7 +183,7 @@ static tsr_mark class_mark(const tsr_schema *s)
 /* Sums pass along weights, unless the loss is divided by them too; and nll_loss is linear in x. */
 static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const bool each = reduction_of(s) == TSR_LOSS_OF_EACH;
+    const bool each = reduction_of(s) == TSR_LOSS_NONE;
     const bool weighted = tsr__schema_has(s, weight_of(s));
     const bool smoothed = has_logits(s) && tsr_schema_attr(s, "label_smoothing")->f != 0;
     tsr_status st = TSR_OK;
@@ -197,7 +193,7 @@ static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_
         const tsr_mark one = tsr_mark_partial(i ? TSR_MAX : TSR_MIN);
         const tsr_mark other = tsr_mark_partial(i ? TSR_MIN : TSR_MAX);
 
-        if (weighted && reduction_of(s) != TSR_LOSS_BY_MEAN)
+        if (weighted && reduction_of(s) != TSR_LOSS_MEAN)
             TSR_TRY(tsr_rule_add(
                 out, &(tsr_rule){.in = {[TSR_CLASS_WEIGHT] = partial}, .out = {partial}}, err));
         if (each && weighted && has_logits(s) && !smoothed) /* each loss is 0 or more */
@@ -223,9 +219,9 @@ static tsr_status forward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
         const tsr_mark row = tsr_mark_shard(d);
 
         rule = (tsr_rule){.in = {[TSR_CLASS_X] = row, [TSR_CLASS_TARGET] = row}};
-        if (reduction_of(s) == TSR_LOSS_OF_EACH)
+        if (reduction_of(s) == TSR_LOSS_NONE)
             rule.out[0] = row;
-        if (reduction_of(s) == TSR_LOSS_BY_SUM)
+        if (reduction_of(s) == TSR_LOSS_SUM)
             rule.out[0] = tsr_mark_partial(TSR_SUM);
         if (has_logits(s))
             rule.out[TSR_CLASS_OUT_LSE] = row;
@@ -248,7 +244,7 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
                              tsr_mark_partial(TSR_MAX),
                              tsr_mark_partial(TSR_MIN)};
     const bool weighted = tsr__schema_has(s, weight_of(s));
-    const bool falls = !has_logits(s) && !weighted && reduction_of(s) != TSR_LOSS_BY_MEAN;
+    const bool falls = !has_logits(s) && !weighted && reduction_of(s) != TSR_LOSS_MEAN;
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < (has_logits(s) ? 1 : 5); k++) {
@@ -287,7 +283,7 @@ static tsr_status backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
 
         rule = (tsr_rule){.out = {row}};
         rule.in[x_of(s)] = rule.in[target_of(s)] = row;
-        if (reduction_of(s) == TSR_LOSS_OF_EACH)
+        if (reduction_of(s) == TSR_LOSS_NONE)
             rule.in[0] = row;
         if (has_logits(s))
             rule.in[TSR_CLASS_LSE] = row;
@@ -307,7 +303,7 @@ void tsr__class_mdims(const tsr_schema *s, const tsr_spec *in, unsigned *classes
     const unsigned last = 1u << lead_of(s);
 
     *classes = has_logits(s) ? tsr__sharded_mdims(&in[TSR_CLASS_X], last) : 0;
-    *rows = reduction_of(s) == TSR_LOSS_BY_MEAN ? tsr__sharded_mdims(&in[TSR_CLASS_X], ~last) : 0;
+    *rows = reduction_of(s) == TSR_LOSS_MEAN ? tsr__sharded_mdims(&in[TSR_CLASS_X], ~last) : 0;
 }
 
 /* Four numbers of every row here, and two of all. */
@@ -345,49 +341,50 @@ static void class_localise(const tsr_schema *s, const tsr_spec *in, const tsr_sp
 /* ---- rows ---- */
 
 static const char *const cross_entropy_cases[] = {
-    "f64[4,7] i64[4]<7 - reduction=2",
-    "f64[6,5] i64[6]<5 - reduction=2",
+    "f64[4,7] i64[4]<7 - reduction=sum",
+    "f64[6,5] i64[6]<5 - reduction=sum",
     "f64[4,6] i64[4]<6 f64[6] ignore_index=3 label_smoothing=0.25",
     "f64[5,7] i64[5]<7 f64[7] ignore_index=3 label_smoothing=0.25",
-    "f64[4,2,6] i64[4,2]<6 f64[6] reduction=0",
-    "f64[3,3,5] i64[3,3]<5 f64[5] reduction=0",
+    "f64[4,2,6] i64[4,2]<6 f64[6] reduction=none",
+    "f64[3,3,5] i64[3,3]<5 f64[5] reduction=none",
     NULL,
 };
 /* Weights of both signs: where one number decides, all elements would grow with it by chance. */
 static const char *const cross_entropy_backward_cases[] = {
-    "f64[] f64[4,6] i64[4]<6 f64[6] f64[4] - reduction=2",
-    "f64[] f64[5,7] i64[5]<7 f64[7] f64[5] - reduction=2",
-    "f64[4] f64[4,6] i64[4]<6 - f64[4] - reduction=0 ignore_index=2 label_smoothing=0.25",
-    "f64[5] f64[5,7] i64[5]<7 - f64[5] - reduction=0 ignore_index=2 label_smoothing=0.25",
+    "f64[] f64[4,6] i64[4]<6 f64[6] f64[4] - reduction=sum",
+    "f64[] f64[5,7] i64[5]<7 f64[7] f64[5] - reduction=sum",
+    "f64[4] f64[4,6] i64[4]<6 - f64[4] - reduction=none ignore_index=2 label_smoothing=0.25",
+    "f64[5] f64[5,7] i64[5]<7 - f64[5] - reduction=none ignore_index=2 label_smoothing=0.25",
     NULL,
 };
 static const char *const nll_loss_cases[] = {
     "f64[4,6] i64[4]<6 f64[6] ignore_index=3",
     "f64[5,7] i64[5]<7 f64[7] ignore_index=3",
-    "f64[4,2,6] i64[4,2]<6 - reduction=0",
-    "f64[3,3,5] i64[3,3]<5 - reduction=0",
-    "f64[4,6] i64[4]<6 f64[6] reduction=2",
-    "f64[5,7] i64[5]<6 f64[7] reduction=2",
+    "f64[4,2,6] i64[4,2]<6 - reduction=none",
+    "f64[3,3,5] i64[3,3]<5 - reduction=none",
+    "f64[4,6] i64[4]<6 f64[6] reduction=sum",
+    "f64[5,7] i64[5]<6 f64[7] reduction=sum",
     NULL,
 };
 static const char *const nll_loss_backward_cases[] = {
-    "f64[4] f64[4,6] i64[4]<6 f64[6] - reduction=0 ignore_index=2",
-    "f64[5] f64[5,7] i64[5]<7 f64[7] - reduction=0 ignore_index=2",
-    "f64[4] f64[4,6] i64[4]<6 - - reduction=0",
-    "f64[5] f64[5,7] i64[5]<7 - - reduction=0",
+    "f64[4] f64[4,6] i64[4]<6 f64[6] - reduction=none ignore_index=2",
+    "f64[5] f64[5,7] i64[5]<7 f64[7] - reduction=none ignore_index=2",
+    "f64[4] f64[4,6] i64[4]<6 - - reduction=none",
+    "f64[5] f64[5,7] i64[5]<7 - - reduction=none",
     NULL,
 };
 
-#define REDUCTION "reduction:int=1,ignore_index:int=-100,"
+#define REDUCTION "reduction:mean|sum|none=mean,ignore_index:int=-100,"
 
 const tsr_op tsr__ops_class_loss[] = {
     {.name = "cross_entropy",
      .inputs = "x,target,weight?",
      .attrs = REDUCTION "label_smoothing:float=0,classes:int",
-     .doc = "minus the log of the softmax of x [..., classes] at the target, times the target's "
-            "weight, each (reduction 0), their mean by weight (1) or sum (2); then the log of the "
-            "sum of exponentials of each row and, of a mean, what it was divided by; classes is "
-            "how many there are, those of x if not given",
+     .doc =
+         "minus the log of the softmax of x [..., classes] at the target, times the target's "
+         "weight: their mean by weight, their sum or, with reduction none, each; then the log "
+         "of the sum of exponentials of each row and, of a mean, what it was divided by; classes "
+         "is how many there are, those of x if not given",
      .rule = forward_rule,
      .comm = class_comm,
      .shape = forward_shape,
@@ -416,8 +413,9 @@ const tsr_op tsr__ops_class_loss[] = {
     {.name = "nll_loss",
      .inputs = "x,target,weight?",
      .attrs = REDUCTION "classes:int",
-     .doc = "minus x [..., classes] at the target, times the target's weight, each (reduction 0), "
-            "their mean by weight (1) or sum (2); then, of a mean, what it was divided by",
+     .doc = "minus x [..., classes] at the target, times the target's weight: their mean by "
+            "weight, their sum or, with reduction none, each; then, of a mean, what it was divided "
+            "by",
      .rule = forward_rule,
      .comm = class_comm,
      .shape = forward_shape,

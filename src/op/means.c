@@ -107,9 +107,14 @@ static bool is_real(tsr_attr_type type)
     return type == TSR_ATTR_FLOAT || type == TSR_ATTR_NUMBER;
 }
 
-/* Can the row's attribute stand there? An int is also a list of one, and a number. */
-static bool is_fitting(tsr_attr_type own, tsr_attr_type wanted, tsr_means_way way)
+/* Can the row's attribute `from` stand for this one of the part? An int is also a list of one, and
+   a number; choices have the same names. */
+static bool is_fitting(const reader *r, int from, const tsr_op *part, int attr, tsr_means_way way)
 {
+    const tsr_attr_type own = tsr__attr_type(r->op, from), wanted = tsr__attr_type(part, attr);
+
+    if (own == TSR_ATTR_CHOICE && wanted == TSR_ATTR_CHOICE)
+        return way == TSR_MEANS_SAME && tsr__attr_choices_equal(r->op, from, part, attr);
     if (is_real(wanted))
         return is_real(own) || own == TSR_ATTR_INT;
     if (way != TSR_MEANS_SAME)
@@ -134,12 +139,13 @@ static tsr_status read_attr(reader *r, size_t name_length, tsr_means_step *step)
     value = text + name_length + 1;
     snprintf(name, sizeof name, "%.*s", (int)name_length, text);
     i = tsr__attr_index(step->op, name);
-    if (i < 0 || !read_own(r, value, n - name_length - 1, &from, &way)) {
+    if (i < 0 || tsr__attr_has_choice(step->op, i, value, n - name_length - 1) ||
+        !read_own(r, value, n - name_length - 1, &from, &way)) {
         if (tsr__attr_parse(step->op, text, n, &step->attrs, &why) != TSR_OK)
             return hand_on(r, &why);
         return TSR_OK;
     }
-    if (!is_fitting(tsr__attr_type(r->op, from), tsr__attr_type(step->op, i), way))
+    if (!is_fitting(r, from, step->op, i, way))
         return tsr__fail(r->err, TSR_ERR_ARG,
                          "%s: means \"%.200s\": %s=%.*s is of another type than %s's %s",
                          r->op->name, r->op->means, name, (int)(n - name_length - 1), value,

@@ -82,10 +82,6 @@ static tsr_status check(const tsr_schema *s, tsr_error *err)
                              s->op->name, k == x + TSR_PAIR_WEIGHT ? "weight" : "pos_weight",
                              tsr_spec_text(&s->in[k], b, sizeof b),
                              tsr_spec_text(&s->in[x], a, sizeof a));
-    if (reduction_of(s) < TSR_LOSS_OF_EACH || reduction_of(s) > TSR_LOSS_BY_SUM)
-        return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: reduction is 0 for none, 1 for a mean, 2 for a sum, not %" PRId64,
-                         s->op->name, reduction_of(s));
     return TSR_OK;
 }
 
@@ -95,7 +91,7 @@ static tsr_status forward_shape(tsr_schema *s, tsr_error *err)
 
     TSR_TRY(check(s, err));
     TSR_TRY(tsr__shape_same(s, err));
-    if (reduction_of(s) != TSR_LOSS_OF_EACH)
+    if (reduction_of(s) != TSR_LOSS_NONE)
         s->out_shape[0] = (tsr_shape){0};
 done:
     return st;
@@ -111,7 +107,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
 
     TSR_TRY(check(s, err));
     if (!tsr_shape_equal(&s->in[0].shape,
-                         reduction_of(s) == TSR_LOSS_OF_EACH ? &s->in[1].shape : &one))
+                         reduction_of(s) == TSR_LOSS_NONE ? &s->in[1].shape : &one))
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad %s is not that of a loss of x %s",
                           s->op->name, tsr_spec_text(&s->in[0], a, sizeof a),
                           tsr_spec_text(&s->in[1], b, sizeof b)));
@@ -179,7 +175,7 @@ done:
 
 static tsr_status pair_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const bool each = reduction_of(s) == TSR_LOSS_OF_EACH, back = is_backward(s);
+    const bool each = reduction_of(s) == TSR_LOSS_NONE, back = is_backward(s);
     tsr_status st;
 
     TSR_TRY(add_partials(s, out, err));
@@ -218,41 +214,41 @@ static void pair_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 static const char *const pair_cases[] = {
     "f64[4,6] f64[4,6]",
     "f64[5,3] f64[5,3]",
-    "f64[4,6] f64[4,6] reduction=0",
-    "f64[5,3] f64[5,3] reduction=0",
-    "f64[4,2] f64[4,2] reduction=2",
-    "f64[3,5] f64[3,5] reduction=2",
+    "f64[4,6] f64[4,6] reduction=none",
+    "f64[5,3] f64[5,3] reduction=none",
+    "f64[4,2] f64[4,2] reduction=sum",
+    "f64[3,5] f64[3,5] reduction=sum",
     NULL,
 };
 static const char *const pair_backward_cases[] = {
-    "f64[4,6] f64[4,6] f64[4,6] reduction=0",
-    "f64[5,3] f64[5,3] f64[5,3] reduction=0",
+    "f64[4,6] f64[4,6] f64[4,6] reduction=none",
+    "f64[5,3] f64[5,3] f64[5,3] reduction=none",
     NULL,
 };
 static const char *const bce_cases[] = {
     "f64[4,6] f64[4,6] f64[4,1] f64[6]",
     "f64[5,3] f64[5,3] f64[5,1] f64[3]",
-    "f64[6] f64[6] f64[6] - reduction=0",
-    "f64[7] f64[7] f64[7] - reduction=0",
-    "f64[6] f64[6] reduction=2",
-    "f64[7] f64[7] reduction=2",
+    "f64[6] f64[6] f64[6] - reduction=none",
+    "f64[7] f64[7] f64[7] - reduction=none",
+    "f64[6] f64[6] reduction=sum",
+    "f64[7] f64[7] reduction=sum",
     NULL,
 };
 static const char *const bce_backward_cases[] = {
-    "f64[4,2] f64[4,2] f64[4,2] - f64[2] reduction=0 output_mask=1,0,0,0",
-    "f64[5,3] f64[5,3] f64[5,3] - f64[3] reduction=0 output_mask=1,0,0,0",
-    "f64[6] f64[6] f64[6] f64[6] - reduction=0 output_mask=1,0,0,0",
-    "f64[7] f64[7] f64[7] f64[7] - reduction=0 output_mask=1,0,0,0",
+    "f64[4,2] f64[4,2] f64[4,2] - f64[2] reduction=none output_mask=1,0,0,0",
+    "f64[5,3] f64[5,3] f64[5,3] - f64[3] reduction=none output_mask=1,0,0,0",
+    "f64[6] f64[6] f64[6] f64[6] - reduction=none output_mask=1,0,0,0",
+    "f64[7] f64[7] f64[7] f64[7] - reduction=none output_mask=1,0,0,0",
     NULL,
 };
 
-#define REDUCTION "reduction:int=1"
+#define REDUCTION "reduction:mean|sum|none=mean"
 
 const tsr_op tsr__ops_pair_loss[] = {
     {.name = "mse_loss",
      .inputs = "x,target",
      .attrs = REDUCTION,
-     .doc = "(x - target)^2, each (reduction 0), their mean (1) or sum (2)",
+     .doc = "(x - target)^2: their mean, their sum or, with reduction none, each",
      .rule = pair_rule,
      .shape = forward_shape,
      .kind = TSR_LOSS_MSE,
@@ -274,7 +270,7 @@ const tsr_op tsr__ops_pair_loss[] = {
     {.name = "l1_loss",
      .inputs = "x,target",
      .attrs = REDUCTION,
-     .doc = "|x - target|, each (reduction 0), their mean (1) or sum (2)",
+     .doc = "|x - target|: their mean, their sum or, with reduction none, each",
      .rule = pair_rule,
      .shape = forward_shape,
      .kind = TSR_LOSS_L1,
@@ -297,8 +293,8 @@ const tsr_op tsr__ops_pair_loss[] = {
      .inputs = "x,target,weight?,pos_weight?",
      .attrs = REDUCTION,
      .doc =
-         "weight ((1 - target) x + (1 + (pos_weight - 1) target) log(1 + e^-x)), each (reduction "
-         "0), their mean (1) or sum (2); weights broadcast to x",
+         "weight ((1 - target) x + (1 + (pos_weight - 1) target) log(1 + e^-x)): their mean, their "
+         "sum or, with reduction none, each; weights broadcast to x",
      .rule = pair_rule,
      .shape = forward_shape,
      .kind = TSR_LOSS_BCE,

@@ -140,6 +140,7 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(check_inputs(s, err));
+    TSR_TRY(tsr__choices_check(s->op, &s->attrs, err));
     for (int k = 0; k < s->n_in; k++) {
         char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
         if (!tsr__schema_has(s, k))
