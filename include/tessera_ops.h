@@ -245,10 +245,11 @@ typedef struct tsr_attention_opts {
 /* softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], k [batch, key heads, keys, dim]
    and v [batch, key heads, keys, width]: [batch, heads, rows, width]. mask (may be NULL) broadcasts
    to [batch, heads, rows, keys]: of type bool it says which keys a row sees, else it is added. A
-   row that sees nothing gives zeros. *lse (may be NULL) gets the logarithm of each row's sum,
-   [batch, heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are never
-   stored as a whole. All dims shard but `dim`; of sharded keys that stay where they are the output
-   is a pending sum. */
+   row that sees nothing gives zeros; hide keys by bool or -infinity, for of a row that large finite
+   numbers hide altogether the gradient is not exact. *lse (may be NULL) gets the logarithm of each
+   row's sum, [batch, heads, rows], which the gradient needs; f32 where q is f16 or bf16. Scores are
+   never stored as a whole. All dims shard but `dim`; of sharded keys that stay where they are the
+   output is a pending sum. */
 TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
                                   const tsr_attention_opts *opts, tsr_tensor **lse);
 /* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of

@@ -222,7 +222,7 @@ run 1 verify 'layer_norm f32[50,70] f32[70] f32[70] mesh=2' --spoil 1
 grep -qE 'expected -0.94.*, got 0, which is not within 1\.[0-9]*e-06' "$dir/out" ||
     fail 'verify of sums that cancel: a wrong number is found, and the tolerance is small'
 ok 'verify of sums that cancel finds a wrong number'
-run 1 verify 'cross_entropy f32[50,70] i64[50]<70 - reduction=0 mesh=2' --spoil 1
+run 1 verify 'cross_entropy f32[50,70] i64[50]<70 - reduction=none mesh=2' --spoil 1
 has 'verify of exponentials finds a wrong number' 'expected 5.7008' 'not within 6.09e-06'
 run 0 verify 'matmul f32[5,7] f32[7,3] f32[3] mesh=2x2' --all-placements
 has 'verify samples of many ways' PASS '2000 of 2304 ways to place the inputs, at random'

@@ -22,8 +22,9 @@ bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index, in
         tsr__fail(call->error, TSR_ERR_ARG, "index %" PRId64 "%s, but %s",
                   tsr__index_at(index, bad), where,
                   index == &call->in[0] ? "there are no classes" : "x is empty");
-    tsr__fail(call->error, TSR_ERR_ARG, "index %" PRId64 "%s is not in 0 to %" PRId64,
-              tsr__index_at(index, bad), where, size - 1);
+    else
+        tsr__fail(call->error, TSR_ERR_ARG, "index %" PRId64 "%s is not in 0 to %" PRId64,
+                  tsr__index_at(index, bad), where, size - 1);
     return false;
 }
 

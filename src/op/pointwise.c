@@ -66,7 +66,6 @@ static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
 static tsr_status check_numbers(const tsr_schema *s, tsr_error *err)
 {
     const tsr_dtype dtype = s->in[mask_of(s->op->kind) == 0].dtype;
-
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 2 && i < tsr__attrs_count(s->op); i++)
