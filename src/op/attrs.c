@@ -2,8 +2,8 @@
 /* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,by:mean|sum") and
    as the user writes them ("dim=1"). Values are plain numbers, a choice that of its name, or short
    texts; names are looked up when planning only. Of a `number` planning sees how it compares with 0
-   and 1, and if it is whole which integers have it, no more: a learning rate that changes with
-   every step is the same call. Of a `seed` it sees nothing. */
+   and 1, and whether it is whole, no more: a learning rate that changes with every step is the same
+   call. Of a `seed` it sees nothing. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -208,20 +208,7 @@ tsr_attr tsr__number(double x)
     tsr_attr attr = {.n = 1, .f = x};
 
     attr.i[0] = (x >= 0) + (x > 0) + (x >= 1) + (x > 1) + 8 * (x == rint(x)) + 16 * (x != x);
-    if (x == rint(x))
-        attr.i[0] += 32 * tsr__number_fits(TSR_U8, x) + 64 * tsr__number_fits(TSR_I32, x) +
-                     128 * tsr__number_fits(TSR_I64, x);
     return attr;
-}
-
-bool tsr__number_fits(tsr_dtype dtype, double x)
-{
-    switch (dtype) {
-    case TSR_U8: return x >= 0 && x <= UINT8_MAX;
-    case TSR_I32: return x >= INT32_MIN && x <= INT32_MAX;
-    case TSR_I64: return x >= -0x1p63 && x < 0x1p63;
-    default: return true;
-    }
 }
 
 const char *tsr__attr_name(const tsr_op *op, int i, int *length)

@@ -36,8 +36,7 @@ tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype
     return TSR_OK;
 }
 
-tsr_status tsr__number_check(const tsr_schema *s, int attr, tsr_dtype dtype, bool element,
-                             tsr_error *err)
+tsr_status tsr__number_check(const tsr_schema *s, int attr, tsr_dtype dtype, tsr_error *err)
 {
     const tsr_attr *x = &s->attrs.value[attr];
     int length;
@@ -47,9 +46,6 @@ tsr_status tsr__number_check(const tsr_schema *s, int attr, tsr_dtype dtype, boo
         return TSR_OK;
     if (x->f != rint(x->f))
         return tsr__fail(err, TSR_ERR_ARG, "%s: %.*s=%.9g is not whole, for %s it must be",
-                         s->op->name, length, name, x->f, tsr_dtype_name(dtype));
-    if (element && !tsr__number_fits(dtype, x->f))
-        return tsr__fail(err, TSR_ERR_ARG, "%s: %.*s=%.17g is not within the range of %s",
                          s->op->name, length, name, x->f, tsr_dtype_name(dtype));
     return TSR_OK;
 }

@@ -54,8 +54,6 @@ tsr_status tsr__choices_check(const tsr_op *op, const tsr_attrs *attrs, tsr_erro
 /* The attribute of type number with this value; and which attributes of an op are of that type, as
    a mask. */
 tsr_attr tsr__number(double x);
-bool tsr__number_fits(tsr_dtype dtype,
-                      double x); /* a whole one: is it within an integer's range? */
 /* The name of attribute i, of so many characters. */
 const char *tsr__attr_name(const tsr_op *op, int i, int *length);
 unsigned tsr__attrs_numbers(const tsr_op *op);

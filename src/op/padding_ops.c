@@ -61,7 +61,7 @@ static tsr_status pad_shape(tsr_schema *s, tsr_error *err)
         out.size[d] += before->i[d] + after->i[d];
     }
     if (s->op->kind == TSR_MOVE_PAD)
-        TSR_TRY(tsr__number_check(s, tsr__attr_index(s->op, "value"), s->in[0].dtype, true, err));
+        TSR_TRY(tsr__number_check(s, tsr__attr_index(s->op, "value"), s->in[0].dtype, err));
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = out;
 done:

@@ -69,7 +69,7 @@ static tsr_status check_numbers(const tsr_schema *s, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 2 && i < tsr__attrs_count(s->op); i++)
-        TSR_TRY(tsr__number_check(s, i, dtype, s->op->kind == TSR_POINTWISE_FILL, err));
+        TSR_TRY(tsr__number_check(s, i, dtype, err));
 done:
     return st;
 }
