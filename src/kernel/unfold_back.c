@@ -151,7 +151,7 @@ static void unfold_back(const tsr_kernel_call *call, tsr_move_kind kind)
 
     if (reference)
         of[u.dtype].naive(&u, x->data, out->data);
-    else
+    else if (u.inner > 0)
         sum_lines(&u, x->data, out->data);
 }
 
