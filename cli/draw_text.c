@@ -225,12 +225,21 @@ static int row_end(const canvas *c, int y)
     return end;
 }
 
+/* Of the user's terminal. The tool itself stays in the C locale, see tools/check_locale. */
+static bool charset_is_utf8(void)
+{
+    locale_t users = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    bool utf8 = users && strcmp(nl_langinfo_l(CODESET, users), "UTF-8") == 0;
+
+    if (users)
+        freelocale(users);
+    return utf8;
+}
+
 static void print_canvas(const canvas *c, bool color)
 {
-    bool utf8;
+    const bool utf8 = charset_is_utf8();
 
-    setlocale(LC_CTYPE, "");
-    utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     for (int y = 0; y < c->height; y++) {
         int end = row_end(c, y), now = -1;
 

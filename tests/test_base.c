@@ -12,6 +12,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "base/text.h"
 
 static void errors_first_one_stays(void **state)
 {
@@ -34,6 +35,33 @@ static void errors_long_text_is_cut(void **state)
     (void)state;
     tsr__fail(&err, TSR_ERR_ARG, "%0*d", 2 * TSR_ERROR_LEN, 7);
     assert_int_equal(strlen(err.text), TSR_ERROR_LEN - 1);
+}
+
+/* A path or a file may have any bytes: none of them steers a terminal, or breaks the line. */
+static void errors_have_no_control_characters(void **state)
+{
+    static const struct {
+        const char *text, *escaped;
+    } cases[] = {
+        {"a\nb\033[2J\177", "a\\x0ab\\x1b[2J\\x7f"},
+        {"gr\xc3\xb6\xc3\x9f"
+         "er \xe2\x82\xac \xf0\x9f\x98\x80",
+         NULL},
+        {"\xc2\x9b"
+         "31m \x9b \xe4",
+         "\\xc2\\x9b31m \\x9b \\xe4"},
+        {"\xc0\x8a \xed\xa0\x80", "\\xc0\\x8a \\xed\\xa0\\x80"},
+    };
+    char small[8] = "ab\n\n\n";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_error err = {0};
+        tsr__fail(&err, TSR_ERR_IO, "%s", cases[i].text);
+        assert_string_equal(err.text, cases[i].escaped ? cases[i].escaped : cases[i].text);
+    }
+    tsr__escape(small, sizeof small);
+    assert_string_equal(small, "ab\\x0a");
 }
 
 static void errors_status_text(void **state)
@@ -266,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_first_one_stays),
         cmocka_unit_test(errors_long_text_is_cut),
+        cmocka_unit_test(errors_have_no_control_characters),
         cmocka_unit_test(errors_status_text),
         cmocka_unit_test(version_matches_macros),
         cmocka_unit_test(log_levels),

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 #define TEXT(number) #number
 #define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
@@ -16,8 +18,9 @@ tsr_status tsr__fail(tsr_error *err, tsr_status code, const char *format, ...)
         return code;
     err->code = code;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    tsr__vformat(err->text, sizeof err->text, format, args);
     va_end(args);
+    tsr__escape(err->text, sizeof err->text); /* names and file contents may be anything */
     return code;
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const char *const level_names[] = {"off", "warn", "info", "debug"};
 enum { LEVELS = sizeof level_names / sizeof *level_names };
 
@@ -25,7 +27,8 @@ void tsr__log(const tsr_ctx *ctx, int level, const char *format, ...)
     if (level <= TSR_LOG_OFF || level >= LEVELS || level > ctx->log_level)
         return;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    tsr__vformat(line, sizeof line, format, args);
     va_end(args);
+    tsr__escape(line, sizeof line);
     fprintf(stderr, "tessera: %s: %s\n", level_names[level], line);
 }

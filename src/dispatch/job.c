@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "dispatch/context.h"
 #include "kernel/blas.h"
 #include "layout/cost.h"
@@ -59,7 +60,7 @@ tsr_status tsr__world_parse(const char *text, tsr_world_kind *out, tsr_error *er
 tsr_status tsr__timeout_parse(const char *text, int *out, tsr_error *err)
 {
     char *end;
-    double seconds = strtod(text, &end);
+    double seconds = tsr__parse_double(text, &end);
 
     if (end == text || *end || !(seconds > 0) || seconds > 1e6)
         return tsr__fail(err, TSR_ERR_PARSE, "timeout \"%s\": expected a number of seconds above 0",

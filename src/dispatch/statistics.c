@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "dispatch/dispatch.h"
 #include "layout/plan.h"
 #include "op/schema.h"
@@ -130,7 +131,7 @@ void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh)
         for (int i = 0; i <= TSR_MAX_MESH; i++)
             if (used >> i & 1)
                 fprintf(stderr, " %14" PRId64, c->along[i]);
-        fprintf(stderr, " %12.3f %12.3f %12.3f\n", 1e3 * c->predicted, 1e3 * c->moving,
-                1e3 * c->computing);
+        tsr__print(stderr, " %12.3f %12.3f %12.3f\n", 1e3 * c->predicted, 1e3 * c->moving,
+                   1e3 * c->computing);
     }
 }

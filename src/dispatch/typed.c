@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
@@ -50,7 +51,7 @@ tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, c
     if (!ctx)
         return NULL;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    tsr__vformat(text, sizeof text, format, args);
     va_end(args);
     for (int k = 0; rest && k < TSR_MAX_OUT; k++)
         rest[k] = ctx->error_tensor;

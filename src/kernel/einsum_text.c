@@ -4,9 +4,10 @@
    that occur once, in the order of the alphabet. Called by the op and its kernels. */
 #include "kernel/einsum.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+
+#include "base/text.h"
 
 enum { DOTS = 3, CHARS = 128 };
 
@@ -32,7 +33,7 @@ static tsr_status read_piece(const reading *r, const char *p, int n, piece *out,
 {
     *out = (piece){.p = p, .n = n};
     for (int i = 0; i < n; i++) {
-        if (isalpha((unsigned char)p[i])) {
+        if (tsr__is_letter(p[i])) {
             out->letters++;
         } else if (!out->dots && n - i >= DOTS && strncmp(p + i, "...", DOTS) == 0) {
             out->dots = true;

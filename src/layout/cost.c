@@ -3,7 +3,6 @@
    per byte copied locally. And its text form. Called by the planners. */
 #include "layout/cost.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 /* Measured once on two cores of a server CPU with thread ranks; tessera calibrate does it anew. */
 tsr_cost tsr__cost_default(void)
@@ -130,7 +130,7 @@ static tsr_status numbers(const char *text, const char *p, size_t n, bool invers
 
     while (i < count) {
         char *end;
-        double value = strtod(p, &end);
+        double value = tsr__parse_double(p, &end);
         if (inverse)
             value = 1 / value;
         if (end == p || end > stop || !(value >= 0) || isinf(value))
@@ -217,8 +217,8 @@ static tsr_status parse_numbers(const char *text, tsr_cost *out, tsr_error *err)
     } else if (strncmp(text, "random:", 7) == 0) {
         cost.randomise = true;
         errno = 0;
-        cost.seed = strtoull(text + 7, &end, 10);
-        if (!isdigit((unsigned char)text[7]) || *end || errno)
+        cost.seed = tsr__parse_u64(text + 7, &end);
+        if (!tsr__is_digit(text[7]) || *end || errno)
             TSR_TRY(tsr__fail(err, TSR_ERR_PARSE,
                               "cost \"%s\": expected a number after random:", text));
     } else if (strncmp(text, "file:", 5) == 0) {

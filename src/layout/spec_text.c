@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spec_text.c - the text form of specs, f32[2048,256]@[S(0),R]: read and written here only. Blanks
    are allowed between the parts. */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "layout/spec.h"
 
 static const char FORMS[] = "R, S(dim), SS(dim,factor), P(sum), P(avg), P(min), P(max) or P(prod)";
@@ -23,7 +23,7 @@ typedef struct cursor {
 
 static void skip_blanks(cursor *c)
 {
-    while (isspace((unsigned char)*c->p))
+    while (tsr__is_space(*c->p))
         c->p++;
 }
 
@@ -52,7 +52,7 @@ static tsr_status number(cursor *c, const char *what, int64_t *out)
 
     skip_blanks(c);
     errno = 0;
-    value = strtoll(c->p, &end, 10);
+    value = tsr__parse_i64(c->p, &end);
     if (end == c->p)
         return tsr__fail(c->err, TSR_ERR_PARSE, "\"%s\": expected %s at \"%s\"", c->text, what,
                          c->p);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mesh_text.c - the text forms of a mesh, "data=2,model=4" and "2x4", and of some of its dims. */
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "mesh/mesh_shape.h"
 
 static const char FORM[] = "a mesh is written like 2x4 or data=2,model=4";
@@ -14,9 +14,9 @@ static tsr_status parse_name(const char *text, const char **p, char *name, tsr_e
 {
     size_t n = 0;
 
-    while (isalnum((unsigned char)(*p)[n]) || (*p)[n] == '_')
+    while (tsr__is_word((*p)[n]))
         n++;
-    if (n == 0 || (*p)[n] != '=' || isdigit((unsigned char)**p)) /* numbers name dims by place */
+    if (n == 0 || (*p)[n] != '=' || tsr__is_digit(**p)) /* numbers name dims by place */
         return tsr__fail(err, TSR_ERR_PARSE, "mesh \"%s\": expected name=size at \"%s\"; %s", text,
                          *p, FORM);
     if (n >= TSR_NAME_LEN)
@@ -33,10 +33,10 @@ static tsr_status parse_size(const char *text, const char **p, int *size, tsr_er
     char *end;
     long long value;
 
-    if (!isdigit((unsigned char)(*p)[**p == '-']))
+    if (!tsr__is_digit((*p)[**p == '-']))
         return tsr__fail(err, TSR_ERR_PARSE, "mesh \"%s\": expected a size at \"%s\"; %s", text, *p,
                          FORM);
-    value = strtoll(*p, &end, 10);
+    value = tsr__parse_i64(*p, &end);
     if (value < 1 || value > INT_MAX)
         return tsr__fail(err, TSR_ERR_MESH,
                          "mesh \"%s\": a mesh dim has size %.*s, expected 1 to %d", text,

@@ -4,13 +4,13 @@
    texts; names are looked up when planning only. Of a `number` planning sees how it compares with 0
    and 1, and whether it is whole, no more: a learning rate that changes with every step is the same
    call. Of a `seed` it sees nothing. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "kernel/random.h"
 #include "op/op.h"
 
@@ -92,10 +92,10 @@ static bool are_choices(const declared *d)
     size_t n = 0;
 
     for (int i = 0; next_choice(d, &p, &n); i++) {
-        if (n == 0 || !islower((unsigned char)p[0]) || find_choice(d, p, n) != i)
+        if (n == 0 || !tsr__is_lower(p[0]) || find_choice(d, p, n) != i)
             return false;
         for (size_t k = 0; k < n; k++)
-            if (!islower((unsigned char)p[k]) && !isdigit((unsigned char)p[k]) && p[k] != '_')
+            if (!tsr__is_lower(p[k]) && !tsr__is_digit(p[k]) && p[k] != '_')
                 return false;
     }
     return true;
@@ -167,8 +167,8 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
     }
     if (is_type(d, "seed")) { /* 64 bits, negative numbers too */
         char *end;
-        value =
-            tsr__seed(*text == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10));
+        value = tsr__seed(*text == '-' ? (uint64_t)tsr__parse_i64(text, &end)
+                                       : tsr__parse_u64(text, &end));
         if (n == 0 || end != stop)
             return wrong_value(op, d, text, n, err);
         *out = value;
@@ -189,9 +189,9 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
         if (!is_type(d, "ints") && value.n == 1)
             return wrong_value(op, d, text, n, err);
         if (is_type(d, "float") || is_type(d, "number"))
-            value.f = strtod(p, &end);
+            value.f = tsr__parse_double(p, &end);
         else
-            value.i[value.n] = strtoll(p, &end, 10);
+            value.i[value.n] = tsr__parse_i64(p, &end);
         if (end == p || end > stop || (end < stop && *end != ',' && *end != '/'))
             return wrong_value(op, d, text, n, err);
         value.n++;

@@ -2,9 +2,9 @@
 /* axes.c - from "mk,kn,n->mn" to rules for one mesh dim. Every axis can be sharded where it stands;
    an axis that the output lacks is reduced, and then terms of the op that do not have it must be
    partial, or they would be added once per rank. */
-#include <ctype.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "op/linear.h"
 #include "op/schema.h"
 
@@ -33,7 +33,7 @@ static tsr_status read_tensor(axes_table *t, const char *text, size_t n, int ten
     int letters = 0, dim;
 
     for (size_t i = leading ? 3 : 0; i < n; i++)
-        letters += islower((unsigned char)text[i]) != 0;
+        letters += tsr__is_lower(text[i]);
     if (shape->ndim < letters || (!leading && shape->ndim != letters)) {
         char have[TSR_TEXT_LEN];
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: a shape of %s%d dims is expected, not %s",
@@ -153,8 +153,7 @@ static bool is_tensor_text(const char *p, size_t n)
     size_t i = n >= 3 && strncmp(p, "...", 3) == 0 ? 3 : 0;
 
     for (; i < n; i++)
-        if (!islower((unsigned char)p[i]) &&
-            !(p[i] == '!' && i > 0 && islower((unsigned char)p[i - 1])))
+        if (!tsr__is_lower(p[i]) && !(p[i] == '!' && i > 0 && tsr__is_lower(p[i - 1])))
             return false;
     return true;
 }
@@ -173,7 +172,7 @@ tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err)
             return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\": cannot read \"%.*s\"", op->name,
                              op->axes, (int)n, p);
         for (size_t i = 0; i < n && p > arrow; i++)
-            if (islower((unsigned char)p[i]) && strchr(op->axes, p[i]) > arrow)
+            if (tsr__is_lower(p[i]) && strchr(op->axes, p[i]) > arrow)
                 return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\": axis %c occurs in no input",
                                  op->name, op->axes, p[i]);
         p += n;
@@ -202,7 +201,7 @@ tsr_status tsr__axes_rules(const tsr_schema *schema, const char *axes, tsr_rules
     for (int axis = AXES - 1; axis >= LETTERS; axis--)
         TSR_TRY(axis_rules(&t, axis, out, err));
     for (const char *p = axes; *p; p++)
-        if (islower((unsigned char)*p) && strchr(axes, *p) == p)
+        if (tsr__is_lower(*p) && strchr(axes, *p) == p)
             TSR_TRY(axis_rules(&t, *p - 'a', out, err));
 done:
     return st;

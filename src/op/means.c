@@ -4,10 +4,10 @@
    checked, and by schema.c; dispatch/composed.c runs the steps. */
 #include "op/means.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "op/schema.h"
 
 /* ---- reading ---- */
@@ -44,9 +44,9 @@ static size_t word_length(const char *p)
 {
     size_t n = 0;
 
-    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+    while (tsr__is_word(p[n]))
         n++;
-    return isalpha((unsigned char)p[0]) ? n : 0;
+    return tsr__is_letter(p[0]) ? n : 0;
 }
 
 static tsr_status unreadable(const reader *r, const char *at)

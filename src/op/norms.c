@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "kernel/norm.h"
 #include "layout/layout.h"
 #include "layout/runs.h"
@@ -554,7 +555,7 @@ static tsr_status compose_instance_norm(tsr_tensor *const *in, int n_in, const t
 
     TSR_TRY(check_instances(x, err));
     snprintf(groups, sizeof groups, "groups=%" PRId64, x->shape.size[1]);
-    snprintf(eps, sizeof eps, "eps=%.17g", attrs->value[0].f);
+    tsr__format(eps, sizeof eps, "eps=%.17g", attrs->value[0].f);
     TSR_TRY(tsr_op_run_all(tsr_tensor_mesh(in[0]), "group_norm", in, n_in, given, 2, out));
 done:
     return st;

@@ -2,12 +2,12 @@
 /* op_case.c - reads and writes the cases of a row. */
 #include "op/op_case.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "op/schema.h"
 
 static bool is_attr(const char *word)
@@ -48,8 +48,8 @@ static tsr_range read_range(const char *word)
     if (word[at] == '+')
         return (tsr_range){.kind = TSR_RANGE_POSITIVE, .limit = n == 1 ? 0 : -1};
     r.kind = word[at] == '<' ? TSR_RANGE_BELOW : TSR_RANGE_OFFSETS;
-    r.limit = strtoll(word + at + 1, &end, 10);
-    if (end != word + at + n || !isdigit((unsigned char)word[at + 1]))
+    r.limit = tsr__parse_i64(word + at + 1, &end);
+    if (end != word + at + n || !tsr__is_digit(word[at + 1]))
         r.limit = -1;
     return r;
 }
@@ -172,7 +172,7 @@ static void append(char *buf, size_t n, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    vsnprintf(buf + used, n - used, format, list);
+    tsr__vformat(buf + used, n - used, format, list);
     va_end(list);
 }
 

@@ -2,9 +2,9 @@
 /* row_check.c - does a row contradict itself? All that can be seen without data: texts, which
    functions are there, and its rules on its own cases. Called when an op is registered, and before
    it is validated. Whether its rules are right is validate's business. */
-#include <ctype.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "op/linear.h"
 #include "op/means.h"
 #include "op/op_case.h"
@@ -15,7 +15,7 @@ static size_t name_length(const char *p)
 {
     size_t n = 0;
 
-    while (islower((unsigned char)p[n]) || (n > 0 && (isdigit((unsigned char)p[n]) || p[n] == '_')))
+    while (tsr__is_lower(p[n]) || (n > 0 && (tsr__is_digit(p[n]) || p[n] == '_')))
         n++;
     return n;
 }

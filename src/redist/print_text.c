@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { DIGITS = 4, COLUMNS = 75, WORD_LEN = 48 };
 
 tsr_status tsr__print_add(tsr_print_text *text, const char *word, tsr_error *err)
@@ -45,8 +47,8 @@ static double shortest(tsr_dtype dtype, double x)
     if (dtype != TSR_F16 && dtype != TSR_BF16)
         return x;
     for (int digits = 1; digits <= 5; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        y = strtod(text, NULL);
+        tsr__format(text, sizeof text, "%.*g", digits, x);
+        y = tsr__parse_double(text, NULL);
         if ((dtype == TSR_F16 ? tsr__f16_to_f32(tsr__f64_to_f16(y))
                               : tsr__bf16_to_f32(tsr__f64_to_bf16(y))) == (float)x)
             return y;
@@ -61,7 +63,7 @@ static int digits_of(double x, bool exponents)
     char *point;
     int n = DIGITS;
 
-    snprintf(text, sizeof text, exponents ? "%.*e" : "%.*f", DIGITS, x);
+    tsr__format(text, sizeof text, exponents ? "%.*e" : "%.*f", DIGITS, x);
     point = strchr(text, '.');
     while (n > 0 && point[n] == '0')
         n--;
@@ -82,7 +84,8 @@ static void float_word(const style *s, double x, char word[WORD_LEN])
         return;
     }
     if (s->exponents) {
-        int n = snprintf(word, WORD_LEN, "%#.*e", s->digits, x), missing = s->power - powers(word);
+        int n = tsr__format(word, WORD_LEN, "%#.*e", s->digits, x),
+            missing = s->power - powers(word);
         char *end = word + n - powers(word);
         if (missing > 0) {
             memmove(end + missing, end, strlen(end) + 1);
@@ -90,7 +93,7 @@ static void float_word(const style *s, double x, char word[WORD_LEN])
         }
         return;
     }
-    snprintf(word, WORD_LEN, "%#.*f", s->digits, shortest(s->dtype, x));
+    tsr__format(word, WORD_LEN, "%#.*f", s->digits, shortest(s->dtype, x));
     /* blanks instead of zeros at the end, so that points are aligned */
     for (char *p = word + strlen(word); p > word && p[-1] == '0'; p--)
         p[-1] = ' ';

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/text.h"
 #include "op/local_call.h"
 #include "op/op_case.h"
 #include "op/schema.h"
@@ -345,8 +346,8 @@ const char *tsr__trial_element_text(const tsr_trial *t, int k, const void *x, in
                  "element %s is %" PRIu64 ", not %" PRIu64 " (modulo 2^61 - 1)", index,
                  ((const uint64_t *)x)[i], ((const uint64_t *)t->result[k])[i]);
     else
-        snprintf(buf + used, n - used, "element %s is %.15g, not %.15g", index,
-                 tsr__get(dtype, x, i), tsr__get(dtype, t->result[k], i));
+        tsr__format(buf + used, n - used, "element %s is %.15g, not %.15g", index,
+                    tsr__get(dtype, x, i), tsr__get(dtype, t->result[k], i));
     return buf;
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/text.h"
+
 void tsr__flaw_add(tsr_validation *report, tsr_flaw_kind kind, const char *line, const char *format,
                    ...)
 {
@@ -21,7 +23,7 @@ void tsr__flaw_add(tsr_validation *report, tsr_flaw_kind kind, const char *line,
     flaw->kind = kind;
     snprintf(flaw->line, sizeof flaw->line, "%s", line);
     va_start(list, format);
-    vsnprintf(flaw->text, sizeof flaw->text, format, list);
+    tsr__vformat(flaw->text, sizeof flaw->text, format, list);
     va_end(list);
 }
 

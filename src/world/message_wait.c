@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/text.h"
 
 enum {
     YIELD_EVERY = 8, /* idle polls; MPI may yield in each of them, and twice is too often */
@@ -67,8 +68,9 @@ void tsr__message_break(tsr_msg_world *w, tsr_status code, const char *format, .
     va_list args;
 
     va_start(args, format);
-    vsnprintf(err.text, sizeof err.text, format, args);
+    tsr__vformat(err.text, sizeof err.text, format, args);
     va_end(args);
+    tsr__escape(err.text, sizeof err.text);
     tsr__message_poison(&w->base, &err);
 }
 

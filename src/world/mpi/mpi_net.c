@@ -119,8 +119,8 @@ static tsr_status net_open(tsr_net_open *io)
     net->pid = getpid();
     for (int i = 0; i < 2; i++) {
         if (dup_world(io->timeout_ms, &net->comm[i]) != MPI_SUCCESS) {
-            snprintf(io->text, sizeof io->text, "not all MPI ranks joined the world within %g s",
-                     1e-3 * io->timeout_ms);
+            snprintf(io->text, sizeof io->text, "not all MPI ranks joined the world within %d ms",
+                     io->timeout_ms);
             return TSR_ERR_TIMEOUT;
         }
     }
