@@ -9,6 +9,7 @@
 
 #include "dispatch/context.h"
 #include "harness.h"
+#include "io/new_file.h"
 
 enum { MAX_RANKS = 16 };
 
@@ -125,6 +126,109 @@ static void a_full_disk_leaves_the_old_file(void **state)
     assert_int_equal(files_in(p->folder), 1);
 }
 
+/* ---- what a save replaces ---- */
+
+static mode_t mode_of(const char *path)
+{
+    struct stat info;
+
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_mode & 07777;
+}
+
+static void the_mode_stays(void **state)
+{
+    static const mode_t modes[] = {0600, 0640, 0444};
+    place *p = *state;
+    const mode_t mask = umask(027);
+
+    save_a_file(p, "f32[5]@[S(0),R]");
+    assert_int_equal(mode_of(p->path), 0640);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(chmod(p->path, modes[i]), 0);
+        save_a_file(p, "f32[6]@[S(0),R]");
+        assert_int_equal(mode_of(p->path), modes[i]);
+    }
+    umask(mask);
+}
+
+/* A link stays a link; the file it leads to is replaced, or made. */
+static void links_are_followed(void **state)
+{
+    place *p = *state;
+    char folder[48], file[64], link[64];
+    struct stat info;
+
+    snprintf(folder, sizeof folder, "%s/d", p->folder);
+    snprintf(file, sizeof file, "%s/d/y.npy", p->folder);
+    snprintf(link, sizeof link, "%s/d/l.npy", p->folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(symlink("d/l.npy", p->path), 0);
+    assert_int_equal(symlink(file, link), 0);
+    for (int size = 5; size < 7; size++) {
+        save_a_file(p, size == 5 ? "f32[5]@[S(0),R]" : "f32[6]@[S(0),R]");
+        assert_int_equal(lstat(p->path, &info), 0);
+        assert_true(S_ISLNK(info.st_mode));
+        assert_int_equal(lstat(file, &info), 0);
+        assert_true(S_ISREG(info.st_mode));
+        assert_int_equal(info.st_size, 128 + 4 * size);
+        assert_int_equal(files_in(folder), 2);
+    }
+    unlink(file);
+    unlink(link);
+    rmdir(folder);
+}
+
+static void links_in_a_circle_are_an_error(void **state)
+{
+    place *p = *state;
+    trial t = {.path = p->path, .saves = true};
+
+    assert_int_equal(symlink("x.npy", p->path), 0);
+    expect_error(&t, TSR_ERR_IO, "cannot follow the link");
+}
+
+static void touch(const char *folder, const char *name)
+{
+    char path[96];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+/* A job that was killed leaves its temporary file, the next save to the same path removes it; a
+   save under way, and files that only look alike, are left alone. */
+static void abandoned_files_are_removed(void **state)
+{
+    static const char *const others[] = {"x.npy.tmp.12", "x.npy.tmp.12.a", "y.npy.tmp.12.0",
+                                         "x.npy.tmp.12.0.1"};
+    place *p = *state;
+    tsr_new_file busy;
+    tsr_error err = {0};
+    char path[96];
+
+    touch(p->folder, "x.npy.tmp.12345.0");
+    touch(p->folder, "x.npy.tmp.1.17");
+    for (int i = 0; i < 4; i++)
+        touch(p->folder, others[i]);
+    assert_int_equal(tsr__new_file_open(&busy, p->path, &err), TSR_OK);
+    assert_int_equal(files_in(p->folder), 5);
+    close(busy.fd); /* written, but not yet renamed */
+    busy.fd = -1;
+    save_a_file(p, "f32[5]@[S(0),R]");
+    assert_int_equal(access(busy.temporary, F_OK), 0);
+    assert_int_equal(tsr__new_file_replace(&busy, &err), TSR_OK);
+    tsr__new_file_close(&busy);
+    assert_int_equal(files_in(p->folder), 5);
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", p->folder, others[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
 /* ---- faults ---- */
 
 static tsr_status fault_job(tsr_mesh *mesh, void *arg)
@@ -186,6 +290,10 @@ int main(void)
         TEST(load_errors_are_equal),
         TEST(save_errors_are_equal),
         TEST(a_full_disk_leaves_the_old_file),
+        TEST(the_mode_stays),
+        TEST(links_are_followed),
+        TEST(links_in_a_circle_are_an_error),
+        TEST(abandoned_files_are_removed),
         TEST(every_allocation_may_fail),
         TEST(every_call_may_fail),
     };
