@@ -107,6 +107,8 @@ static void bad_texts(void **state)
         {"latency=1/2/3/4/5/6/7/8/9", TSR_ERR_PARSE, "nothing expected at \"/9\""},
         {"step=1/2", TSR_ERR_PARSE, "nothing expected at \"/2\""},
         {"=1", TSR_ERR_PARSE, "at \"=1\""},
+        {"latency=1,step=1,latency=2", TSR_ERR_PARSE, "given twice at \"latency=2\""},
+        {"torch:memory=1,memory=1", TSR_ERR_PARSE, "given twice at \"memory=1\""},
         {"file:/no/such/file", TSR_ERR_IO, "/no/such/file: No such file"},
         {"file:/", TSR_ERR_IO, "Is a directory"},
     };
@@ -138,6 +140,42 @@ static void from_a_file(void **state)
         fputs("latency=2e-6\n", file);
     fclose(file);
     assert_int_equal(tsr_cost_parse(text, &cost, NULL), TSR_ERR_FORMAT);
+    unlink(name);
+}
+
+/* What is wrong with a file is said by its line: it may be any file, and is not quoted. */
+static void bad_files(void **state)
+{
+    static const struct {
+        const char *text, *sentence;
+        tsr_status code;
+    } bad[] = {
+        {"", "sets no number", TSR_ERR_FORMAT},
+        {"\n\n", "sets no number", TSR_ERR_FORMAT},
+        {"step=1e-7\nsecret:0:99999\n", ", line 2: expected default", TSR_ERR_PARSE},
+        {"step=1\n\nmemory=secret\n", ", line 3: expected a positive number", TSR_ERR_PARSE},
+        {"step=1secret\n", ", line 1: nothing expected", TSR_ERR_PARSE},
+        {"step=1\nstep=1\n", ", line 2: a number is given twice", TSR_ERR_PARSE},
+    };
+    char name[] = "/tmp/tessera_cost_XXXXXX", text[64];
+    int fd = mkstemp(name);
+    tsr_cost cost;
+
+    (void)state;
+    assert_true(fd >= 0);
+    snprintf(text, sizeof text, "file:%s", name);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tsr_error err = {0};
+
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_true(pwrite(fd, bad[i].text, strlen(bad[i].text), 0) >= 0);
+        assert_int_equal(tsr_cost_parse(text, &cost, &err), bad[i].code);
+        if (!strstr(err.text, bad[i].sentence) || strstr(err.text, "secret"))
+            fail_msg("%s", err.text);
+    }
+    assert_int_equal(pwrite(fd, "step=1\n\0x", 9, 0), 9);
+    assert_int_equal(tsr_cost_parse(text, &cost, NULL), TSR_ERR_FORMAT);
+    close(fd);
     unlink(name);
 }
 
@@ -224,9 +262,9 @@ static void equality(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_forms),    cmocka_unit_test(bad_texts),
-        cmocka_unit_test(from_a_file),   cmocka_unit_test(prices),
-        cmocka_unit_test(random_prices), cmocka_unit_test(equality),
+        cmocka_unit_test(text_forms), cmocka_unit_test(bad_texts), cmocka_unit_test(from_a_file),
+        cmocka_unit_test(bad_files),  cmocka_unit_test(prices),    cmocka_unit_test(random_prices),
+        cmocka_unit_test(equality),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,7 +198,7 @@ refused "gz file $images is corrupt near byte"
 cp "$scratch/good" "$images"
 spoiled "$images" 'is truncated: u8[2000,28,28] needs 1568000 bytes after the header, but there are' \
     head -c 1000000
-spoiled "$images" "$images is not an IDX file: it begins with bytes 00 08, not 00 00" tail -c +2
+spoiled "$images" "$images is not an IDX file: its first two bytes are not 0" tail -c +2
 spoiled "$labels" "of $labels has label 11, which is not one of the 10 classes" tr '\5' '\13'
 rm "$labels"
 refused "cannot open $labels"

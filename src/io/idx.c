@@ -74,8 +74,7 @@ static tsr_status read_header(tsr_gz *gz, const char *path, tsr_idx *idx, tsr_er
     TSR_TRY(take(gz, path, 0, start, START, err));
     if (start[0] != 0 || start[1] != 0)
         TSR_TRY(tsr__fail(err, TSR_ERR_FORMAT,
-                          "%s is not an IDX file: it begins with bytes %02x %02x, not 00 00", path,
-                          start[0], start[1]));
+                          "%s is not an IDX file: its first two bytes are not 0", path));
     TSR_TRY(find_dtype(path, start[2], &idx->dtype, err));
     if (start[3] < 1 || start[3] > TSR_MAX_DIM)
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "IDX file %s has %d dims, not 1 to %d", path,

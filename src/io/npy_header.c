@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "layout/spec.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -70,7 +71,7 @@ tsr_status tsr__npy_prefix(const char *path, const unsigned char *bytes, size_t 
 
 typedef struct cursor {
     const char *path;
-    const char *p, *end;
+    const char *text, *p, *end;
     tsr_error *err;
 } cursor;
 
@@ -80,23 +81,11 @@ static void skip_blanks(cursor *c)
         c->p++;
 }
 
-/* What stands here, for messages: files may hold anything, messages only what prints. */
-static const char *here(const cursor *c, char word[WORD_LEN])
+/* Says where, not what stands there: messages do not quote files. */
+static tsr_status unexpected(const cursor *c, const char *expected)
 {
-    int n = 0;
-
-    for (const char *p = c->p; p < c->end && n < WORD_LEN - 1; p++)
-        word[n++] = *p >= ' ' && *p <= '~' ? *p : '?';
-    word[n] = 0;
-    return word;
-}
-
-static tsr_status unexpected(cursor *c, const char *expected)
-{
-    char word[WORD_LEN];
-
-    return tsr__fail(c->err, TSR_ERR_FORMAT, "npy file %s: header: expected %s at \"%s\"", c->path,
-                     expected, here(c, word));
+    return tsr__fail(c->err, TSR_ERR_FORMAT, "npy file %s: header: expected %s at byte %td",
+                     c->path, expected, c->p - c->text);
 }
 
 static bool accept(cursor *c, const char *word)
@@ -144,22 +133,18 @@ static tsr_status string(cursor *c, const char *what, char word[WORD_LEN])
 static tsr_status size_of_dim(cursor *c, int64_t *out)
 {
     int64_t value = 0;
-    char word[WORD_LEN];
     cursor start;
 
     skip_blanks(c);
     start = *c;
-    if (accept(c, "-"))
-        return tsr__fail(c->err, TSR_ERR_FORMAT, "npy file %s: header: negative size at \"%s\"",
-                         c->path, here(&start, word));
-    if (c->p == c->end || *c->p < '0' || *c->p > '9')
+    if (c->p < c->end && *c->p == '-')
+        return unexpected(c, "a size that is not negative");
+    if (c->p == c->end || !tsr__is_digit(*c->p))
         return unexpected(c, "a size");
-    for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++)
+    for (; c->p < c->end && tsr__is_digit(*c->p); c->p++)
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, *c->p - '0', &value))
-            return tsr__fail(c->err, TSR_ERR_FORMAT,
-                             "npy file %s: header: a size beyond 2^63 at \"%s\"", c->path,
-                             here(&start, word));
+            return unexpected(&start, "a size below 2^63");
     if (c->p < c->end && *c->p == 'L') /* as Python 2 wrote them */
         c->p++;
     *out = value;
@@ -167,6 +152,12 @@ static tsr_status size_of_dim(cursor *c, int64_t *out)
 }
 
 /* ---- the values ---- */
+
+/* "c16" without its byte order: nothing else of a file is quoted. */
+static bool is_type_code(const char *name)
+{
+    return tsr__is_letter(name[0]) && strspn(name + 1, "0123456789") == strlen(name + 1);
+}
 
 static tsr_status type(cursor *c, tsr_dtype *out)
 {
@@ -193,8 +184,9 @@ static tsr_status type(cursor *c, tsr_dtype *out)
         return TSR_OK;
     }
     return tsr__fail(c->err, TSR_ERR_DTYPE,
-                     "npy file %s: type '%s' is not among <f4 <f8 <f2 <V2 <i4 <i8 |u1 |b1", c->path,
-                     word);
+                     "npy file %s: %s%s%s is not among <f4 <f8 <f2 <V2 <i4 <i8 |u1 |b1", c->path,
+                     is_type_code(name) ? "type '" : "its type", is_type_code(name) ? word : "",
+                     is_type_code(name) ? "'" : "");
 done:
     return st;
 }
@@ -249,9 +241,12 @@ static tsr_status dict(cursor *c, tsr_npy *npy)
         TSR_TRY(string(c, "a key", word));
         while (k < 3 && strcmp(word, key[k]) != 0)
             k++;
-        if (k == 3 || seen[k])
-            return tsr__fail(c->err, TSR_ERR_FORMAT, "npy file %s: header: %s key '%s'", c->path,
-                             k == 3 ? "unknown" : "repeated", word);
+        if (k == 3)
+            return tsr__fail(c->err, TSR_ERR_FORMAT, "npy file %s: header: unknown key at byte %td",
+                             c->path, c->p - c->text - (ptrdiff_t)strlen(word) - 2);
+        if (seen[k])
+            return tsr__fail(c->err, TSR_ERR_FORMAT, "npy file %s: header: repeated key '%s'",
+                             c->path, key[k]);
         seen[k] = true;
         TSR_TRY(expect(c, ":"));
         TSR_TRY(k == 0 ? type(c, &npy->dtype) : k == 1 ? order(c) : shape(c, &npy->shape));
@@ -299,7 +294,7 @@ static tsr_status check_size(const char *path, const tsr_npy *npy, int64_t file,
 tsr_status tsr__npy_text(const char *path, const char *text, size_t n, int64_t data, int64_t file,
                          tsr_npy *out, tsr_error *err)
 {
-    cursor c = {.path = path, .p = text, .end = text + n, .err = err};
+    cursor c = {.path = path, .text = text, .p = text, .end = text + n, .err = err};
     tsr_npy npy = {.data = data};
     tsr_status st;
 

@@ -121,9 +121,28 @@ double tsr__move_seconds(const tsr_cost *cost, const tsr_move *move)
 
 /* ---- text form ---- */
 
+/* Assignments, and where they are from. */
+typedef struct source {
+    const char *name; /* the whole text, or the path of a file */
+    const char *text; /* the file's; NULL: not from a file */
+    tsr_error *err;
+} source;
+
+/* Quotes what the user wrote; of a file it gives the line, for messages do not quote files. */
+static tsr_status wrong(const source *s, const char *at, const char *what)
+{
+    int line = 1;
+
+    if (!s->text)
+        return tsr__fail(s->err, TSR_ERR_PARSE, "cost \"%s\": %s at \"%s\"", s->name, what, at);
+    for (const char *p = s->text; p < at; p++)
+        line += *p == '\n';
+    return tsr__fail(s->err, TSR_ERR_PARSE, "cost file %s, line %d: %s", s->name, line, what);
+}
+
 /* "2e-6/1e-5": one value per mesh dim, the last one for all further dims */
-static tsr_status numbers(const char *text, const char *p, size_t n, bool inverse, double *out,
-                          int count, tsr_error *err)
+static tsr_status numbers(const source *s, const char *p, size_t n, bool inverse, double *out,
+                          int count)
 {
     const char *stop = p + n;
     int i = 0;
@@ -134,8 +153,7 @@ static tsr_status numbers(const char *text, const char *p, size_t n, bool invers
         if (inverse)
             value = 1 / value;
         if (end == p || end > stop || !(value >= 0) || isinf(value))
-            return tsr__fail(err, TSR_ERR_PARSE,
-                             "cost \"%s\": expected a positive number at \"%s\"", text, p);
+            return wrong(s, p, "expected a positive number");
         out[i++] = value;
         p = end;
         if (p == stop || *p != '/' || i == count)
@@ -143,13 +161,13 @@ static tsr_status numbers(const char *text, const char *p, size_t n, bool invers
         p++;
     }
     if (p != stop)
-        return tsr__fail(err, TSR_ERR_PARSE, "cost \"%s\": nothing expected at \"%s\"", text, p);
+        return wrong(s, p, "nothing expected");
     for (; i < count; i++)
         out[i] = out[i - 1];
     return TSR_OK;
 }
 
-static tsr_status assignments(const char *text, const char *p, tsr_cost *cost, tsr_error *err)
+static tsr_status assignments(const source *s, const char *p, tsr_cost *cost)
 {
     const struct {
         const char *name;
@@ -163,6 +181,7 @@ static tsr_status assignments(const char *text, const char *p, tsr_cost *cost, t
         {"shuffle", &cost->per_shuffle, 1, false},
         {"memory", &cost->memory, 1, true},
     };
+    bool seen[sizeof known / sizeof known[0]] = {false};
     tsr_status st = TSR_OK;
 
     while (*p) {
@@ -171,12 +190,14 @@ static tsr_status assignments(const char *text, const char *p, tsr_cost *cost, t
             if (strlen(known[i].name) == n && strncmp(known[i].name, p, n) == 0 && p[n] == '=')
                 break;
         if (i == sizeof known / sizeof known[0])
-            return tsr__fail(err, TSR_ERR_PARSE,
-                             "cost \"%s\": expected default, torch, random:SEED, file:PATH, or "
-                             "latency=, bandwidth=, step=, shuffle=, memory= at \"%s\"",
-                             text, p);
-        TSR_TRY(numbers(text, p + n + 1, value - n - 1, known[i].inverse, known[i].to,
-                        known[i].count, err));
+            return wrong(s, p,
+                         "expected default, torch, random:SEED, file:PATH, or latency=, "
+                         "bandwidth=, step=, shuffle=, memory=");
+        if (seen[i])
+            return wrong(s, p, "a number is given twice");
+        seen[i] = true;
+        TSR_TRY(
+            numbers(s, p + n + 1, value - n - 1, known[i].inverse, known[i].to, known[i].count));
         p += value;
         while (*p == ',' || *p == '\n')
             p++;
@@ -202,7 +223,11 @@ static tsr_status from_file(const char *path, tsr_cost *cost, tsr_error *err)
     if (n == sizeof text)
         return tsr__fail(err, TSR_ERR_FORMAT, "cost file %s is longer than %zu bytes", path, n - 1);
     text[n] = 0;
-    return assignments(path, text, cost, err);
+    if (strlen(text) != n)
+        return tsr__fail(err, TSR_ERR_FORMAT, "cost file %s is not a text", path);
+    if (strspn(text, ",\n") == n)
+        return tsr__fail(err, TSR_ERR_FORMAT, "cost file %s sets no number", path);
+    return assignments(&(source){path, text, err}, text, cost);
 }
 
 static tsr_status parse_numbers(const char *text, tsr_cost *out, tsr_error *err)
@@ -213,7 +238,7 @@ static tsr_status parse_numbers(const char *text, tsr_cost *out, tsr_error *err)
 
     if (strncmp(text, "torch", 5) == 0 && (!text[5] || text[5] == ':')) {
         cost = cost_torch();
-        TSR_TRY(assignments(text, text + 5 + (text[5] == ':'), &cost, err));
+        TSR_TRY(assignments(&(source){text, NULL, err}, text + 5 + (text[5] == ':'), &cost));
     } else if (strncmp(text, "random:", 7) == 0) {
         cost.randomise = true;
         errno = 0;
@@ -224,7 +249,7 @@ static tsr_status parse_numbers(const char *text, tsr_cost *out, tsr_error *err)
     } else if (strncmp(text, "file:", 5) == 0) {
         TSR_TRY(from_file(text + 5, &cost, err));
     } else if (strcmp(text, "default") != 0) {
-        TSR_TRY(assignments(text, text, &cost, err));
+        TSR_TRY(assignments(&(source){text, NULL, err}, text, &cost));
     }
     *out = cost;
 done:
