@@ -15,7 +15,9 @@ const char *cli_bytes(double bytes, char buf[CLI_TEXT])
         bytes /= 1024;
         i++;
     }
-    if (i == 0 || (bytes < 1024 && bytes == (double)(int)bytes))
+    if (bytes >= 1e6)
+        snprintf(buf, CLI_TEXT, "%.3g %s", bytes, unit[i]);
+    else if (i == 0 || (bytes < 1024 && bytes == (double)(int)bytes))
         snprintf(buf, CLI_TEXT, "%.0f %s", bytes, unit[i]);
     else
         snprintf(buf, CLI_TEXT, "%.*f %s", bytes < 10 ? 2 : 1, bytes, unit[i]);
@@ -33,6 +35,8 @@ const char *cli_seconds(double seconds, char buf[CLI_TEXT])
     }
     if (seconds == 0)
         snprintf(buf, CLI_TEXT, "0");
+    else if (seconds >= 1e6)
+        snprintf(buf, CLI_TEXT, "%.3g s", seconds);
     else
         snprintf(buf, CLI_TEXT, "%.*f %s",
                  seconds < 10    ? 2

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tessera_ops.h>
@@ -21,10 +22,30 @@ typedef struct tables_problem {
     tsr_table_load *loads;
     tsr_tables_opts opts;
     tsr_cost cost;
-    char text[FILE_MOST]; /* of a file */
+    const char *path; /* of the file that is being read; NULL: none */
+    int word;         /* of that file, from 1 on */
+    char text[FILE_MOST];
 } tables_problem;
 
 /* ---- reading ---- */
+
+/* Quotes what the user wrote; of a file it gives the place, for messages do not quote files. */
+static int wrong(const tables_problem *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int wrong(const tables_problem *p, const char *format, ...)
+{
+    char line[TSR_TEXT_LEN];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (!p->path)
+        return cli_bad("tables: %s", line);
+    return cli_bad("tables: word %d of %.200s is neither a table, "
+                   "NAME:ROWSxCOLUMNS:DTYPE:LOOKUPS:LENGTH[:POOLING], nor a setting",
+                   p->word, p->path);
+}
 
 static bool read_dtype(const char *text, tsr_dtype *out)
 {
@@ -58,13 +79,11 @@ static int read_table(tables_problem *p, const char *word)
     if (sscanf(word, "%31[^:]:%18" SCNd64 "x%18" SCNd64 ":%15[^:]:%18" SCNd64 ":%lf%n", name,
                &f.rows, &f.columns, dtype, &f.lookups, &f.length, &used) != 6 ||
         (word[used] && (sscanf(word + used, ":%15s%n", pooling, &more) != 1 || word[used + more])))
-        return cli_bad("tables: \"%.60s\" is not NAME:ROWSxCOLUMNS:DTYPE:LOOKUPS:LENGTH[:POOLING]",
-                       word);
+        return wrong(p, "\"%.60s\" is not NAME:ROWSxCOLUMNS:DTYPE:LOOKUPS:LENGTH[:POOLING]", word);
     if (!read_dtype(dtype, &f.dtype))
-        return cli_bad("tables: \"%.60s\": there is no dtype \"%s\"", word, dtype);
+        return wrong(p, "\"%.60s\": there is no dtype \"%s\"", word, dtype);
     if (!read_pooling(pooling, &f.pooling))
-        return cli_bad("tables: \"%.60s\": pooling is sum, mean, max or none, not \"%s\"", word,
-                       pooling);
+        return wrong(p, "\"%.60s\": pooling is sum, mean, max or none, not \"%s\"", word, pooling);
     snprintf(p->name[p->n], sizeof p->name[p->n], "%s", name);
     p->facts[p->n++] = f;
     return CLI_OK;
@@ -78,33 +97,32 @@ static int read_setting(tables_problem *p, const char *word)
 
     if (strncmp(word, "mesh=", 5) == 0) {
         if (tsr_mesh_parse(value, &mesh, &err) != TSR_OK)
-            return cli_error(&err);
+            return wrong(p, "%.400s", err.text);
         if (mesh.ndim != 1)
-            return cli_bad("tables: mesh=%.40s: tables are placed along one mesh dim", value);
+            return wrong(p, "mesh=%.40s: tables are placed along one mesh dim", value);
         p->opts.ranks = cli_mesh_size(&mesh);
     } else if (strncmp(word, "memory=", 7) == 0) {
         if (!cli_bytes_parse(value, strlen(value), &p->opts.memory) || p->opts.memory == 0)
-            return cli_bad("tables: memory=%.40s is not a number of bytes, 1GiB say", value);
+            return wrong(p, "memory=%.40s is not a number of bytes, 1GiB say", value);
     } else if (strncmp(word, "cost=", 5) == 0) {
         if (tsr_cost_parse(value, &p->cost, &err) != TSR_OK)
-            return cli_error(&err);
+            return wrong(p, "%.400s", err.text);
     } else if (strcmp(word, "train=true") == 0 || strcmp(word, "train=false") == 0) {
         p->opts.training = value[0] == 't';
     } else {
-        return cli_bad(
-            "tables: unknown setting \"%.60s\"; there are mesh=, memory=, train=true and "
-            "cost=",
-            word);
+        return wrong(
+            p, "unknown setting \"%.60s\"; there are mesh=, memory=, train=true and cost=", word);
     }
     return CLI_OK;
 }
 
-static int read_words(tables_problem *p, char *text, bool in_file);
+static int read_words(tables_problem *p, char *text);
 
 static int read_file(tables_problem *p, const char *path)
 {
     FILE *file = fopen(path, "r");
     size_t n;
+    int status;
 
     if (!file)
         return cli_bad("tables: \"%.200s\" is neither a table nor a file that can be read", path);
@@ -116,18 +134,22 @@ static int read_file(tables_problem *p, const char *path)
     for (char *at = strchr(p->text, '#'); at; at = strchr(at, '#'))
         while (*at && *at != '\n')
             *at++ = ' ';
-    return read_words(p, p->text, true);
+    p->path = path;
+    p->word = 1;
+    status = read_words(p, p->text);
+    p->path = NULL;
+    return status;
 }
 
-static int read_words(tables_problem *p, char *text, bool in_file)
+static int read_words(tables_problem *p, char *text)
 {
     char *rest = text, *word;
     int status = CLI_OK;
 
-    while (status == CLI_OK && (word = strtok_r(rest, " \t\r\n", &rest)))
+    for (; status == CLI_OK && (word = strtok_r(rest, " \t\r\n", &rest)); p->word++)
         if (strchr(word, '='))
             status = read_setting(p, word);
-        else if (in_file || strchr(word, ':'))
+        else if (p->path || strchr(word, ':'))
             status = read_table(p, word);
         else
             status = read_file(p, word);
@@ -228,7 +250,7 @@ static int plan_tables(tables_problem *p, char *text, bool as_json)
     if (tsr_cost_parse("default", &p->cost, &err) != TSR_OK)
         return cli_error(&err);
     p->opts.cost = &p->cost;
-    status = read_words(p, text, false);
+    status = read_words(p, text);
     if (status != CLI_OK)
         return status;
     if (p->n == 0)

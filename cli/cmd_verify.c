@@ -244,9 +244,8 @@ static int run(const cli_args *args, task *t)
 
 int cli_verify(const cli_args *args)
 {
-    const char *spoiled = cli_option_of(args, "spoil");
     problem p;
-    task t = {.p = &p, .spoil = spoiled ? atoi(spoiled) : -1};
+    task t = {.p = &p};
     tsr_redist *plan = NULL;
     tsr_error err = {0};
     int status;
@@ -256,6 +255,8 @@ int cli_verify(const cli_args *args)
     if (cli_option_of(args, "all-placements"))
         return cli_bad("verify: --all-placements is for ops");
     if (!problem_read("verify", PROBLEM_MOVE, args->text, &p) || !cli_world_resolve(&p.world))
+        return CLI_USAGE;
+    if (verify_spoil_rank(args, problem_ranks(&p), &t.spoil) != CLI_OK)
         return CLI_USAGE;
     if (tsr_redist_plan(&p.from, &p.to, &p.cost, (size_t)p.limit, TSR_RIVAL_BEST, &plan, &err) !=
         TSR_OK)

@@ -327,13 +327,13 @@ static int run(const cli_args *args, task *t)
 
 static int verify(const cli_args *args, const op_problem *p)
 {
-    const char *spoiled = cli_option_of(args, "spoil");
     bool all = cli_option_of(args, "all-placements") != NULL;
     op_reference ref;
-    task t = {
-        .p = p, .ref = &ref, .ways = op_placings_of(p, all), .spoil = spoiled ? atoi(spoiled) : -1};
+    task t = {.p = p, .ref = &ref, .ways = op_placings_of(p, all)};
     int status;
 
+    if (verify_spoil_rank(args, problem_ranks(&p->set), &t.spoil) != CLI_OK)
+        return CLI_USAGE;
     if (cli_elsewhere(args, p->set.world, problem_ranks(&p->set), &status))
         return status;
     status = op_reference_make(p, all, &ref);

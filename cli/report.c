@@ -3,6 +3,7 @@
    only the first rank speaks. */
 #include "cli.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@ static void say(const char *format, va_list list)
     char line[4096];
 
     vsnprintf(line, sizeof line, format, list);
+    for (char *p = line; *p; p++) /* words of the user, or of a file, do not steer the terminal */
+        if (iscntrl((unsigned char)*p))
+            *p = '?';
     cli_progress(NULL);
     if (cli_speaks())
         fprintf(stderr, "tessera: %s\n", line);

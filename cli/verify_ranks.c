@@ -14,6 +14,22 @@ int verify_book_open(verify_book *book, int n_ranks, size_t size)
     return book->verdicts ? CLI_OK : cli_failed("out of memory");
 }
 
+int verify_spoil_rank(const cli_args *args, int n_ranks, int *rank)
+{
+    const char *text = cli_option_of(args, "spoil");
+    char *end;
+    long value;
+
+    *rank = -1;
+    if (!text)
+        return CLI_OK;
+    value = strtol(text, &end, 10);
+    if (end == text || *end || value < 0 || value >= n_ranks)
+        return cli_bad("verify: --spoil is \"%s\"; there are ranks 0 to %d", text, n_ranks - 1);
+    *rank = (int)value;
+    return CLI_OK;
+}
+
 void verify_spoil(tsr_tensor *y)
 {
     const tsr_spec *spec = tsr_tensor_spec(y);

@@ -18,6 +18,8 @@ typedef struct verify_book {
 /* Room for the verdicts; gives an exit status. */
 int verify_book_open(verify_book *book, int n_ranks, size_t size);
 
+/* The rank that --spoil names, -1 without it; gives an exit status. */
+int verify_spoil_rank(const cli_args *args, int n_ranks, int *rank);
 /* Change one element of this rank's part, to see that the comparison finds it. */
 void verify_spoil(tsr_tensor *y);
 

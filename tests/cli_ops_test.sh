@@ -246,6 +246,11 @@ run 1 verify 'neg i64[4]/12@[S(0)] mesh=2' --spoil 0
 has 'verify, offsets begin with 0' FAIL 'index [0]: expected 0,'
 run 1 verify 'add f32[8]@[S(0)] f32[8] mesh=2' --spoil 1
 has 'verify finds a difference' FAIL 'rank 0, index [4]: expected'
+for rank in 2 7 -1 x '' 1x; do
+    bad "--spoil '$rank' of an op" 'there are ranks 0 to 1' verify 'add f32[8]@[S(0)] f32[8] mesh=2' \
+        "--spoil=$rank"
+    bad "--spoil '$rank'" 'there are ranks 0 to 1' verify 'f32[8]@[S(0)] -> [R] mesh=2' "--spoil=$rank"
+done
 run 1 verify 'softmax f32[8,3]@[S(0)] mesh=2' --spoil 1 --all-placements
 has 'verify finds differences in all ways' FAIL '4 fail, first softmax f32[8,3]@[R]' \
     'rank 1, index [0,0]' 'which is not within'
@@ -430,6 +435,11 @@ json 'tables of a file' 'all(r["choice"] == "replicated" for r in o["results"]) 
     o["ranks"][1]["bytes"] == 0' tables "$dir/tables.txt" mesh=2
 json 'training moves gradients' 'o["training"] and o["results"][0]["choice"] != "replicated"' \
     tables "$three" mesh=2 train=true cost=latency=1e-6,bandwidth=1e9
+bad 'tables at infinite prices' 'too large for a number' tables a:10x8:f32:64:inf mesh=4
+bad 'a cost beyond all numbers' 'expected at most 1e100' tables "$three" mesh=4 cost=latency=1e308
+printf 'a:10x8:f32:64:4 root:secret:0\n' >"$dir/other.txt"
+bad 'a file is not quoted' "word 2 of $dir/other.txt is neither" tables "$dir/other.txt" mesh=2
+grep -q secret "$dir/err" && fail 'a file is quoted'
 run 1 tables "$three" mesh=4 memory=100MiB
 grep -q '332800160 bytes per rank, 227942560 more than the 104857600' "$dir/err" ||
     fail 'tables that do not fit'

@@ -106,6 +106,8 @@ static void bad_texts(void **state)
         {"latency=1 ", TSR_ERR_PARSE, "nothing expected at \" \""},
         {"latency=1/2/3/4/5/6/7/8/9", TSR_ERR_PARSE, "nothing expected at \"/9\""},
         {"step=1/2", TSR_ERR_PARSE, "nothing expected at \"/2\""},
+        {"latency=1e308", TSR_ERR_PARSE, "expected at most 1e100 at"},
+        {"memory=1e-101", TSR_ERR_PARSE, "expected at least 1e-100 at"},
         {"=1", TSR_ERR_PARSE, "at \"=1\""},
         {"latency=1,step=1,latency=2", TSR_ERR_PARSE, "given twice at \"latency=2\""},
         {"torch:memory=1,memory=1", TSR_ERR_PARSE, "given twice at \"memory=1\""},

@@ -114,11 +114,39 @@ static void memory_is_kept(void **state)
     assert_int_equal(tsr_tables_plan(t, 0, &opts, choice, NULL, &err), TSR_OK);
 }
 
+/* Prices beyond all numbers are refused: no choice would be better than another. */
+static void infinite_prices_are_refused(void **state)
+{
+    static const tsr_table_facts fair = {100, 8, TSR_F32, 64, 4, TSR_POOL_SUM};
+    tsr_table_facts facts[] = {fair, fair, fair};
+    tsr_table_choice choice[3];
+    tsr_cost cost;
+    tsr_tables_opts opts = {.ranks = 4, .cost = &cost};
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(tsr_cost_parse("latency=1e100,bandwidth=1e-100", &cost, &err), TSR_OK);
+    assert_int_equal(tsr_tables_plan(facts, 2, &opts, choice, NULL, &err), TSR_OK);
+    cost.latency[0] = 1e308;
+    assert_int_equal(tsr_tables_plan(facts, 2, &opts, choice, NULL, &err), TSR_ERR_ARG);
+    err = (tsr_error){0};
+    cost.latency[0] = 1e-6;
+    facts[1].length = INFINITY;
+    assert_int_equal(tsr_tables_plan(facts, 2, &opts, choice, NULL, &err), TSR_ERR_ARG);
+    err = (tsr_error){0};
+    facts[1].length = 1;
+    for (int i = 0; i < 3; i++)
+        facts[i].columns = 1, facts[i].rows = INT64_C(1) << 58;
+    assert_int_equal(tsr_tables_plan(facts, 2, &opts, choice, NULL, &err), TSR_OK);
+    assert_int_equal(tsr_tables_plan(facts, 3, &opts, choice, NULL, &err), TSR_ERR_ARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_the_best),
         cmocka_unit_test(memory_is_kept),
+        cmocka_unit_test(infinite_prices_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

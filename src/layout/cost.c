@@ -121,6 +121,10 @@ double tsr__move_seconds(const tsr_cost *cost, const tsr_move *move)
 
 /* ---- text form ---- */
 
+/* Of any number, in seconds: bytes and messages times it, added up, stay finite. An infinite price
+   would mean that something is impossible. */
+static const double MOST = 1e100;
+
 /* Assignments, and where they are from. */
 typedef struct source {
     const char *name; /* the whole text, or the path of a file */
@@ -154,6 +158,8 @@ static tsr_status numbers(const source *s, const char *p, size_t n, bool inverse
             value = 1 / value;
         if (end == p || end > stop || !(value >= 0) || isinf(value))
             return wrong(s, p, "expected a positive number");
+        if (value > MOST)
+            return wrong(s, p, inverse ? "expected at least 1e-100" : "expected at most 1e100");
         out[i++] = value;
         p = end;
         if (p == stop || *p != '/' || i == count)

@@ -197,18 +197,30 @@ static void improve_all(tables *t)
 
 static tsr_status check(const tables *t, tsr_error *err)
 {
+    tables shared = *t;
+    double seconds = 0, bytes = 0; /* not less than any choice takes */
+
     if (t->ranks < 1)
         return tsr__fail(err, TSR_ERR_ARG, "tables: %d ranks", t->ranks);
     for (int i = 0; i < t->n; i++) {
         const tsr_table_facts *f = &t->facts[i];
+        const double size = (double)f->rows * (double)f->columns * (double)tsr_dtype_size(f->dtype);
         if (f->rows < 0 || f->columns < 0 || f->lookups < 0 || !(f->length >= 0) ||
-            tsr_dtype_size(f->dtype) == 0 ||
-            (double)f->rows * (double)f->columns * (double)tsr_dtype_size(f->dtype) > 0x1p60)
+            tsr_dtype_size(f->dtype) == 0 || size > 0x1p60)
             return tsr__fail(err, TSR_ERR_ARG,
                              "tables: table %d of %" PRId64 " rows and %" PRId64
                              " columns with %" PRId64 " lookups of %g ids is not possible",
                              i, f->rows, f->columns, f->lookups, f->length);
+        for (int way = 0; way < TSR_TABLE_WAYS; way++)
+            seconds += load_of(t, f, way, 0).seconds;
+        bytes += 2 * size;
     }
+    shared.travelling = 1;
+    if (!isfinite(seconds * t->ranks + fixed(&shared)))
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "tables: the predicted time of their lookups is too large for a number");
+    if (bytes > 0x1p62)
+        return tsr__fail(err, TSR_ERR_ARG, "tables: together they are larger than 2^61 bytes");
     return TSR_OK;
 }
 
