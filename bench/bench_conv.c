@@ -2,18 +2,16 @@
 /* bench_conv.c - convolution on one thread from and to plain layout, as a ratio to oneDNN called
    bare on its own layouts in the same run (1.00: as fast, more is slower); then our other ways
    against each other. No arguments. */
+#include "../cli/bench_onednn.h"
 #include "kernel/blas.h"
 #include "kernel/conv.h"
 
-#include <dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { LEAST_RUNS = 5, MOST_RUNS = 40 };
-
-void omp_set_num_threads(int n);
 
 typedef struct shape_case {
     const char *name;
@@ -87,84 +85,17 @@ static int64_t product_of(int n, const int64_t *size)
     return all;
 }
 
-/* ---- oneDNN on its own layouts ---- */
+/* ---- oneDNN on its own layouts; NULL in builds without it ---- */
 
-typedef struct bare {
-    dnnl_stream_t stream;
-    dnnl_primitive_t primitive;
-    dnnl_exec_arg_t args[3];
-} bare;
-
-static void bare_memory(bare *b, int i, dnnl_engine_t engine, const_dnnl_primitive_desc_t pd,
-                        int arg)
+static bare_conv *bare_open(const tsr_conv_shape *s, tsr_dtype dtype, tsr_conv_product what)
 {
-    const dnnl_memory_desc_t *md = dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg);
-    void *data = filled(TSR_F32, (int64_t)dnnl_memory_desc_get_size(md) / 4 + 1);
+    /* the cases are as wide in all of their dims */
+    const bare_shape shape = {s->ndim,  s->batch,     s->in_channels, s->out_channels, s->groups,
+                              s->in[0], s->kernel[0], s->stride[0],   s->pad_lo[0]};
+    bare_conv *b = bare_conv_open(&shape, dtype, (bare_product)what);
 
-    b->args[i].arg = arg;
-    need(!dnnl_memory_create(&b->args[i].memory, md, engine, data), "memory");
-}
-
-static bare bare_make(const tsr_conv_shape *s, dnnl_data_type_t type, tsr_conv_product what)
-{
-    static const int args[][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
-                                  {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC},
-                                  {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS}};
-    dnnl_dims_t x = {s->batch, s->in_channels}, y = {s->batch, s->out_channels}, w, zero = {0};
-    dnnl_dims_t stride = {0}, lo = {0}, hi = {0};
-    dnnl_memory_desc_t xd, yd, wd;
-    dnnl_convolution_desc_t forward, desc;
-    dnnl_primitive_desc_t hint, pd;
-    dnnl_engine_t engine;
-    bare b = {0};
-    int n = 0;
-
-    if (s->groups > 1)
-        w[n++] = s->groups;
-    w[n++] = s->out_channels / s->groups;
-    w[n++] = s->in_channels / s->groups;
-    for (int d = 0; d < s->ndim; d++) {
-        x[d + 2] = s->in[d], y[d + 2] = s->out[d], w[n++] = s->kernel[d];
-        stride[d] = s->stride[d], lo[d] = s->pad_lo[d], hi[d] = s->pad_hi[d];
-    }
-    need(!dnnl_engine_create(&engine, dnnl_cpu, 0) &&
-             !dnnl_stream_create(&b.stream, engine, dnnl_stream_default_flags),
-         "engine");
-    dnnl_memory_desc_init_by_tag(&xd, s->ndim + 2, x, type, dnnl_format_tag_any);
-    dnnl_memory_desc_init_by_tag(&yd, s->ndim + 2, y, type, dnnl_format_tag_any);
-    dnnl_memory_desc_init_by_tag(&wd, n, w, type, dnnl_format_tag_any);
-    dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training,
-                                               dnnl_convolution_direct, &xd, &wd, NULL, &yd, stride,
-                                               zero, lo, hi);
-    need(!dnnl_primitive_desc_create(&hint, &forward, NULL, engine, NULL), "forward");
-    desc = forward;
-    if (what == TSR_CONV_GRAD_INPUT)
-        dnnl_dilated_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &xd, &wd,
-                                                         &yd, stride, zero, lo, hi);
-    if (what == TSR_CONV_GRAD_WEIGHT)
-        dnnl_dilated_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &xd,
-                                                            &wd, NULL, &yd, stride, zero, lo, hi);
-    need(!dnnl_primitive_desc_create(&pd, &desc, NULL, engine, hint), "description");
-    need(!dnnl_primitive_create(&b.primitive, pd), "primitive");
-    for (int i = 0; i < 3; i++)
-        bare_memory(&b, i, engine, pd, args[what][i]);
-    dnnl_primitive_desc_destroy(pd);
-    dnnl_primitive_desc_destroy(hint);
-    dnnl_engine_destroy(engine);
+    need(b || !bare_available(), "oneDNN");
     return b;
-}
-
-static void bare_free(bare *b)
-{
-    for (int i = 0; i < 3; i++) {
-        void *data;
-
-        dnnl_memory_get_data_handle(b->args[i].memory, &data);
-        dnnl_memory_destroy(b->args[i].memory);
-        free(data);
-    }
-    dnnl_primitive_destroy(b->primitive);
-    dnnl_stream_destroy(b->stream);
 }
 
 /* ---- ours ---- */
@@ -212,11 +143,11 @@ static double ours_time(ours *o)
     return seconds() - start;
 }
 
-static double bare_time(bare *b)
+static double bare_time(bare_conv *b)
 {
     double start = seconds();
 
-    need(!dnnl_primitive_execute(b->primitive, b->stream, 3, b->args), "execute");
+    need(!bare_conv_run(b), "oneDNN");
     return seconds() - start;
 }
 
@@ -237,20 +168,23 @@ static double less(double a, double b)
 static void compare(const tsr_conv_shape *s, tsr_dtype dtype, tsr_conv_product what)
 {
     static const char *const names[] = {"output", "grad_input", "grad_weight"};
-    bare b = bare_make(s, dtype == TSR_F32 ? dnnl_f32 : dnnl_bf16, what);
+    bare_conv *b = bare_open(s, dtype, what);
     double best_bare = 1e9, best_ours = 1e9, start = seconds();
     ours o;
 
     ours_make(s, dtype, what, false, &o);
     for (int i = 0; i < MOST_RUNS && (i < LEAST_RUNS || seconds() - start < 0.5); i++) {
-        best_bare = less(best_bare, bare_time(&b));
+        if (b)
+            best_bare = less(best_bare, bare_time(b));
         best_ours = less(best_ours, ours_time(&o));
     }
-    printf("    %-5s %-12s %8.2f ms %6.0f Gflop/s  %.2f of bare  (%s)\n", tsr_dtype_name(dtype),
-           names[what], best_ours * 1e3, flops(s) / best_ours * 1e-9, best_ours / best_bare,
-           tsr__conv_plan_name(o.plan));
+    printf("    %-5s %-12s %8.2f ms %6.0f Gflop/s", tsr_dtype_name(dtype), names[what],
+           best_ours * 1e3, flops(s) / best_ours * 1e-9);
+    if (b)
+        printf("  %.2f of bare", best_ours / best_bare);
+    printf("  (%s)\n", tsr__conv_plan_name(o.plan));
     ours_free(&o);
-    bare_free(&b);
+    bare_conv_close(b);
 }
 
 /* f64 and f16, which oneDNN does not have; by definition on one image, scaled up. */
@@ -281,7 +215,6 @@ static void other_ways(const shape_case *c, const tsr_conv_shape *s)
 int main(void)
 {
     tsr__blas_setup();
-    omp_set_num_threads(1);
     printf("from and to plain layout, against oneDNN bare on its own layouts\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tsr_conv_shape s = cases[i].shape;

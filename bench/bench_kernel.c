@@ -7,7 +7,6 @@
 #include "kernel/norm.h"
 #include "kernel/resample.h"
 
-#include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +45,10 @@ static void run_kernel(const job *j)
 
 static void run_sgemm(const job *j)
 {
-    const int n = (int)j->call.out[0].shape.size[0];
+    const int64_t n = j->call.out[0].shape.size[0];
 
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, j->call.in[0].data, n,
-                j->call.in[1].data, n, 0, j->call.out[0].data, n);
+    tsr__blas_gemm(TSR_F32, n, n, n, j->call.in[0].data, n, j->call.in[1].data, n, false,
+                   j->call.out[0].data, n);
 }
 
 static void run_memcpy(const job *j)

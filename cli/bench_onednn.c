@@ -1,31 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_onednn.c - see bench_onednn.h. Used by cmd_bench_conv.c. */
+/* bench_onednn.c - see bench_onednn.h; in builds without oneDNN bench_onednn_none.c stands for it. */
 #include "bench_onednn.h"
 
-#include <dnnl.h>
-#include <stdlib.h>
-#include <string.h>
+#include "kernel/onednn_api.h"
 
-void omp_set_num_threads(int n); /* oneDNN's threads are OpenMP's, each thread has its own number */
+#include <stdlib.h>
 
 struct bare_conv {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    dnnl_primitive_desc_t forward, desc;
+    dnnl_primitive_desc_t desc;
     dnnl_primitive_t primitive;
     dnnl_exec_arg_t args[3];
     void *data[3];
 };
 
-int64_t bare_out_size(const bare_shape *s)
+bool bare_available(void)
 {
-    return (s->size + 2 * s->padding - s->kernel) / s->stride + 1;
+    return true;
 }
 
 static dnnl_status_t add_memory(bare_conv *b, int i, int arg)
 {
-    const dnnl_memory_desc_t *md =
-        dnnl_primitive_desc_query_md(b->desc, dnnl_query_exec_arg_md, arg);
+    const onednn_desc_ref md = dnnl_primitive_desc_query_md(b->desc, dnnl_query_exec_arg_md, arg);
 
     b->args[i].arg = arg;
     b->data[i] = calloc(dnnl_memory_desc_get_size(md) + 64, 1);
@@ -33,14 +30,10 @@ static dnnl_status_t add_memory(bare_conv *b, int i, int arg)
                       : dnnl_out_of_memory;
 }
 
-/* All three directions; the backward ones want the forward one as a hint. */
-static dnnl_status_t describe(bare_conv *b, const bare_shape *s, dnnl_data_type_t type,
-                              bare_product what)
+static dnnl_status_t describe(const bare_shape *s, dnnl_data_type_t type, onednn_conv_desc *out)
 {
     const dnnl_format_tag_t any = dnnl_format_tag_any;
-    dnnl_dims_t x = {s->batch, s->in_channels}, y = {s->batch, s->out_channels}, w, step, pad;
-    dnnl_memory_desc_t xd, yd, wd;
-    dnnl_convolution_desc_t forward, back;
+    dnnl_dims_t x = {s->batch, s->in_channels}, y = {s->batch, s->out_channels}, w;
     int n = 0;
     dnnl_status_t st;
 
@@ -52,26 +45,32 @@ static dnnl_status_t describe(bare_conv *b, const bare_shape *s, dnnl_data_type_
         x[d + 2] = s->size;
         y[d + 2] = bare_out_size(s);
         w[n++] = s->kernel;
-        step[d] = s->stride;
-        pad[d] = s->padding;
+        out->stride[d] = s->stride;
+        out->pad_lo[d] = out->pad_hi[d] = s->padding;
     }
-    st = dnnl_memory_desc_init_by_tag(&xd, s->ndim + 2, x, type, any);
-    st = st ? st : dnnl_memory_desc_init_by_tag(&yd, s->ndim + 2, y, type, any);
-    st = st ? st : dnnl_memory_desc_init_by_tag(&wd, n, w, type, any);
-    st = st ? st
-            : dnnl_convolution_forward_desc_init(&forward, dnnl_forward_training,
-                                                 dnnl_convolution_direct, &xd, &wd, NULL, &yd, step,
-                                                 pad, pad);
-    st = st ? st : dnnl_primitive_desc_create(&b->forward, &forward, NULL, b->engine, NULL);
-    if (st || what == BARE_OUTPUT)
-        return st ? st : dnnl_primitive_desc_create(&b->desc, &forward, NULL, b->engine, NULL);
-    if (what == BARE_GRAD_INPUT)
-        st = dnnl_convolution_backward_data_desc_init(&back, dnnl_convolution_direct, &xd, &wd, &yd,
-                                                      step, pad, pad);
+    st = onednn_desc_make(&out->x, s->ndim + 2, x, type, any);
+    st = st ? st : onednn_desc_make(&out->y, s->ndim + 2, y, type, any);
+    return st ? st : onednn_desc_make(&out->w, n, w, type, any);
+}
+
+/* The backward directions want the forward one as a hint. */
+static dnnl_status_t make(bare_conv *b, const bare_shape *s, dnnl_data_type_t type,
+                          bare_product what)
+{
+    onednn_conv_desc of = {0};
+    dnnl_primitive_desc_t hint = NULL;
+    dnnl_status_t st = describe(s, type, &of);
+
+    st = st ? st : onednn_conv_make_forward(&hint, b->engine, &of, false, NULL);
+    if (what == BARE_OUTPUT)
+        b->desc = hint, hint = NULL;
     else
-        st = dnnl_convolution_backward_weights_desc_init(&back, dnnl_convolution_direct, &xd, &wd,
-                                                         NULL, &yd, step, pad, pad);
-    return st ? st : dnnl_primitive_desc_create(&b->desc, &back, NULL, b->engine, b->forward);
+        st = st ? st
+                : onednn_conv_make_backward(&b->desc, b->engine, &of, what == BARE_GRAD_INPUT, hint,
+                                            NULL);
+    dnnl_primitive_desc_destroy(hint);
+    onednn_conv_desc_free(&of);
+    return st ? st : dnnl_primitive_create(&b->primitive, b->desc);
 }
 
 bare_conv *bare_conv_open(const bare_shape *s, tsr_dtype dtype, bare_product what)
@@ -84,11 +83,10 @@ bare_conv *bare_conv_open(const bare_shape *s, tsr_dtype dtype, bare_product wha
 
     if (!b)
         return NULL;
-    omp_set_num_threads(1);
+    onednn_begin();
     st = dnnl_engine_create(&b->engine, dnnl_cpu, 0);
     st = st ? st : dnnl_stream_create(&b->stream, b->engine, dnnl_stream_default_flags);
-    st = st ? st : describe(b, s, dtype == TSR_F32 ? dnnl_f32 : dnnl_bf16, what);
-    st = st ? st : dnnl_primitive_create(&b->primitive, b->desc);
+    st = st ? st : make(b, s, dtype == TSR_F32 ? dnnl_f32 : dnnl_bf16, what);
     for (int i = 0; i < 3 && !st; i++)
         st = add_memory(b, i, args[what][i]);
     if (st) {
@@ -102,7 +100,7 @@ tsr_status bare_conv_run(void *bare)
 {
     bare_conv *b = bare;
 
-    omp_set_num_threads(1);
+    onednn_begin();
     return dnnl_primitive_execute(b->primitive, b->stream, 3, b->args) ? TSR_ERR_STATE : TSR_OK;
 }
 
@@ -116,8 +114,13 @@ void bare_conv_close(bare_conv *b)
     }
     dnnl_primitive_destroy(b->primitive);
     dnnl_primitive_desc_destroy(b->desc);
-    dnnl_primitive_desc_destroy(b->forward);
     dnnl_stream_destroy(b->stream);
     dnnl_engine_destroy(b->engine);
     free(b);
+}
+
+tsr_status bare_sgemm(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c)
+{
+    onednn_begin();
+    return dnnl_sgemm('N', 'N', m, n, k, 1, a, k, b, n, 0, c, n) ? TSR_ERR_STATE : TSR_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_onednn.h - oneDNN called bare on layouts of its own choice, as the yardstick of
-   convolution. */
+/* bench_onednn.h - oneDNN called bare, as a yardstick: convolutions on layouts of its own choice,
+   and sgemm. Used by cmd_bench_conv.c, cmd_bench_ops.c and bench/bench_conv.c. */
 #ifndef CLI_BENCH_ONEDNN_H
 #define CLI_BENCH_ONEDNN_H
 
@@ -19,10 +19,20 @@ typedef struct bare_shape {
 
 typedef struct bare_conv bare_conv;
 
-int64_t bare_out_size(const bare_shape *s);
+static inline int64_t bare_out_size(const bare_shape *s)
+{
+    return (s->size + 2 * s->padding - s->kernel) / s->stride + 1;
+}
+
+/* Is oneDNN part of this build? */
+bool bare_available(void);
+
 /* f32 or bf16, on one thread; NULL if oneDNN cannot. */
 bare_conv *bare_conv_open(const bare_shape *s, tsr_dtype dtype, bare_product what);
 tsr_status bare_conv_run(void *bare);
 void bare_conv_close(bare_conv *bare); /* NULL is fine */
+
+/* c[m,n] = a[m,k] b[k,n] on one thread; only if available. */
+tsr_status bare_sgemm(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c);
 
 #endif

@@ -3,7 +3,7 @@
    primitive takes 2 us since oneDNN caches the code, so no handle is kept. Called by matmul.c. */
 #include "kernel/onednn.h"
 
-#include "kernel/onednn_call.h"
+#include "kernel/onednn_api.h"
 
 #include <limits.h>
 
@@ -61,6 +61,7 @@ typedef struct product {
     dnnl_stream_t stream;
     dnnl_primitive_desc_t desc;
     dnnl_primitive_t primitive;
+    onednn_desc a_desc, b_desc, bias_desc, c_desc;
     dnnl_memory_t a, b, bias, c;
 } product;
 
@@ -70,6 +71,10 @@ static void release(product *p)
     dnnl_memory_destroy(p->b);
     dnnl_memory_destroy(p->bias);
     dnnl_memory_destroy(p->c);
+    onednn_desc_free(&p->a_desc);
+    onednn_desc_free(&p->b_desc);
+    onednn_desc_free(&p->bias_desc);
+    onednn_desc_free(&p->c_desc);
     dnnl_primitive_destroy(p->primitive);
     dnnl_primitive_desc_destroy(p->desc);
     dnnl_stream_destroy(p->stream);
@@ -77,28 +82,25 @@ static void release(product *p)
 }
 
 static bool matrix(dnnl_engine_t engine, int64_t rows, int64_t columns, const tsr_bf16 *data,
-                   bool turned, dnnl_memory_desc_t *desc, dnnl_memory_t *memory)
+                   bool turned, onednn_desc *desc, dnnl_memory_t *memory)
 {
     const dnnl_dims_t size = {rows, columns};
 
-    return !dnnl_memory_desc_init_by_tag(desc, 2, size, dnnl_bf16, turned ? dnnl_ba : dnnl_ab) &&
-           !dnnl_memory_create(memory, desc, engine, (void *)data);
+    return !onednn_desc_make(desc, 2, size, dnnl_bf16, turned ? dnnl_ba : dnnl_ab) &&
+           !dnnl_memory_create(memory, onednn_desc_get(desc), engine, (void *)data);
 }
 
 static bool multiply(product *p, int64_t m, int64_t n, int64_t k, const tsr_bf16 *a,
                      const tsr_bf16 *b, bool turned, const tsr_bf16 *bias, tsr_bf16 *c)
 {
-    dnnl_memory_desc_t a_desc, b_desc, bias_desc, c_desc;
-    dnnl_matmul_desc_t what;
-
     if (dnnl_engine_create(&p->engine, dnnl_cpu, 0) ||
         dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags) ||
-        !matrix(p->engine, m, k, a, false, &a_desc, &p->a) ||
-        !matrix(p->engine, k, n, b, turned, &b_desc, &p->b) ||
-        !matrix(p->engine, m, n, c, false, &c_desc, &p->c) ||
-        (bias && !matrix(p->engine, 1, n, bias, false, &bias_desc, &p->bias)) ||
-        dnnl_matmul_desc_init(&what, &a_desc, &b_desc, bias ? &bias_desc : NULL, &c_desc) ||
-        dnnl_primitive_desc_create(&p->desc, &what, NULL, p->engine, NULL) ||
+        !matrix(p->engine, m, k, a, false, &p->a_desc, &p->a) ||
+        !matrix(p->engine, k, n, b, turned, &p->b_desc, &p->b) ||
+        !matrix(p->engine, m, n, c, false, &p->c_desc, &p->c) ||
+        (bias && !matrix(p->engine, 1, n, bias, false, &p->bias_desc, &p->bias)) ||
+        onednn_matmul_make(&p->desc, p->engine, &p->a_desc, &p->b_desc, bias ? &p->bias_desc : NULL,
+                           &p->c_desc, NULL) ||
         onednn_is_slow(p->desc) || dnnl_primitive_create(&p->primitive, p->desc))
         return false;
 

@@ -5,7 +5,7 @@
 #include "kernel/onednn_conv.h"
 
 #include "base/half.h"
-#include "kernel/onednn_call.h"
+#include "kernel/onednn_api.h"
 
 #include <stdio.h>
 
@@ -56,11 +56,6 @@ static int64_t result_size(const tsr_onednn_conv *c)
 
 /* ---- descriptions ---- */
 
-typedef struct description {
-    dnnl_memory_desc_t x, y, w, bias; /* in any layout */
-    dnnl_dims_t stride, dilation, pad_lo, pad_hi;
-} description;
-
 /* What the tensor of one role is: its sizes as oneDNN wants them. */
 static int sizes(const tsr_conv_geometry *g, tsr_conv_result role, dnnl_dims_t out)
 {
@@ -83,16 +78,16 @@ static int sizes(const tsr_conv_geometry *g, tsr_conv_result role, dnnl_dims_t o
 }
 
 static dnnl_status_t any_layout(const tsr_conv_geometry *g, tsr_conv_result role,
-                                dnnl_data_type_t type, dnnl_memory_desc_t *out)
+                                dnnl_data_type_t type, onednn_desc *out)
 {
     dnnl_dims_t size;
     const int n = sizes(g, role, size);
 
-    return dnnl_memory_desc_init_by_tag(out, n, size, type, dnnl_format_tag_any);
+    return onednn_desc_make(out, n, size, type, dnnl_format_tag_any);
 }
 
 /* False: outside what oneDNN can say. The padding at the end is what makes the sizes fit. */
-static bool describe_space(const tsr_conv_geometry *g, description *out)
+static bool describe_space(const tsr_conv_geometry *g, onednn_conv_desc *out)
 {
     const int skip = TSR_CONV_DIMS - g->ndim;
 
@@ -109,51 +104,46 @@ static bool describe_space(const tsr_conv_geometry *g, description *out)
     return true;
 }
 
+/* Operands in any layout; the type of x is another where it is the result, summed in f32. */
 static dnnl_status_t describe(const tsr_conv_geometry *g, dnnl_data_type_t type,
-                              dnnl_data_type_t x_type, description *out)
+                              dnnl_data_type_t x_type, onednn_conv_desc *out)
 {
     const dnnl_dims_t channels = {g->groups * g->yc};
+    dnnl_status_t st;
 
-    return any_layout(g, TSR_CONV_X, x_type, &out->x) || any_layout(g, TSR_CONV_Y, type, &out->y) ||
-                   any_layout(g, TSR_CONV_W, type, &out->w) ||
-                   dnnl_memory_desc_init_by_tag(&out->bias, 1, channels, type, dnnl_a)
-               ? dnnl_invalid_arguments
-               : dnnl_success;
+    if (!describe_space(g, out))
+        return dnnl_unimplemented;
+    st = any_layout(g, TSR_CONV_X, x_type, &out->x);
+    st = st ? st : any_layout(g, TSR_CONV_Y, type, &out->y);
+    st = st ? st : any_layout(g, TSR_CONV_W, type, &out->w);
+    return st ? st : onednn_desc_make(&out->bias, 1, channels, type, dnnl_a);
 }
 
 /* ---- making ---- */
 
-static dnnl_status_t make_forward(dnnl_engine_t engine, const description *of, bool bias,
+static dnnl_status_t make_forward(const tsr_onednn_conv *c, dnnl_data_type_t type, bool bias,
                                   const_dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *out)
 {
-    dnnl_convolution_desc_t desc;
-    dnnl_status_t st = dnnl_dilated_convolution_forward_desc_init(
-        &desc, dnnl_forward_training, dnnl_convolution_direct, &of->x, &of->w,
-        bias ? &of->bias : NULL, &of->y, of->stride, of->dilation, of->pad_lo, of->pad_hi);
+    onednn_conv_desc of = {0};
+    dnnl_status_t st = describe(&c->g, type, type, &of);
 
-    return st ? st : dnnl_primitive_desc_create(out, &desc, attr, engine, NULL);
+    st = st ? st : onednn_conv_make_forward(out, c->engine, &of, bias, attr);
+    onednn_conv_desc_free(&of);
+    return st;
 }
 
-static dnnl_status_t make_backward(dnnl_engine_t engine, const description *of, bool find_x,
+static dnnl_status_t make_backward(const tsr_onednn_conv *c, dnnl_data_type_t type,
                                    const_dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *out)
 {
-    dnnl_convolution_desc_t desc;
     dnnl_primitive_desc_t hint = NULL;
-    description forward = *of;
-    dnnl_status_t st;
+    onednn_conv_desc of = {0};
+    dnnl_status_t st = describe(&c->g, type, c->own_bias ? dnnl_f32 : type, &of);
 
-    forward.x.data_type = of->y.data_type;
-    if (find_x)
-        st = dnnl_dilated_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct,
-                                                              &of->x, &of->w, &of->y, of->stride,
-                                                              of->dilation, of->pad_lo, of->pad_hi);
-    else
-        st = dnnl_dilated_convolution_backward_weights_desc_init(
-            &desc, dnnl_convolution_direct, &of->x, &of->w, NULL, &of->y, of->stride, of->dilation,
-            of->pad_lo, of->pad_hi);
-    st = st ? st : make_forward(engine, &forward, false, attr, &hint);
-    st = st ? st : dnnl_primitive_desc_create(out, &desc, attr, engine, hint);
+    st = st ? st : make_forward(c, type, false, attr, &hint);
+    st =
+        st ? st : onednn_conv_make_backward(out, c->engine, &of, c->what == TSR_CONV_X, hint, attr);
     dnnl_primitive_desc_destroy(hint);
+    onednn_conv_desc_free(&of);
     return st;
 }
 
@@ -168,25 +158,29 @@ static size_t reserve(tsr_onednn_conv *c, size_t bytes)
 static dnnl_status_t make_operand(tsr_onednn_conv *c, const_dnnl_primitive_desc_t pd, int arg,
                                   tsr_conv_result role, bool is_result, operand *out)
 {
-    const dnnl_memory_desc_t *own = dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg);
-    dnnl_memory_desc_t plain;
+    const onednn_desc_ref own = dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg);
+    onednn_desc desc = {0};
+    onednn_desc_ref plain;
     dnnl_primitive_desc_t move = NULL;
     dnnl_dims_t size;
     const int n = sizes(&c->g, role, size);
     dnnl_status_t st;
 
     out->arg = arg;
-    st = dnnl_memory_desc_init_by_strides(&plain, n, size, own->data_type, NULL);
-    st = st ? st : dnnl_memory_create(&out->plain, &plain, c->engine, DNNL_MEMORY_NONE);
-    if (st || dnnl_memory_desc_equal(&plain, own))
-        return st;
+    st = onednn_desc_make_plain(&desc, n, size, own);
+    plain = onednn_desc_get(&desc);
+    st = st ? st : dnnl_memory_create(&out->plain, plain, c->engine, DNNL_MEMORY_NONE);
+    if (st || dnnl_memory_desc_equal(plain, own))
+        goto done;
     out->at = reserve(c, dnnl_memory_desc_get_size(own));
     st = dnnl_memory_create(&out->own, own, c->engine, DNNL_MEMORY_NONE);
     st = st ? st
-            : dnnl_reorder_primitive_desc_create(&move, is_result ? own : &plain, c->engine,
-                                                 is_result ? &plain : own, c->engine, NULL);
+            : dnnl_reorder_primitive_desc_create(&move, is_result ? own : plain, c->engine,
+                                                 is_result ? plain : own, c->engine, NULL);
     st = st ? st : dnnl_primitive_create(&out->move, move);
+done:
     dnnl_primitive_desc_destroy(move);
+    onednn_desc_free(&desc);
     return st;
 }
 
@@ -206,7 +200,7 @@ static const struct {
 static dnnl_status_t make_scratch(tsr_onednn_conv *c, const_dnnl_primitive_desc_t pd)
 {
     const tsr_conv_geometry *g = &c->g;
-    const dnnl_memory_desc_t *pad = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    const onednn_desc_ref pad = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
 
     c->scratchpad_at = reserve(c, dnnl_memory_desc_get_size(pad) + 1);
     if (c->own_bias && c->dtype == TSR_BF16)
@@ -217,16 +211,10 @@ static dnnl_status_t make_scratch(tsr_onednn_conv *c, const_dnnl_primitive_desc_
 static dnnl_status_t make_direct(tsr_onednn_conv *c, dnnl_data_type_t type, bool bias,
                                  const_dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *pd)
 {
-    const dnnl_memory_desc_t *bias_desc;
-    description of = {0};
-    dnnl_status_t st;
+    onednn_desc_ref bias_desc;
+    dnnl_status_t st = c->what == TSR_CONV_Y ? make_forward(c, type, bias, attr, pd)
+                                             : make_backward(c, type, attr, pd);
 
-    if (!describe_space(&c->g, &of))
-        return dnnl_unimplemented;
-    st = describe(&c->g, type, c->own_bias ? dnnl_f32 : type, &of);
-    if (!st)
-        st = c->what == TSR_CONV_Y ? make_forward(c->engine, &of, bias, attr, pd)
-                                   : make_backward(c->engine, &of, c->what == TSR_CONV_X, attr, pd);
     for (int i = 0; i < 3 && !st; i++)
         st = make_operand(c, *pd, PRODUCTS[c->what].arg[i], PRODUCTS[c->what].role[i], i == 2,
                           i == 2 ? &c->out : &c->in[i]);
@@ -237,15 +225,14 @@ static dnnl_status_t make_direct(tsr_onednn_conv *c, dnnl_data_type_t type, bool
 }
 
 static dnnl_status_t make_matrix(tsr_onednn_conv *c, int arg, dnnl_data_type_t type, int64_t rows,
-                                 int64_t columns, bool turned, dnnl_memory_desc_t *desc,
-                                 operand *out)
+                                 int64_t columns, bool turned, onednn_desc *desc, operand *out)
 {
     const dnnl_dims_t size = {rows, columns};
-    dnnl_status_t st =
-        dnnl_memory_desc_init_by_tag(desc, 2, size, type, turned ? dnnl_ba : dnnl_ab);
+    dnnl_status_t st = onednn_desc_make(desc, 2, size, type, turned ? dnnl_ba : dnnl_ab);
 
     out->arg = arg;
-    return st ? st : dnnl_memory_create(&out->plain, desc, c->engine, DNNL_MEMORY_NONE);
+    return st ? st
+              : dnnl_memory_create(&out->plain, onednn_desc_get(desc), c->engine, DNNL_MEMORY_NONE);
 }
 
 /* y [yc, P] = w [yc, xc] x [xc, P], or x = w' y: a product of matrices wants plain layout. */
@@ -254,8 +241,7 @@ static dnnl_status_t make_pointwise(tsr_onednn_conv *c, dnnl_data_type_t type,
 {
     const bool turned = c->what == TSR_CONV_X;
     const int64_t rows = turned ? c->g.xc : c->g.yc, terms = turned ? c->g.yc : c->g.xc;
-    dnnl_memory_desc_t w, in, out;
-    dnnl_matmul_desc_t desc;
+    onednn_desc w = {0}, in = {0}, out = {0};
     dnnl_status_t st;
 
     st = make_matrix(c, DNNL_ARG_SRC, type, rows, terms, turned, &w, &c->in[1]);
@@ -264,8 +250,11 @@ static dnnl_status_t make_pointwise(tsr_onednn_conv *c, dnnl_data_type_t type,
     st = st ? st
             : make_matrix(c, DNNL_ARG_DST, c->own_bias ? dnnl_f32 : type, rows, c->g.x_count, false,
                           &out, &c->out);
-    st = st ? st : dnnl_matmul_desc_init(&desc, &w, &in, NULL, &out);
-    return st ? st : dnnl_primitive_desc_create(pd, &desc, attr, c->engine, NULL);
+    st = st ? st : onednn_matmul_make(pd, c->engine, &w, &in, NULL, &out, attr);
+    onednn_desc_free(&w);
+    onednn_desc_free(&in);
+    onednn_desc_free(&out);
+    return st;
 }
 
 static dnnl_status_t make(tsr_onednn_conv *c, bool bias)
