@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tessera_ext.h>
 #include <unistd.h>
 
 static const char *const variables[] = {"TESSERA_WORLD", "TESSERA_COST",       "TESSERA_TIMEOUT",
@@ -45,6 +46,19 @@ static json_t *worlds(void)
     return list;
 }
 
+/* Their versions, or null: own kernels serve. */
+static json_t *libraries(void)
+{
+    json_t *set = json_object();
+    char version[CLI_TEXT];
+
+    for (int i = TSR_LIBRARY_OPENBLAS; i <= TSR_LIBRARY_ONEDNN; i++)
+        json_object_set_new(
+            set, tsr_library_name((tsr_library)i),
+            json_pack("s?", tsr_library_version((tsr_library)i, version, sizeof version)));
+    return set;
+}
+
 static json_t *environment(void)
 {
     json_t *set = json_object();
@@ -69,11 +83,12 @@ static json_t *costs(void)
 
 static json_t *collect(void)
 {
-    return json_pack("{s:s, s:{s:i, s:i}, s:o, s:o, s:{s:i, s:i}, s:o, s:o}", "version",
+    return json_pack("{s:s, s:{s:i, s:i}, s:o, s:o, s:o, s:{s:i, s:i}, s:o, s:o}", "version",
                      tsr_version(), "cpus", "usable", usable_cpus(), "online",
-                     (int)sysconf(_SC_NPROCESSORS_ONLN), "worlds", worlds(), "dtypes", dtypes(),
-                     "limits", "tensor_dims", TSR_MAX_DIM, "mesh_dims", TSR_MAX_MESH, "environment",
-                     environment(), "default_cost", costs());
+                     (int)sysconf(_SC_NPROCESSORS_ONLN), "worlds", worlds(), "libraries",
+                     libraries(), "dtypes", dtypes(), "limits", "tensor_dims", TSR_MAX_DIM,
+                     "mesh_dims", TSR_MAX_MESH, "environment", environment(), "default_cost",
+                     costs());
 }
 
 static void print_mpi(const json_t *mpi)
@@ -91,6 +106,20 @@ static void print_mpi(const json_t *mpi)
             "  mpi      available; not started by mpirun, verify and bench do that themselves\n");
 }
 
+static void print_libraries(void)
+{
+    char version[CLI_TEXT];
+
+    for (int i = TSR_LIBRARY_OPENBLAS; i <= TSR_LIBRARY_ONEDNN; i++) {
+        const char *name = tsr_library_name((tsr_library)i);
+        const char *has = tsr_library_version((tsr_library)i, version, sizeof version);
+
+        printf("%s%s %s", i ? ", " : "libraries  ", name,
+               has ? has : "not in this build (own kernels serve)");
+    }
+    putchar('\n');
+}
+
 static void print_text(const json_t *info)
 {
     const json_t *set = json_object_get(info, "environment");
@@ -101,7 +130,9 @@ static void print_text(const json_t *info)
            (int)sysconf(_SC_NPROCESSORS_ONLN));
     printf("  thread   available; ranks are threads of one process\n");
     print_mpi(json_object_get(json_object_get(info, "worlds"), "mpi"));
-    printf("  sim      available; any number of ranks, no data\n\ndtypes     ");
+    printf("  sim      available; any number of ranks, no data\n\n");
+    print_libraries();
+    printf("dtypes     ");
     for (int d = TSR_F32; d <= TSR_BOOL; d++)
         printf("%s%s", d ? " " : "", tsr_dtype_name((tsr_dtype)d));
     printf("\nlimits     %d tensor dims, %d mesh dims\n", TSR_MAX_DIM, TSR_MAX_MESH);

@@ -135,7 +135,8 @@ enum {
     TSR_VARIANT_PLAIN = 2,     /* C for any processor */
     TSR_VARIANT_AVX2 = 3,      /* with F16C and FMA */
     TSR_VARIANT_AVX512 = 4,
-    TSR_VARIANT_LIBRARY = 5 /* OpenBLAS or oneDNN, which choose by themselves */
+    TSR_VARIANT_LIBRARY = 5 /* OpenBLAS or oneDNN, which choose by themselves; our own products of
+                               matrices in builds without them (tsr_library_version) */
 };
 
 typedef struct tsr_kernel_call {
@@ -631,6 +632,14 @@ TSR_API const char *tsr_kernel_variant_name(tsr_kernel_variant variant);        
    that there is and that it has; AUTO asks for the best. AUTO if there is no such kernel. This is
    what the kernels themselves go by. Local. */
 TSR_API tsr_kernel_variant tsr_kernel_variant_best(const tsr_kernel_sku *wanted);
+
+/* Libraries that a build can do without; kernels of our own then compute what they would. Values
+   are a contract, as above. */
+typedef enum tsr_library { TSR_LIBRARY_OPENBLAS = 0, TSR_LIBRARY_ONEDNN = 1 } tsr_library;
+TSR_API const char *tsr_library_name(tsr_library library); /* Pure. "OpenBLAS", "oneDNN" */
+/* The version of it that runs, such as "0.3.21", in buf; NULL if this build is without it, or if
+   there is no such library. Local. */
+TSR_API const char *tsr_library_version(tsr_library library, char *buf, size_t n);
 
 /* ---- are the rules of an op right? ---- */
 

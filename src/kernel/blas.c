@@ -5,6 +5,7 @@
 
 #include <cblas.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST = 1 << 30 }; /* rows, columns or terms at once */
@@ -17,6 +18,17 @@ void tsr__blas_setup(void)
 bool tsr__blas_usable(void)
 {
     return openblas_get_parallel() != 0;
+}
+
+/* The second word of its configuration: "OpenBLAS 0.3.21 DYNAMIC_ARCH ...". */
+const char *tsr__blas_version(char *buf, size_t n)
+{
+    const char *config = openblas_get_config();
+    const char *version = config + strcspn(config, " ");
+
+    version += strspn(version, " ");
+    snprintf(buf, n, "%.*s", (int)strcspn(version, " "), version);
+    return buf;
 }
 
 static void clear(size_t size, int64_t m, int64_t n, char *c, int64_t ldc)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blas.h - OpenBLAS, the only place that knows it. */
+/* blas.h - products of f32 and f64 matrices: by OpenBLAS (blas.c, the only place that knows it), or
+   in builds without it by our own (blas_own.c). */
 #ifndef TSR_KERNEL_BLAS_H
 #define TSR_KERNEL_BLAS_H
 
@@ -9,6 +10,8 @@
 void tsr__blas_setup(void);
 /* Can several threads call it at once? Debian's serial build is then silently wrong. */
 bool tsr__blas_usable(void);
+/* OpenBLAS's version, "0.3.21"; NULL in builds without it. */
+const char *tsr__blas_version(char *buf, size_t n);
 
 /* c[m,n] = a[m,k] b[k,n] (+ c if `add`), row-major with rows lda, ldb, ldc elements apart; f32 or
    f64. Any sizes, 0 included. */

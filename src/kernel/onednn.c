@@ -6,6 +6,7 @@
 #include "kernel/onednn_api.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 /* Thin products, in which OpenBLAS is bound by copying its panels: 0.35 to 0.9 of its time from
    this size on. Others are 0.88 to 0.97 of it from LARGE_TERMS on, but up to 1.1 where b is turned
@@ -15,6 +16,14 @@ enum { THIN = 64, THIN_TERMS = 1 << 19, LARGE_TERMS = 1 << 21, VECTOR = 16 };
 /* Below, making the primitive costs more than it gains; at twice the terms it takes 0.7 of the time
    of tiles widened to f32, then half. Fewer columns cost as much as 48. */
 enum { LEAST_TERMS = 1 << 18, LEAST_COLUMNS = 32 };
+
+const char *tsr__onednn_version(char *buf, size_t n)
+{
+    const dnnl_version_t *v = dnnl_version();
+
+    snprintf(buf, n, "%d.%d.%d", v->major, v->minor, v->patch);
+    return buf;
+}
 
 static bool small_enough(int64_t m, int64_t n, int64_t k)
 {

@@ -6,6 +6,8 @@
 
 #include "base/cpu.h"
 #include "base/hash.h"
+#include "kernel/blas.h"
+#include "kernel/onednn.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -375,4 +377,24 @@ tsr_kernel_variant tsr_kernel_variant_best(const tsr_kernel_sku *wanted)
     if (!index_fits(wanted))
         return TSR_VARIANT_AUTO;
     return tsr__variant_best(wanted->category, wanted->op, wanted->dtype, wanted->variant);
+}
+
+/* ---- libraries ---- */
+
+const char *tsr_library_name(tsr_library library)
+{
+    switch (library) {
+    case TSR_LIBRARY_OPENBLAS: return "OpenBLAS";
+    case TSR_LIBRARY_ONEDNN: return "oneDNN";
+    }
+    return "unknown";
+}
+
+const char *tsr_library_version(tsr_library library, char *buf, size_t n)
+{
+    switch (library) {
+    case TSR_LIBRARY_OPENBLAS: return tsr__blas_version(buf, n);
+    case TSR_LIBRARY_ONEDNN: return tsr__onednn_version(buf, n);
+    }
+    return NULL;
 }

@@ -60,11 +60,11 @@ void tsr__steady_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const vo
         for (int64_t i = 0; i < m; i += TILE) {
             const int64_t rows = least(TILE, m - i), columns = least(TILE, n - j);
 
-            memset(sum, 0, sizeof sum);
+            /* blocks reach beyond the last row and column */
+            memset(sum, 0, (size_t)(least(rows + TOGETHER - 1, TILE) * TILE * size));
             for (int64_t l = 0; l < k; l += TERMS) {
                 const int64_t terms = least(TERMS, k - l);
 
-                /* blocks reach beyond the last row and column */
                 memset(tile_a, 0, (size_t)(least(rows + TOGETHER - 1, TILE) * TERMS * size));
                 memset(tile_b, 0, (size_t)(terms * TILE * size));
                 p->cut(rows, terms, (const char *)a + (i * a_step[0] + l * a_step[1]) * size,

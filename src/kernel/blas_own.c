@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blas_own.c - blas.h in builds without OpenBLAS: the products of reproducible mode serve for all
+   of them, at about half of OpenBLAS's speed. */
+#include "kernel/blas.h"
+
+#include "kernel/steady.h"
+
+void tsr__blas_setup(void)
+{
+}
+
+bool tsr__blas_usable(void)
+{
+    return true;
+}
+
+const char *tsr__blas_version(char *buf, size_t n)
+{
+    (void)buf, (void)n;
+    return NULL;
+}
+
+void tsr__blas_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                    const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b, (const int64_t[]){ldb, 1},
+                     add, c, ldc);
+}
+
+void tsr__blas_gemm_nt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                       const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b, (const int64_t[]){1, ldb},
+                     add, c, ldc);
+}
+
+void tsr__blas_gemm_tn(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                       const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){1, lda}, b, (const int64_t[]){ldb, 1},
+                     add, c, ldc);
+}
+
+void tsr__blas_gemm_tt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                       const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
+{
+    tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){1, lda}, b, (const int64_t[]){1, ldb},
+                     add, c, ldc);
+}
