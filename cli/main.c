@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JSON                                                                                       \
-    {                                                                                              \
-        "json", NULL, "print one JSON object"                                                      \
-    }
+#define JSON {"json", NULL, "print one JSON object"}
 
 static const cli_command commands[] = {
     {.name = "info",

@@ -23,10 +23,7 @@
             8, 4, k, k                                                                             \
         }                                                                                          \
     }
-#define BOTH(n)                                                                                    \
-    {                                                                                              \
-        n, n                                                                                       \
-    }
+#define BOTH(n) {n, n}
 
 const conv_config CONV_CONFIGS[] = {
     {"k3p1", SQUARE(8), WEIGHT(3), true, false, false, {.padding = BOTH(1)}},

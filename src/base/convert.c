@@ -80,8 +80,8 @@ static int64_t i64_of_f64(double x)
 #define FN(name) name##_i32
 #define WIDE int64_t
 #define LD(x) (x)
-#define FROM_F64(x) (int32_t) i32_of_f64(x)
-#define FROM_I64(x) (int32_t) clamp(x, INT32_MIN, INT32_MAX)
+#define FROM_F64(x) (int32_t)i32_of_f64(x)
+#define FROM_I64(x) (int32_t)clamp(x, INT32_MIN, INT32_MAX)
 #include "base/convert.inc.h"
 
 #define T int64_t
@@ -96,8 +96,8 @@ static int64_t i64_of_f64(double x)
 #define FN(name) name##_u8
 #define WIDE int64_t
 #define LD(x) (x)
-#define FROM_F64(x) (uint8_t) saturate(x, 0, 255, 0, 255)
-#define FROM_I64(x) (uint8_t) clamp(x, 0, 255)
+#define FROM_F64(x) (uint8_t)saturate(x, 0, 255, 0, 255)
+#define FROM_I64(x) (uint8_t)clamp(x, 0, 255)
 #include "base/convert.inc.h"
 
 #define T uint8_t

@@ -15,8 +15,8 @@ enum {
 };
 
 /* What best elements are kept as, and places among ROWS: as wide as elements, for vectors. */
-#define WORD __typeof__(_Generic((ACC)0, float : 0.0, double : 0.0, default : INT64_C(0)))
-#define PLACE __typeof__(_Generic((ACC)0, double : INT64_C(0), int64_t : INT64_C(0), default : 0))
+#define WORD __typeof__(_Generic((ACC)0, float: 0.0, double: 0.0, default: INT64_C(0)))
+#define PLACE __typeof__(_Generic((ACC)0, double: INT64_C(0), int64_t: INT64_C(0), default: 0))
 
 #define BODY "kernel/arg.inc.h"
 #define HALVES

@@ -174,13 +174,9 @@ SET static bool FN(far_sine)(int op, const run *r)
 #endif
 
 #define VALUES(OP)                                                                                 \
-    case TSR_POINTWISE_##OP:                                                                       \
-        FN(values)(TSR_POINTWISE_##OP, r);                                                         \
-        break;
+    case TSR_POINTWISE_##OP: FN(values)(TSR_POINTWISE_##OP, r); break;
 #define TRUTHS(OP)                                                                                 \
-    case TSR_POINTWISE_##OP:                                                                       \
-        FN(truths)(TSR_POINTWISE_##OP, r);                                                         \
-        break;
+    case TSR_POINTWISE_##OP: FN(truths)(TSR_POINTWISE_##OP, r); break;
 #ifdef FUNCTIONS_ONLY
 #define NUMBER(OP, name)
 #define TRUTH(OP, name)

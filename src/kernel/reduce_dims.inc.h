@@ -4,7 +4,7 @@
    over blocks, in an order that depends on the sizes only. `how` is a constant wherever a loop
    depends on it. */
 
-#define IS_FLOAT _Generic((ACC)0, float : 1, double : 1, default : 0)
+#define IS_FLOAT _Generic((ACC)0, float: 1, double: 1, default: 0)
 
 /* The element that counts; absolute values are of floats. */
 TSR__INLINE ACC FN(value)(tsr_fold how, T x)
@@ -13,10 +13,10 @@ TSR__INLINE ACC FN(value)(tsr_fold how, T x)
 
     if (how != TSR_FOLD_MAX_ABS && how != TSR_FOLD_SUM_ABS)
         return v;
-    return _Generic(v, float
-                    : __builtin_fabsf((float)v), double
-                    : __builtin_fabs((double)v), default
-                    : v);
+    return _Generic(v,
+        float: __builtin_fabsf((float)v),
+        double: __builtin_fabs((double)v),
+        default: v);
 }
 
 /* What is added or multiplied of it. */

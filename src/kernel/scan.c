@@ -16,7 +16,7 @@ enum {
 enum { ATTR_DIM = 0, ATTR_REVERSE = 1 };
 
 /* What sums are gathered as. */
-#define WORD __typeof__(_Generic((WIDE)0, float : 0.0, double : 0.0, default : INT64_C(0)))
+#define WORD __typeof__(_Generic((WIDE)0, float: 0.0, double: 0.0, default: INT64_C(0)))
 
 #define BODY "kernel/scan.inc.h"
 #define NAME(name, dtype) name##_##dtype##_plain
