@@ -61,6 +61,7 @@ bool cli_world_resolve(tsr_world_kind *world)
     return false;
 }
 
+/* For Open MPI 4, and PRTE_ for what starts the ranks of Open MPI 5. */
 static void set_environment(void)
 {
     static const char *const settings[][2] = {
@@ -70,6 +71,9 @@ static void set_environment(void)
         {"OMPI_MCA_mpi_yield_when_idle", "1"},
         {"OMPI_MCA_hwloc_base_binding_policy", "none"},
         {"OMPI_MCA_orte_execute_quiet", "1"}, /* the exit status says it */
+        {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+        {"PRTE_MCA_hwloc_default_binding_policy", "none"},
+        {"PRTE_MCA_prte_execute_quiet", "1"},
     };
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
