@@ -491,9 +491,9 @@ typedef enum tsr_collective_kind {
     TSR_COLL_RECV = 7
 } tsr_collective_kind;
 
-/* The same calls split in two, so that the program can compute in between. Up to 8 may be started
-   on one mesh before the first is finished; buffers must stay until then. They may be finished in
-   any order, all-reduces in the same one on all ranks. */
+/* The same calls split in two, so that the program can compute in between. Any number may be
+   started before the first is finished; buffers must stay until then. They may be finished in any
+   order, all-reduces in the same one on all ranks. */
 typedef struct tsr_collective {
     tsr_collective_kind kind;
     tsr_dtype dtype;

@@ -11,7 +11,12 @@ make_matrices() {
     npy "$dir/b.npy" '6, 3' '[i % 7 - 3 for i in range(18)]'
 }
 
+# nine tensors joined along their sharded dim: each moves a halo, all at once
+nine_halos=$(printf 'f32[400000]@[S(0)] %.0s' 1 2 3 4 5 6 7 8 9)
+
 mpi_checks() {
+    run 0 verify "cat $nine_halos dim=0 mesh=4 world=mpi"
+    has 'cat of many sharded tensors under mpirun' PASS '14400000 elements compared, equal'
     run 0 verify 'matmul f32[5,7]@[S(0),P(sum)] f32[7,3]@[R,S(1)] mesh=2x2 world=mpi'
     has 'verify starts mpirun' PASS '4 ranks, 60 elements compared, equal' 'world=mpi'
     run 0 verify 'add f32[5,7] f32[7] mesh=2x2 world=mpi cost=random:5' --all-placements
@@ -89,6 +94,8 @@ has 'help run says how ops are run' 'tessera run "OP TENSOR ...' 'a.npy,b.npy' '
 
 # ---- explain --rules ----
 
+run 0 verify "cat $nine_halos dim=0 mesh=4"
+has 'cat of many sharded tensors' PASS '14400000 elements compared, equal'
 run 0 explain 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2' --rules
 is 'rules of matmul' 'R,R -> R' 'P(sum),R -> P(sum)' 'R,P(sum) -> P(sum)' 'P(avg),R -> P(avg)' \
     'R,P(avg) -> P(avg)' 'S(0),R -> S(0)' 'S(1),S(0) -> P(sum)' 'R,S(1) -> S(1)'

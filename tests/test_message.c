@@ -109,6 +109,54 @@ static void test_net_fails(void **state)
     }
 }
 
+/* One call waits for its peer while as many others as there are tags come and go: their chunks are
+   not taken for those of the first. */
+static void many_tags(rank_state *r)
+{
+    enum { BYTES = TSR_EAGER + 1000 };
+    const int ranks[] = {0, 1};
+    static char out[BYTES];
+    char *in = calloc(1, BYTES);
+    const tsr_piece piece = {.n = 1, .count = {BYTES}, .stride = {1}};
+    const tsr_msg msg = {.peer = 1 - r->rank, .n_pieces = 1, .piece = &piece};
+    tsr_call call = {.what = "early",
+                     .dtype = TSR_U8,
+                     .send_base = out,
+                     .recv_base = in,
+                     .n_send = 1,
+                     .n_recv = 1,
+                     .send = &msg,
+                     .recv = &msg,
+                     .divisor = 1};
+    tsr_pending *early = NULL;
+    tsr_status st;
+
+    CASE_CHECK(r, in && tsr__group_open_lane(r->world, ranks, 2, 1, &call.group) == TSR_OK, "%s",
+               r->ctx.error.text);
+    if (r->rank == 0)
+        CASE_CHECK(r, tsr__call_start(&call, &early) == TSR_OK, "%s", r->ctx.error.text);
+    for (int i = 0; i < TSR_CHUNK_TAGS + 2 && !r->why[0]; i++) {
+        st = case_shuffle(r, BYTES, "late");
+        CASE_CHECK(r, st == TSR_OK, "%s", r->ctx.error.text);
+    }
+    if (r->rank == 1)
+        CASE_CHECK(r, tsr__call_start(&call, &early) == TSR_OK, "%s", r->ctx.error.text);
+    if (early)
+        CASE_CHECK(r, tsr__call_finish_take(r->world, early) == TSR_OK, "%s", r->ctx.error.text);
+    CASE_CHECK(r, memcmp(in, out, BYTES) == 0, "other bytes arrived");
+    tsr__group_close(call.group);
+    free(in);
+}
+
+static void test_many_tags(void **state)
+{
+    const message_case c = {"many tags", many_tags, 1, 5000, 2};
+    mock_hub hub = {.size = 2};
+
+    (void)state;
+    run_case(&hub, &c, 0);
+}
+
 /* The last rank never makes the call, and never leaves. */
 static void lost_peer(rank_state *r)
 {
@@ -179,7 +227,8 @@ static void test_launched(void **state)
 }
 
 static const struct CMUnitTest extra[] = {
-    cmocka_unit_test(test_net_fails), cmocka_unit_test(test_lost_peer),
+    cmocka_unit_test(test_net_fails),
+    cmocka_unit_test(test_many_tags), cmocka_unit_test(test_lost_peer),
     cmocka_unit_test(test_no_native), cmocka_unit_test(test_plugin_missing),
     cmocka_unit_test(test_launched),
 };

@@ -200,6 +200,27 @@ static tsr_status lists(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
+/* Each of many parts is sharded along the dim in which they are joined: one halo for each, all of
+   them under way at once. */
+static tsr_status many_parts(tsr_mesh *mesh, void *arg)
+{
+    enum { N = 30, EACH = 5000 };
+    tsr_tensor *part[N];
+    double *host = malloc(N * EACH * sizeof *host);
+
+    (void)arg;
+    CHECK(host);
+    for (int n = 8; n <= N; n += 11) {
+        for (int i = 0; i < n; i++)
+            part[i] = tsr_arange(mesh, "f64[5000]@[S(0)]", i * EACH, 1);
+        CHECK(tsr_to_host(tsr_cat(part, n, 0), host, (size_t)n * EACH * sizeof *host) == TSR_OK);
+        for (int i = 0; i < n * EACH; i++)
+            CHECK(host[i] == i);
+    }
+    free(host);
+    return tsr_mesh_status(mesh);
+}
+
 /* What only changes the shape shares memory until one of the two is overwritten. */
 static tsr_status views(tsr_mesh *mesh, void *arg)
 {
@@ -236,6 +257,7 @@ static void lists_of_any_length(void **state)
     (void)state;
     pass_on("1", lists, NULL);
     pass_on("3", lists, NULL);
+    pass_on("4", many_parts, NULL);
 }
 
 /* ---- calls that cannot be ---- */

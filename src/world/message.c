@@ -249,11 +249,29 @@ static void give_up(tsr_pending *p)
     }
 }
 
+/* Where a new call goes in the list. Each call under way may have a message to each rank, and there
+   are no more tags than TSR_CHUNK_TAGS: beyond, the first one must have done its part. */
+static tsr_pending **end_of_calls(tsr_msg_world *w)
+{
+    tsr_pending **last = &w->calls, *first = NULL;
+    int n = 0;
+
+    for (; *last; last = &(*last)->next) {
+        if (tsr__message_complete(*last))
+            continue;
+        first = first ? first : *last;
+        n++;
+    }
+    if (n >= TSR_CHUNK_TAGS)
+        tsr__message_wait(first); /* fails if the world is broken, which the caller sees */
+    return last;
+}
+
 static tsr_status message_start(const tsr_call *call, tsr_pending **out)
 {
     tsr_msg_world *w = (tsr_msg_world *)call->group->world;
     tsr_msg_channel *channel = call->group->channel;
-    tsr_pending *p = NULL, **last = &w->calls;
+    tsr_pending *p = NULL, **last = end_of_calls(w);
     tsr_error err = {0};
     tsr_status st;
 
@@ -262,12 +280,6 @@ static tsr_status message_start(const tsr_call *call, tsr_pending **out)
         tsr__message_control(w);
     if (w->broken.code)
         return broken(w);
-    for (; *last; last = &(*last)->next) {
-        if ((*last)->channel == channel && (*last)->seq + TSR_MAX_STARTED <= channel->seq)
-            return tsr__fail(&w->base.ctx->error, TSR_ERR_STATE,
-                             "%s: %d calls were started after %s, which must be finished first",
-                             call->what, TSR_MAX_STARTED - 1, (*last)->call->what);
-    }
     TSR_TRY(make_pending(w, call, &p, &err));
     TSR_TRY(get_buffers(p, &err));
     *last = p;

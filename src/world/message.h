@@ -56,7 +56,7 @@ typedef struct tsr_link {
     bool finished;
     const tsr_msg *msg;
     uint64_t number; /* of its head, counted per peer and direction */
-    int tag;         /* of its chunks, as the sender says; that of go follows from it */
+    int tag; /* of its chunks, as the sender says; that of go follows from it; 0: it has none */
     int64_t bytes;
     char *head;   /* tsr_head and the eager payload */
     char *direct; /* the payload's own memory if it is contiguous, else NULL and the ring serves */
@@ -128,7 +128,9 @@ typedef struct tsr_peer {
     bool left, empty;
     uint64_t left_sent, left_received; /* as its goodbye says */
     tsr_control goodbye;
-    tsr_net_request out[4]; /* control messages, by kind */
+    tsr_net_request out[4];           /* control messages, by kind */
+    unsigned next_tag;                /* of chunks to it */
+    uint8_t tags[TSR_CHUNK_TAGS / 8]; /* those of messages under way, a bit each */
 } tsr_peer;
 
 struct tsr_msg_world {

@@ -82,11 +82,31 @@ static size_t chunk_bytes(int64_t bytes, size_t chunk, int64_t i)
     return left < chunk ? left : chunk;
 }
 
+/* Chunks of two messages under way to one peer never have the same tag, whichever was begun first:
+   message.c sees to it that one is free. */
+static int take_tag(tsr_peer *peer)
+{
+    unsigned tag;
+
+    do
+        tag = peer->next_tag++ % TSR_CHUNK_TAGS;
+    while (peer->tags[tag / 8] >> tag % 8 & 1);
+    peer->tags[tag / 8] |= (uint8_t)(1u << tag % 8);
+    return TSR_HEAD_TAGS + (int)tag;
+}
+
+static void give_tag(tsr_peer *peer, int tag)
+{
+    peer->tags[(tag - TSR_HEAD_TAGS) / 8] &= (uint8_t) ~(1u << tag % 8);
+}
+
 static void check_finished(tsr_pending *p, tsr_link *k)
 {
     if (!k->finished && k->head_done && k->go == k->ask && k->done == k->n_chunks) {
         k->finished = true;
         p->n_unfinished--;
+        if (k->sending && k->tag)
+            give_tag(&p->world->peer[k->peer], k->tag);
     }
 }
 
@@ -306,7 +326,8 @@ void tsr__message_begin(tsr_pending *p)
         tsr_link *k = &p->link[i];
         tsr_peer *peer = &w->peer[k->peer];
         k->number = k->sending ? peer->sent++ : peer->received++;
-        k->tag = TSR_HEAD_TAGS + (int)(k->number % TSR_CHUNK_TAGS);
+        if (k->sending && k->n_chunks > 0)
+            k->tag = take_tag(peer);
         if (k->sending && k->ask)
             exchange_go(p, k);
         if (k->sending)

@@ -58,6 +58,15 @@ done:
     return st;
 }
 
+static void free_channel(tsr_heap *heap, tsr_channel *c)
+{
+    for (tsr_ring *ring = c->ring, *next; ring; ring = next) {
+        next = ring->next;
+        tsr__free(heap, ring->block);
+    }
+    tsr__free(heap, c->block);
+}
+
 void tsr__thread_hub_close(tsr_thread_hub *hub)
 {
     if (!hub)
@@ -65,7 +74,7 @@ void tsr__thread_hub_close(tsr_thread_hub *hub)
     for (int i = 0; i < TSR_HUB_BUCKETS; i++)
         for (tsr_channel *c = hub->bucket[i], *next; c; c = next) {
             next = c->next;
-            tsr__free(hub->heap, c->block);
+            free_channel(hub->heap, c);
         }
     pthread_mutex_destroy(&hub->lock);
     tsr__free(hub->heap, hub->block);
@@ -90,29 +99,68 @@ static tsr_channel *channel_find(tsr_channel *c, const tsr_group *group, uint64_
     return c;
 }
 
-static tsr_status channel_make(tsr_heap *heap, const tsr_group *group, uint64_t hash,
-                               tsr_channel **out, tsr_error *err)
+static tsr_status ring_make(tsr_heap *heap, tsr_channel *channel, uint64_t size, tsr_ring **out,
+                            tsr_error *err)
 {
-    size_t n = (size_t)group->n, seats = n * TSR_MAX_STARTED;
-    tsr_channel *c;
-    tsr_pending *seat;
+    size_t n = (size_t)channel->n;
+    tsr_ring *ring;
+    tsr_slot *slot;
+    tsr_seat *seat;
     void *block;
     tsr_status st;
 
-    TSR_TRY(alloc_lines(
-        heap, sizeof *c + seats * sizeof *seat + n * (sizeof *c->member + sizeof *c->rank), &block,
-        &c, err));
+    TSR_TRY(alloc_lines(heap, size * (sizeof *slot + n * sizeof *seat) + sizeof *ring, &block,
+                        &slot, err));
+    seat = (tsr_seat *)(slot + size);
+    ring = (tsr_ring *)(seat + size * n);
+    *ring = (tsr_ring){.block = block, .size = size, .slot = slot};
+    for (uint64_t i = 0; i < size; i++) {
+        slot[i].channel = channel;
+        slot[i].seat = seat + n * i;
+    }
+    *out = ring;
+done:
+    return st;
+}
+
+tsr_status tsr__ring_next(tsr_thread_world *world, tsr_channel *channel, tsr_ring *ring)
+{
+    tsr_thread_hub *hub = world->hub;
+    tsr_status st = TSR_OK;
+
+    pthread_mutex_lock(&hub->lock);
+    if (!ring->next)
+        st = ring_make(hub->heap, channel, 2 * ring->size, &ring->next, &world->base.ctx->error);
+    pthread_mutex_unlock(&hub->lock);
+    return st;
+}
+
+static tsr_status channel_make(tsr_heap *heap, const tsr_group *group, uint64_t hash,
+                               tsr_channel **out, tsr_error *err)
+{
+    size_t n = (size_t)group->n;
+    tsr_channel_member *member;
+    tsr_channel *c;
+    void *block;
+    tsr_status st;
+
+    TSR_TRY(alloc_lines(heap, n * (sizeof *member + sizeof *c->rank) + sizeof *c, &block, &member,
+                        err));
+    c = (tsr_channel *)(member + n);
     c->block = block;
     c->hash = hash;
     c->n = group->n;
     c->lane = group->lane;
-    seat = (tsr_pending *)(c + 1);
-    for (int i = 0; i < TSR_MAX_STARTED; i++)
-        c->slot[i].seat = seat + n * (size_t)i;
-    c->member = (tsr_channel_member *)(seat + seats);
-    c->rank = (int *)(c->member + n);
+    c->member = member;
+    c->rank = (int *)(c + 1);
     memcpy(c->rank, group->rank, n * sizeof *c->rank);
-    *out = c;
+    st = ring_make(heap, c, TSR_RING_FIRST, &c->ring, err);
+    if (st != TSR_OK)
+        free_channel(heap, c);
+    for (size_t i = 0; st == TSR_OK && i < n; i++)
+        member[i].ring = c->ring;
+    if (st == TSR_OK)
+        *out = c;
 done:
     return st;
 }
@@ -153,10 +201,18 @@ static void abandon_calls(tsr_thread_world *world)
     if (!world->open)
         return;
     tsr__fail(&err, TSR_ERR_STATE, "rank %d left the world without finishing %s", world->base.rank,
-              tsr__what_get(world->open, what));
+              tsr__what_get(&world->open->at.slot->seat[world->open->me], what));
     tsr__thread_poison(world->hub, world->base.rank, &err);
     for (tsr_pending *p = world->open; p; p = p->next)
         tsr__thread_wait_readers(p);
+}
+
+static void free_calls(tsr_heap *heap, tsr_pending *list)
+{
+    for (tsr_pending *next; list; list = next) {
+        next = list->next;
+        tsr__free(heap, list);
+    }
 }
 
 static void leave(tsr_world *base)
@@ -165,6 +221,8 @@ static void leave(tsr_world *base)
 
     abandon_calls(world);
     atomic_store(&world->hub->rank[base->rank].left, true);
+    free_calls(&base->ctx->heap, world->open);
+    free_calls(&base->ctx->heap, world->unused);
     tsr__free(&base->ctx->heap, world);
 }
 

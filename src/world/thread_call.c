@@ -15,46 +15,101 @@ static bool sends_to_others(const tsr_call *call)
     return false;
 }
 
+static tsr_status get_pending(tsr_thread_world *world, tsr_pending **out)
+{
+    tsr_ctx *ctx = world->base.ctx;
+    tsr_status st = TSR_OK;
+
+    if (!world->unused)
+        TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof **out, &world->unused, &ctx->error));
+    *out = world->unused;
+    world->unused = (*out)->next;
+done:
+    return st;
+}
+
+static void put_pending(tsr_pending *p)
+{
+    p->next = p->world->unused;
+    p->world->unused = p;
+}
+
+/* The slot of a member's next call. In the round before it all must be done, and it is waited for
+   if this member has finished it: the others need nothing more of this member for that. If not,
+   waiting could be in vain, so all move on to a larger ring. The first member that comes decides.
+   */
+static tsr_status claim_slot(tsr_thread_world *world, tsr_channel *channel, int me, tsr_slot **out)
+{
+    tsr_channel_member *member = &channel->member[me];
+    tsr_status st = TSR_OK;
+
+    for (;; member->ring = member->ring->next) {
+        tsr_ring *ring = member->ring;
+        tsr_slot *slot = &ring->slot[member->next_seq % ring->size];
+        const tsr_seat *seat = &slot->seat[me];
+        uint64_t use = 2 * (seat->round + 1), claim = atomic_load(&slot->claim), mine = use;
+
+        if (claim < use && !tsr__event_complete(&slot->done, seat->round)) {
+            const tsr_place before = {.slot = slot, .seq = seat->seq, .round = seat->round};
+            if (seat->open) {
+                TSR_TRY(tsr__ring_next(world, channel, ring));
+                mine = use + 1;
+            } else {
+                TSR_TRY(tsr__thread_wait_for(world, &before, true));
+            }
+        }
+        if (claim < use && atomic_compare_exchange_strong(&slot->claim, &claim, mine))
+            claim = mine;
+        if (claim != use + 1) { /* those ahead may even have moved on from the round after this */
+            *out = slot;
+            return TSR_OK;
+        }
+    }
+done:
+    return st;
+}
+
 tsr_status tsr__thread_start(const tsr_call *call, tsr_pending **out)
 {
     tsr_thread_world *world = (tsr_thread_world *)call->group->world;
     tsr_channel *channel = call->group->channel;
     int me = call->group->me;
     uint64_t seq = channel->member[me].next_seq;
-    tsr_slot *slot = tsr__slot(channel, seq);
-    tsr_pending *seat = &slot->seat[me];
-    char first[TSR_WHAT_LEN];
-    tsr_status st = TSR_OK;
+    tsr_pending *p = NULL;
+    tsr_slot *slot;
+    tsr_seat *seat;
+    tsr_status st;
 
     if (tsr__poisoned(world->hub))
         return tsr__thread_peer_error(world);
-    if (seat->open)
-        return tsr__fail(&world->base.ctx->error, TSR_ERR_STATE,
-                         "%s: %d calls were started after %s, which must be finished first",
-                         call->what, TSR_MAX_STARTED - 1, tsr__what_get(seat, first));
-    if (seq >= TSR_MAX_STARTED)
-        TSR_TRY(tsr__thread_wait_for(world, channel, seq - TSR_MAX_STARTED, true));
+    TSR_TRY(get_pending(world, &p));
+    p->world = world;
+    TSR_TRY(claim_slot(world, channel, me, &slot));
 
     channel->member[me].next_seq = seq + 1;
     call->group->started = seq; /* other handles of these ranks count too; call.c adds this one */
+    seat = &slot->seat[me];
     seat->offer = sends_to_others(call) ? call : NULL;
     seat->fingerprint = call->fingerprint;
-    tsr__what_put(seat, call->what);
-    seat->world = world;
-    seat->channel = channel;
     seat->seq = seq;
-    seat->me = me;
-    seat->call = call;
+    seat->round++;
     seat->open = true;
-    seat->taken = false;
-    seat->status = TSR_OK;
-    seat->next = world->open;
-    world->open = seat;
+    tsr__what_put(seat, call->what);
+    p->at = (tsr_place){.slot = slot, .seq = seq, .round = seat->round};
+    p->me = me;
+    p->call = call;
+    p->sends = seat->offer != NULL;
+    p->taken = false;
+    p->status = TSR_OK;
+    p->next = world->open;
+    world->open = p;
     world->n_untaken++;
     atomic_store_explicit(&seat->stage, 2 * seq + 1, memory_order_release);
     tsr__event_come(world->hub, &slot->arrive, channel->n);
-    *out = seat;
+    *out = p, p = NULL;
 done:
+    if (p)
+        put_pending(p);
     return st;
 }
 
@@ -93,7 +148,7 @@ static bool same_counts(const tsr_msg *a, const tsr_msg *b)
 
 static const tsr_call *call_of(const tsr_pending *p, int j)
 {
-    return j == p->me ? p->call : tsr__slot(p->channel, p->seq)->seat[j].offer;
+    return j == p->me ? p->call : p->at.slot->seat[j].offer;
 }
 
 /* Both ends of the message from member j must agree, or memory would be overrun. A message
@@ -101,7 +156,7 @@ static const tsr_call *call_of(const tsr_pending *p, int j)
 static tsr_status match(const tsr_pending *p, int j, const tsr_msg *to, tsr_error *err)
 {
     static const tsr_msg none = {0};
-    const tsr_channel *channel = p->channel;
+    const tsr_channel *channel = p->at.slot->channel;
     const tsr_call *call = call_of(p, j);
     const tsr_msg *from = call ? find(call->send, call->n_send, p->me) : NULL;
 
@@ -152,7 +207,7 @@ static void copy_messages(const tsr_pending *p)
 {
     const tsr_call *call = p->call;
     size_t size = tsr_dtype_size(call->dtype);
-    int n = p->channel->n;
+    int n = p->at.slot->channel->n;
 
     for (int i = 1; i <= n; i++) {
         int j = (p->me + i) % n;
@@ -171,7 +226,7 @@ static tsr_status read_messages(const tsr_pending *p, tsr_error *err)
     const tsr_call *call = p->call;
     tsr_status st = TSR_OK;
 
-    for (int j = 0; j < p->channel->n; j++)
+    for (int j = 0; j < p->at.slot->channel->n; j++)
         TSR_TRY(match(p, j, find(call->recv, call->n_recv, j), err));
     if (call->reduce)
         reduce_messages(p);
@@ -185,16 +240,17 @@ done:
    read? */
 static tsr_status compare_calls(const tsr_pending *p, bool *any, tsr_error *err)
 {
-    const tsr_pending *seat = tsr__slot(p->channel, p->seq)->seat;
+    const tsr_seat *seat = p->at.slot->seat;
+    const tsr_channel *channel = p->at.slot->channel;
     char first[TSR_WHAT_LEN], other[TSR_WHAT_LEN];
 
     *any = p->call->n_recv > 0 || p->call->n_send > 0;
-    for (int j = 0; j < p->channel->n; j++) {
+    for (int j = 0; j < channel->n; j++) {
         if (seat[j].fingerprint != seat[0].fingerprint)
             return tsr__fail(err, TSR_ERR_DIVERGED,
                              "ranks diverged: rank %d called %s, rank %d called %s",
-                             p->channel->rank[0], tsr__what_get(&seat[0], first),
-                             p->channel->rank[j], tsr__what_get(&seat[j], other));
+                             channel->rank[0], tsr__what_get(&seat[0], first), channel->rank[j],
+                             tsr__what_get(&seat[j], other));
         *any |= seat[j].offer != NULL;
     }
     return TSR_OK;
@@ -205,6 +261,8 @@ static tsr_status compare_calls(const tsr_pending *p, bool *any, tsr_error *err)
 static void take(tsr_pending *p)
 {
     tsr_thread_world *world = p->world;
+    tsr_slot *slot = p->at.slot;
+    tsr_seat *seat = &slot->seat[p->me];
     tsr_error err = {0};
     bool any;
 
@@ -212,13 +270,13 @@ static void take(tsr_pending *p)
     world->n_untaken--;
     p->status = compare_calls(p, &any, &err);
     if (p->status == TSR_OK && any) {
-        atomic_store(&p->reading, 1);
+        atomic_store(&seat->reading, 1);
         p->status = tsr__poisoned(world->hub) ? TSR_ERR_PEER : read_messages(p, &err);
-        atomic_store(&p->reading, 0);
+        atomic_store(&seat->reading, 0);
     }
     if (p->status == TSR_OK) {
-        atomic_store_explicit(&p->stage, 2 * p->seq + 2, memory_order_release);
-        tsr__event_come(world->hub, &tsr__slot(p->channel, p->seq)->done, p->channel->n);
+        atomic_store_explicit(&seat->stage, 2 * p->at.seq + 2, memory_order_release);
+        tsr__event_come(world->hub, &slot->done, slot->channel->n);
     } else {
         p->status = err.code ? tsr__thread_fail(world, &err) : tsr__thread_peer_error(world);
     }
@@ -227,33 +285,33 @@ static void take(tsr_pending *p)
 void tsr__thread_progress(tsr_thread_world *world)
 {
     for (tsr_pending *p = world->open; p; p = p->next)
-        if (!p->taken && tsr__event_complete(&tsr__slot(p->channel, p->seq)->arrive, p->seq))
+        if (!p->taken && tsr__event_complete(&p->at.slot->arrive, p->at.round))
             take(p);
 }
 
 void tsr__thread_wait_readers(tsr_pending *pending)
 {
-    tsr_channel *channel = pending->channel;
-    tsr_pending *seat = tsr__slot(channel, pending->seq)->seat;
+    tsr_slot *slot = pending->at.slot;
 
-    for (int j = 0; j < channel->n; j++)
-        while (atomic_load(&seat[j].reading))
+    for (int j = 0; j < slot->channel->n; j++)
+        while (atomic_load(&slot->seat[j].reading))
             sched_yield();
 }
 
 tsr_status tsr__thread_finish_take(tsr_pending *p)
 {
     tsr_thread_world *world = p->world;
+    tsr_seat *seat = &p->at.slot->seat[p->me];
     tsr_pending **link = &world->open;
     tsr_status st = TSR_OK;
 
     if (!p->taken)
-        TSR_TRY(tsr__thread_wait_for(world, p->channel, p->seq, false));
+        TSR_TRY(tsr__thread_wait_for(world, &p->at, false));
     if (!p->taken)
         take(p);
     TSR_TRY(p->status);
-    if (p->offer)
-        TSR_TRY(tsr__thread_wait_for(world, p->channel, p->seq, true));
+    if (p->sends)
+        TSR_TRY(tsr__thread_wait_for(world, &p->at, true));
 done:
     if (st != TSR_OK)
         tsr__thread_wait_readers(p);
@@ -262,6 +320,8 @@ done:
     while (*link != p)
         link = &(*link)->next;
     *link = p->next;
-    p->open = false;
+    if (seat->seq == p->at.seq)
+        seat->open = false;
+    put_pending(p);
     return st;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void tsr__what_put(tsr_pending *seat, const char *what)
+void tsr__what_put(tsr_seat *seat, const char *what)
 {
     uint64_t word[TSR_WHAT_WORDS];
 
@@ -16,7 +16,7 @@ void tsr__what_put(tsr_pending *seat, const char *what)
         atomic_store_explicit(&seat->what[i], word[i], memory_order_relaxed);
 }
 
-const char *tsr__what_get(const tsr_pending *seat, char buf[TSR_WHAT_LEN])
+const char *tsr__what_get(const tsr_seat *seat, char buf[TSR_WHAT_LEN])
 {
     uint64_t word[TSR_WHAT_WORDS];
 
@@ -28,9 +28,9 @@ const char *tsr__what_get(const tsr_pending *seat, char buf[TSR_WHAT_LEN])
 }
 
 /* Is member m one of those that a wait is for? */
-static bool is_missing(const tsr_channel *channel, uint64_t seq, bool for_done, int m)
+static bool is_missing(const tsr_slot *slot, uint64_t seq, bool for_done, int m)
 {
-    return atomic_load(&tsr__slot(channel, seq)->seat[m].stage) < 2 * seq + (for_done ? 2 : 1);
+    return atomic_load(&slot->seat[m].stage) < 2 * seq + (for_done ? 2 : 1);
 }
 
 /* The first member that keeps the wait of `v` from ever ending, -1 if there is none. A rank that
@@ -38,10 +38,10 @@ static bool is_missing(const tsr_channel *channel, uint64_t seq, bool for_done, 
    tsr__thread_progress), so only one that has left keeps others from being done. */
 static int blocker(const tsr_rank_view *view, const tsr_rank_view *v)
 {
-    for (int m = 0; m < v->channel->n; m++) {
-        const tsr_rank_view *peer = &view[v->channel->rank[m]];
+    for (int m = 0; m < v->slot->channel->n; m++) {
+        const tsr_rank_view *peer = &view[v->slot->channel->rank[m]];
         if (peer->stuck && (peer->left || !v->for_done) &&
-            is_missing(v->channel, v->seq, v->for_done, m))
+            is_missing(v->slot, v->seq, v->for_done, m))
             return m;
     }
     return -1;
@@ -59,9 +59,7 @@ static int index_of(const tsr_channel *channel, int rank)
 /* "waits in WHAT" as rank `rank` would say it */
 static const char *what_of(const tsr_rank_view *v, int rank, char buf[TSR_WHAT_LEN])
 {
-    const tsr_slot *slot = tsr__slot(v->channel, v->seq);
-
-    return tsr__what_get(&slot->seat[index_of(v->channel, rank)], buf);
+    return tsr__what_get(&v->slot->seat[index_of(v->slot->channel, rank)], buf);
 }
 
 static void look(tsr_thread_hub *hub, tsr_rank_view *view)
@@ -70,7 +68,7 @@ static void look(tsr_thread_hub *hub, tsr_rank_view *view)
         tsr_rank_state *r = &hub->rank[i];
         tsr_rank_view *v = &view[i];
         v->epoch = atomic_load(&r->epoch);
-        v->channel = atomic_load(&r->channel);
+        v->slot = atomic_load(&r->slot);
         v->seq = atomic_load(&r->seq);
         v->for_done = atomic_load(&r->for_done);
         v->left = atomic_load(&r->left);
@@ -108,7 +106,7 @@ tsr_status tsr__thread_deadlock(tsr_thread_world *world, tsr_error *err)
     }
     if (!me->stuck)
         return TSR_OK;
-    int other = me->channel->rank[blocker(view, me)];
+    int other = me->slot->channel->rank[blocker(view, me)];
     peer = &view[other];
     what_of(me, world->base.rank, mine);
     if (peer->left) {
@@ -119,7 +117,7 @@ tsr_status tsr__thread_deadlock(tsr_thread_world *world, tsr_error *err)
             "ranks diverged: rank %d waits in %s for rank %d, which has left the world",
             world->base.rank, mine, other);
     }
-    int third = peer->channel->rank[blocker(view, peer)];
+    int third = peer->slot->channel->rank[blocker(view, peer)];
     what_of(peer, other, theirs);
     if (has_changed(hub, view))
         return TSR_OK;
@@ -130,15 +128,16 @@ tsr_status tsr__thread_deadlock(tsr_thread_world *world, tsr_error *err)
                      view[third].left ? ", which has left the world" : "");
 }
 
-tsr_status tsr__thread_timeout(const tsr_thread_world *world, const tsr_channel *channel,
-                               uint64_t seq, bool for_done, int64_t ms, tsr_error *err)
+tsr_status tsr__thread_timeout(const tsr_thread_world *world, const tsr_place *at, bool for_done,
+                               int64_t ms, tsr_error *err)
 {
+    const tsr_channel *channel = at->slot->channel;
     tsr_thread_hub *hub = world->hub;
     tsr_rank_view *view = world->view;
     char mine[TSR_WHAT_LEN], theirs[TSR_WHAT_LEN], does[TSR_WHAT_LEN + 16] = "is not in any call";
     int m = 0, rank;
 
-    while (m < channel->n && !is_missing(channel, seq, for_done, m))
+    while (m < channel->n && !is_missing(at->slot, at->seq, for_done, m))
         m++;
     if (m == channel->n)
         return TSR_OK; /* it has just come */
@@ -148,7 +147,7 @@ tsr_status tsr__thread_timeout(const tsr_thread_world *world, const tsr_channel 
         snprintf(does, sizeof does, "has left the world");
     else if (view[rank].waiting)
         snprintf(does, sizeof does, "waits in %s", what_of(&view[rank], rank, theirs));
-    tsr__what_get(&tsr__slot(channel, seq)->seat[index_of(channel, world->base.rank)], mine);
+    tsr__what_get(&at->slot->seat[index_of(channel, world->base.rank)], mine);
     return tsr__fail(err, TSR_ERR_TIMEOUT, "rank %d waited %g s in %s for rank %d, which %s",
                      world->base.rank, (double)(ms / 100) / 10, mine, rank, does);
 }

@@ -17,9 +17,8 @@ enum { SLICE_MS = 50 }; /* of one sleep; deadlocks are found after one or two */
 
 typedef struct waiting {
     tsr_thread_world *world;
-    tsr_channel *channel;
+    const tsr_place *at;
     tsr_event *event;
-    uint64_t seq;
     bool for_done;
 } waiting;
 
@@ -116,12 +115,12 @@ static bool has_other_calls(const waiting *w)
 
 static bool is_over(const waiting *w)
 {
-    if (tsr__event_complete(w->event, w->seq))
+    if (tsr__event_complete(w->event, w->at->round))
         return true;
     if (!has_other_calls(w))
         return false;
     tsr__thread_progress(w->world);
-    return tsr__event_complete(w->event, w->seq);
+    return tsr__event_complete(w->event, w->at->round);
 }
 
 static void doze(const waiting *w, int64_t ms)
@@ -149,8 +148,8 @@ static tsr_status sleep_until_over(const waiting *w)
     tsr_error err = {0};
     tsr_status st = TSR_OK;
 
-    atomic_store(&me->channel, w->channel);
-    atomic_store(&me->seq, w->seq);
+    atomic_store(&me->slot, w->at->slot);
+    atomic_store(&me->seq, w->at->seq);
     atomic_store(&me->for_done, w->for_done);
     atomic_fetch_add(&me->epoch, 1);
     look = limit < SLICE_MS ? limit : SLICE_MS;
@@ -167,7 +166,7 @@ static tsr_status sleep_until_over(const waiting *w)
             continue;
         TSR_TRY(tsr__thread_deadlock(world, &err));
         if (ms >= limit)
-            TSR_TRY(tsr__thread_timeout(world, w->channel, w->seq, w->for_done, ms, &err));
+            TSR_TRY(tsr__thread_timeout(world, w->at, w->for_done, ms, &err));
         look = ms < limit && limit < ms + SLICE_MS ? limit : ms + SLICE_MS;
     }
 done:
@@ -175,14 +174,11 @@ done:
     return err.code ? tsr__thread_fail(world, &err) : st;
 }
 
-tsr_status tsr__thread_wait_for(tsr_thread_world *world, tsr_channel *channel, uint64_t seq,
-                                bool for_done)
+tsr_status tsr__thread_wait_for(tsr_thread_world *world, const tsr_place *at, bool for_done)
 {
-    tsr_slot *slot = tsr__slot(channel, seq);
     waiting w = {.world = world,
-                 .channel = channel,
-                 .event = for_done ? &slot->done : &slot->arrive,
-                 .seq = seq,
+                 .at = at,
+                 .event = for_done ? &at->slot->done : &at->slot->arrive,
                  .for_done = for_done};
 
     for (int i = 0; i < world->hub->spins; i++) {

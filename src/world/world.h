@@ -9,8 +9,7 @@
 #include "base/ctx.h"
 #include "base/piece.h"
 
-enum { TSR_WHAT_LEN = 96 };   /* the text of a call in messages */
-enum { TSR_MAX_STARTED = 8 }; /* calls started and not finished, per group */
+enum { TSR_WHAT_LEN = 96 }; /* the text of a call in messages */
 
 typedef struct tsr_world tsr_world;
 typedef struct tsr_pending tsr_pending; /* a started call; each transport has its own */
