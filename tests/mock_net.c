@@ -139,6 +139,8 @@ static int net_isend(tsr_net *net, tsr_net_channel channel, int to, int tag, con
     if (bytes > 0)
         memcpy(m.copy, data, bytes);
     m.from = m.copy;
+    if (net->hub->alter && channel == TSR_NET_DATA)
+        net->hub->alter(net->hub, net->rank, tag, m.copy, bytes);
     int rc = begin(net, m, to, &ignored);
     if (rc) {
         free(m.copy);

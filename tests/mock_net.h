@@ -19,6 +19,9 @@ typedef struct mock_hub {
     int delay;     /* a message is seen after up to so many polls of its receiver */
     int fail_rank; /* on this rank .. */
     int fail_at;   /* .. the send or receive with this number fails, from 1; 0: none */
+    /* changes a small data message on its way; NULL: none does */
+    void (*alter)(const struct mock_hub *hub, int from, int tag, void *data, size_t bytes);
+    int64_t alter_arg;
     pthread_mutex_t lock;
     uint64_t random;
     int aborted;                                                /* calls of abort */

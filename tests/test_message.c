@@ -109,6 +109,61 @@ static void test_net_fails(void **state)
     }
 }
 
+/* Every field of a head, and the word that lets a sender go on, changed on the way from rank 1. */
+enum { HEAD_FIELDS = 6, ALTERED = HEAD_FIELDS + 4 };
+
+static void alter(const mock_hub *hub, int from, int tag, void *data, size_t bytes)
+{
+    static const struct {
+        size_t at, size;
+    } field[HEAD_FIELDS] = {
+#define FIELD(name) {offsetof(tsr_head, name), sizeof((tsr_head){0}.name)}
+        FIELD(magic), FIELD(tag), FIELD(ask), FIELD(seq), FIELD(fingerprint), FIELD(bytes),
+    };
+    static const uint64_t go[] = {0, 1, TSR_CHUNK_RING + 1, UINT64_MAX};
+    int64_t what = hub->alter_arg;
+
+    if (from != 1)
+        return;
+    if (what < HEAD_FIELDS && tag < TSR_HEAD_TAGS)
+        for (size_t i = 0; i < field[what].size; i++)
+            ((char *)data)[field[what].at + i] ^= what == 3 ? i == 0 : 0x55;
+    if (what >= HEAD_FIELDS && tag >= TSR_HEAD_TAGS + TSR_CHUNK_TAGS && bytes == sizeof *go)
+        memcpy(data, &go[what - HEAD_FIELDS], sizeof *go);
+}
+
+static void altered(rank_state *r)
+{
+    static const char *const text[ALTERED] = {
+        "received a damaged message from rank 1 in shuffle: its first word is",
+        "received a damaged message from rank 1 in shuffle: its tag is",
+        "received a damaged message from rank 1 in shuffle: its request for an answer is",
+        "ranks diverged: rank ",
+        "ranks diverged: rank ",
+        "ranks diverged in shuffle: rank 1 sends",
+        "received a damaged message from rank 1 in shuffle: its size of chunks is 0",
+        "received a damaged message from rank 1 in shuffle: its size of chunks is 1",
+        "received a damaged message from rank 1 in shuffle: its size of chunks is 524289",
+        "received a damaged message from rank 1 in shuffle: its size of chunks is 18446744073709",
+    };
+    tsr_status st = case_shuffle(r, 3 * TSR_CHUNK_RING, "shuffle");
+
+    CASE_CHECK(r, st == TSR_ERR_IO || st == TSR_ERR_PEER || st == TSR_ERR_DIVERGED, "status %d",
+               (int)st);
+    CASE_CHECK(r, strstr(r->ctx.error.text, text[r->arg]), "%s", r->ctx.error.text);
+}
+
+static void test_altered(void **state)
+{
+    const message_case c = {"altered messages", altered, 1, 2000, 2};
+
+    (void)state;
+    for (int64_t what = 0; what < ALTERED; what++) {
+        mock_hub hub = {.size = 3, .alter = alter, .alter_arg = what};
+        run_case(&hub, &c, what);
+    }
+}
+
 /* One call waits for its peer while as many others as there are tags come and go: their chunks are
    not taken for those of the first. */
 static void many_tags(rank_state *r)
@@ -227,7 +282,7 @@ static void test_launched(void **state)
 }
 
 static const struct CMUnitTest extra[] = {
-    cmocka_unit_test(test_net_fails),
+    cmocka_unit_test(test_net_fails), cmocka_unit_test(test_altered),
     cmocka_unit_test(test_many_tags), cmocka_unit_test(test_lost_peer),
     cmocka_unit_test(test_no_native), cmocka_unit_test(test_plugin_missing),
     cmocka_unit_test(test_launched),

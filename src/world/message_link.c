@@ -215,6 +215,16 @@ void tsr__message_reduce(tsr_pending *p)
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
+/* What only a fault of the network, or another version of the library, can send. */
+static bool damaged(const tsr_pending *p, const tsr_link *k, const char *field, uint64_t value)
+{
+    tsr__message_break(p->world, TSR_ERR_IO,
+                       "rank %d received a damaged message from rank %d in %s: its %s is %llu",
+                       p->world->base.rank, k->peer, p->call->what, field,
+                       (unsigned long long)value);
+    return false;
+}
+
 /* Is it the message that this call expects? If not, all ranks learn which two calls met. The lower
    rank comes first, so both say the same. */
 static bool head_fits(tsr_pending *p, tsr_link *k)
@@ -225,7 +235,9 @@ static bool head_fits(tsr_pending *p, tsr_link *k)
 
     memcpy(&h, k->head, sizeof h);
     h.what[TSR_WHAT_LEN - 1] = 0;
-    if (h.magic != TSR_HEAD_MAGIC || h.fingerprint != p->call->fingerprint || h.seq != p->seq) {
+    if (h.magic != TSR_HEAD_MAGIC)
+        return damaged(p, k, "first word", h.magic);
+    if (h.fingerprint != p->call->fingerprint || h.seq != p->seq) {
         const char *mine = p->call->what;
         tsr__message_break(w, TSR_ERR_DIVERGED,
                            "ranks diverged: rank %d called %s, rank %d called %s",
@@ -241,6 +253,10 @@ static bool head_fits(tsr_pending *p, tsr_link *k)
                            (long long)(k->bytes / (int64_t)p->size));
         return false;
     }
+    if (k->n_chunks > 0 && (h.tag < TSR_HEAD_TAGS || h.tag >= TSR_HEAD_TAGS + TSR_CHUNK_TAGS))
+        return damaged(p, k, "tag", h.tag);
+    if (h.ask > (k->n_chunks > 0))
+        return damaged(p, k, "request for an answer", h.ask);
     k->tag = h.tag;
     k->ask = h.ask;
     return true;
@@ -349,11 +365,15 @@ void tsr__message_begin(tsr_pending *p)
 }
 
 /* It has come to the sender, which now knows the size of its chunks, or has left the receiver. */
-static void take_go(tsr_link *k)
+static void take_go(tsr_pending *p, tsr_link *k)
 {
     k->go = true;
-    if (k->sending)
+    if (!k->sending)
+        return;
+    if (k->chunk == p->chunk || k->chunk == TSR_CHUNK_DIRECT)
         set_chunk(k, k->chunk);
+    else
+        damaged(p, k, "size of chunks", k->chunk);
 }
 
 void tsr__message_slot_done(tsr_pending *p, int slot)
@@ -367,9 +387,11 @@ void tsr__message_slot_done(tsr_pending *p, int slot)
     if (slot == k->slot)
         k->head_done = true;
     else if (slot == k->slot + 1)
-        take_go(k);
+        take_go(p, k);
     else
         p->arrived[slot] = true;
+    if (p->world->broken.code)
+        return;
     if (!k->sending && p->call->reduce)
         tsr__message_reduce(p);
     /* The network may complete chunks in another order; the cursor takes them in theirs. */
