@@ -87,15 +87,20 @@ done:
 /* What came, as bags. */
 static tsr_status bags_that_came(tsr_deal *d, tsr_bags *out)
 {
-    const int64_t *length = d->lot[LENGTHS].in, n = d->n_got[BAGS];
+    const int64_t *length = d->lot[LENGTHS].in, n = d->n_got[BAGS], *ids = d->lot[ROWS_OF_IDS].in;
     tsr_status st;
 
     TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * 8, &d->begin));
+    TSR_TRY(tsr__deal_check(d, "length of a bag", length, n, 1, d->n_got[IDS]));
     d->begin[0] = 0;
     for (int64_t i = 0; i < n; i++)
         d->begin[i + 1] = d->begin[i] + length[i];
+    TSR_TRY(
+        tsr__deal_check(d, "length of all bags", &d->begin[n], 1, d->n_got[IDS], d->n_got[IDS]));
+    TSR_TRY(tsr__deal_check(d, "id", ids, d->n_got[IDS], d->owners.first,
+                            d->owners.first + d->owners.rows - 1));
     *out = (tsr_bags){.ids = {.dtype = TSR_I64,
-                              .data = d->lot[ROWS_OF_IDS].in,
+                              .data = ids,
                               .n = d->n_got[IDS],
                               .vocab = d->own.ids.vocab,
                               .row_first = d->owners.first,
@@ -273,6 +278,8 @@ static tsr_status max_finish(tsr_deal *d)
 
     TSR_TRY(begin_contest(d, d->own.n_bags, &winner));
     for (int o = 0; o < d->trade->group->n; o++) {
+        TSR_TRY(tsr__deal_check(d, "position of an id", position + item * d->dim,
+                                d->sent[BAGS][o] * d->dim, -1, d->sent[IDS][o] - 1));
         for (int64_t i = 0; i < d->sent[BAGS][o]; i++, item++) {
             int64_t *at = position + item * d->dim, bag = d->item[item];
             for (int64_t k = 0; k < d->dim; k++)
@@ -344,6 +351,8 @@ static tsr_status contest_finish(tsr_deal *d)
     int64_t *winner;
     tsr_status st;
 
+    TSR_TRY(
+        tsr__deal_check(d, "position of an id", position, d->owners.n * n, -1, d->own.ids.n - 1));
     TSR_TRY(begin_contest(d, bags, &winner));
     for (int i = 0; i < d->owners.n; i++)
         tsr__bag_max_merge(d->dtype, n, last, rows + (size_t)(i * bags) * d->row, position + i * n,

@@ -73,6 +73,9 @@ extern const tsr_deal_kind tsr__deal_bag_here, tsr__deal_bag_backward_here;
 /* A thing for every item of one of the deal's lists; its number among those that go, or come
    back. */
 int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back);
+/* tsr__received_check in the name of the deal's op. */
+tsr_status tsr__deal_check(const tsr_deal *d, const char *field, const void *numbers, int64_t n,
+                           int64_t low, int64_t high);
 /* [member] the number of its first item in a list. */
 tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out);
 /* The gradient of the table, to be filled from these rows; and filling it: all rows, or the touched

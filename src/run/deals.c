@@ -142,6 +142,12 @@ int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back)
     return back ? d->n_back++ : d->n_lots++;
 }
 
+tsr_status tsr__deal_check(const tsr_deal *d, const char *field, const void *numbers, int64_t n,
+                           int64_t low, int64_t high)
+{
+    return tsr__received_check(d->ctx, d->call->schema->op->name, field, numbers, n, low, high);
+}
+
 tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out)
 {
     tsr_status st;

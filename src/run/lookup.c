@@ -8,15 +8,17 @@
 #include "run/deal.h"
 
 /* Ids that came, each of a row that this rank has. */
-static tsr_ids ids_that_came(const tsr_deal *d)
+static tsr_status ids_that_came(const tsr_deal *d, tsr_ids *out)
 {
-    return (tsr_ids){.dtype = TSR_I64,
+    *out = (tsr_ids){.dtype = TSR_I64,
                      .data = d->lot[0].in,
                      .n = d->n_got[0],
                      .vocab = d->own.ids.vocab,
                      .row_first = d->owners.first,
                      .n_rows = d->owners.rows,
                      .padding = -1};
+    return tsr__deal_check(d, "id", out->data, out->n, d->owners.first,
+                           d->owners.first + d->owners.rows - 1);
 }
 
 /* ---- rows for ids ---- */
@@ -64,12 +66,16 @@ static tsr_status lookup_ask(tsr_deal *d)
 
 static tsr_status lookup_answer(tsr_deal *d)
 {
-    tsr__embedding_forward(&(tsr_lookup){.dtype = d->dtype,
-                                         .dim = d->dim,
-                                         .ids = ids_that_came(d),
-                                         .table = tsr__tensor_data(d->call->in[0]),
-                                         .out = d->back[0].out});
-    return TSR_OK;
+    tsr_lookup rows = {.dtype = d->dtype,
+                       .dim = d->dim,
+                       .table = tsr__tensor_data(d->call->in[0]),
+                       .out = d->back[0].out};
+    tsr_status st;
+
+    TSR_TRY(ids_that_came(d, &rows.ids));
+    tsr__embedding_forward(&rows);
+done:
+    return st;
 }
 
 static tsr_status lookup_finish(tsr_deal *d)
@@ -136,12 +142,13 @@ done:
 
 static tsr_status terms_finish(tsr_deal *d)
 {
-    tsr_ids ids = ids_that_came(d);
+    tsr_ids ids;
     tsr_table_grad grad = tsr__deal_grad(d, d->lot[1].in);
     tsr_scattered s;
     void *scratch;
     tsr_status st;
 
+    TSR_TRY(ids_that_came(d, &ids));
     TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(ids.n), &scratch));
     tsr__embedding_scatter(&ids, scratch, &s);
     TSR_TRY(tsr__deal_fill(d, &s, &grad));

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "op/lookups.h"
+#include "run/trade.h"
 
 /* One call, in bytes; messages of one piece each. */
 static tsr_status call_all(const tsr_ranges *r, const char *of, tsr_msg *msg, int n_send,
@@ -82,6 +83,8 @@ tsr_status tsr__ranges_open(tsr_ranges *r, tsr_mesh *mesh, const tsr_spec *list,
     TSR_TRY(
         tsr__alloc(&ctx->heap, 2 * (int64_t)r->group->n, sizeof *r->range, &r->range, &ctx->error));
     TSR_TRY(tell_ranges(r, (const int64_t[]){begin, end}));
+    TSR_TRY(tsr__received_check(ctx, what, "end of a range", r->range, 2 * (int64_t)r->group->n, 0,
+                                list->shape.size[0]));
 done:
     return st;
 }

@@ -106,6 +106,9 @@ static tsr_status fetch(tsr_trade *t, const tsr_kernel_call *call, int dim, cons
         if (owner[i] >= 0)
             ((int64_t *)ask.out)[next[owner[i]]++] = tsr__index_at(index, i);
     TSR_TRY(tsr__trade_exchange(t, &lot[0], 1));
+    TSR_TRY(tsr__received_check(t->ctx, t->what, "index", ask.in, tsr__trade_count(t, t->got),
+                                call->in[X].first[dim],
+                                call->in[X].first[dim] + call->in[X].shape.size[dim] - 1));
     TSR_TRY(tsr__trade_room(t, &lot[1], 1));
     pick(&s, &call->in[X], dim, t->group->n, t->got, ask.in, answer.out);
     TSR_TRY(tsr__trade_exchange(t, &lot[1], 1));

@@ -4,12 +4,14 @@
    in one room, so a message to a rank is as many pieces of memory, and nothing is packed. */
 #include "run/trade.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
 
 enum { ALIGN = 64 };
+enum { MOST_ITEMS_LOG2 = 40 }; /* that one rank sends: sums of them are far from overflow */
 
 tsr_status tsr__trade_open(tsr_trade *t, tsr_mesh *mesh, unsigned mdims, int n_lists,
                            const char *what)
@@ -136,15 +138,38 @@ done:
     return st;
 }
 
+tsr_status tsr__received_check(tsr_ctx *ctx, const char *what, const char *field,
+                               const int64_t *numbers, int64_t n, int64_t low, int64_t high)
+{
+    bool good = true;
+
+    for (int64_t i = 0; i < n; i++)
+        good &= numbers[i] >= low && numbers[i] <= high;
+    for (int64_t i = 0; !good && i < n; i++)
+        if (numbers[i] < low || numbers[i] > high)
+            return tsr__fail(&ctx->error, TSR_ERR_IO,
+                             "%s: rank %d received damaged data: %s %" PRId64 " is not in %" PRId64
+                             " to %" PRId64,
+                             what, ctx->world->rank, field, numbers[i], low, high);
+    return TSR_OK;
+}
+
 tsr_status tsr__trade_agree(tsr_trade *t)
 {
-    return exchange(t, NULL, 0, t->sent, t->got);
+    tsr_status st;
+
+    TSR_TRY(exchange(t, NULL, 0, t->sent, t->got));
+    TSR_TRY(tsr__received_check(t->ctx, t->what, "length", t->got,
+                                (int64_t)t->n_lists * t->group->n, 0,
+                                INT64_C(1) << MOST_ITEMS_LOG2));
+done:
+    return st;
 }
 
 tsr_status tsr__trade_room(tsr_trade *t, tsr_lot *const *lots, int n)
 {
-    size_t bytes = 0;
-    tsr_status st;
+    size_t bytes = 0, more;
+    tsr_status st = TSR_OK;
 
     for (int pass = 0; pass < 2; pass++) {
         size_t at = 0;
@@ -158,8 +183,11 @@ tsr_status tsr__trade_room(tsr_trade *t, tsr_lot *const *lots, int n)
                 (lot->back == (k % 2 == 0) ? t->got : t->sent) + (int64_t)lot->list * t->group->n;
             if (pass == 1)
                 *(k % 2 ? &lot->in : &lot->out) = (char *)t->room[t->n_rooms - 1] + at;
-            at += (size_t)tsr__trade_count(t, count) * lot->width;
-            at = (at + ALIGN - 1) / ALIGN * ALIGN;
+            if (__builtin_mul_overflow((size_t)tsr__trade_count(t, count), lot->width, &more) ||
+                __builtin_add_overflow(at, more + ALIGN - 1, &at) || more > PTRDIFF_MAX)
+                TSR_TRY(tsr__fail(&t->ctx->error, TSR_ERR_MEMORY,
+                                  "%s: rows to exchange are more than memory can hold", t->what));
+            at = at / ALIGN * ALIGN;
         }
         bytes = at;
     }

@@ -29,6 +29,11 @@ typedef struct tsr_lot {
 /* The ranks that a rank of the mesh reaches along these mesh dims; sent[] is all 0. Local. */
 tsr_status tsr__trade_open(tsr_trade *t, tsr_mesh *mesh, unsigned mdims, int n_lists,
                            const char *what);
+/* Are numbers that came from other ranks in low .. high? They are lengths and places in this rank's
+   memory; others than these no rank sends, but they may be damaged on the way. `field` names them
+   in the error. Local. */
+tsr_status tsr__received_check(tsr_ctx *ctx, const char *what, const char *field,
+                               const int64_t *numbers, int64_t n, int64_t low, int64_t high);
 /* All ranks know what they send; now also what they get. Collective over the group. */
 tsr_status tsr__trade_agree(tsr_trade *t);
 int64_t tsr__trade_count(const tsr_trade *t, const int64_t *count); /* of a list, over ranks */

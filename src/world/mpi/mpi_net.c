@@ -257,20 +257,31 @@ static MPI_Op mpi_op(tsr_reduce op)
     }
 }
 
+/* Counts and places as MPI takes them; false if one is beyond an int. */
+static bool int_counts(const int64_t *count, int n, int *out, int *at)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (count[i] > INT_MAX || sum > INT_MAX)
+            return false;
+        out[i] = (int)count[i];
+        at[i] = (int)sum;
+        sum += count[i];
+    }
+    return true;
+}
+
 static int all_to_all(const tsr_collective *c, MPI_Datatype type, MPI_Comm comm, int size)
 {
-    int *v = calloc((size_t)size * 4, sizeof *v);
+    int *v = calloc((size_t)size * 4, sizeof *v), rc = MPI_ERR_COUNT;
     int *out_n = v, *out_at = v + size, *in_n = v + 2 * size, *in_at = v + 3 * size;
 
     if (!v)
         return MPI_ERR_NO_MEM;
-    for (int i = 0; i < size; i++) {
-        out_n[i] = (int)c->send_counts[i];
-        in_n[i] = (int)c->recv_counts[i];
-        out_at[i] = i ? out_at[i - 1] + out_n[i - 1] : 0;
-        in_at[i] = i ? in_at[i - 1] + in_n[i - 1] : 0;
-    }
-    int rc = MPI_Alltoallv(c->send, out_n, out_at, type, c->recv, in_n, in_at, type, comm);
+    if (int_counts(c->send_counts, size, out_n, out_at) &&
+        int_counts(c->recv_counts, size, in_n, in_at))
+        rc = MPI_Alltoallv(c->send, out_n, out_at, type, c->recv, in_n, in_at, type, comm);
     free(v);
     return rc;
 }
@@ -281,10 +292,11 @@ static tsr_status net_native(tsr_net *net, const tsr_collective *c)
     MPI_Comm comm = net->comm[TSR_NET_DATA];
     MPI_Datatype type = mpi_type(c->dtype);
     MPI_Op op = mpi_op(c->op);
-    int n = (int)c->n, size, rc = MPI_ERR_OP;
+    int n, size, rc = MPI_ERR_OP;
 
-    if (type == MPI_DATATYPE_NULL || op == MPI_OP_NULL || c->n > INT_MAX)
+    if (type == MPI_DATATYPE_NULL || op == MPI_OP_NULL || c->n < 0 || c->n > INT_MAX)
         return TSR_ERR_UNAVAILABLE;
+    n = (int)c->n;
     MPI_Comm_size(comm, &size);
     switch (c->kind) {
     case TSR_COLL_BARRIER: rc = MPI_Barrier(comm); break;
