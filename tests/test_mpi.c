@@ -2,12 +2,14 @@
 /* test_mpi.c - the cases of message_cases.c over MPI: mpirun -n 2 test_mpi. All ranks run all
    cases, each in a world of its own, and agree on the result; rank 0 prints. With the argument
    "kill" one rank kills itself in the middle of its calls (mpi_kill.sh); "leave": it exits there;
-   "large": one message of more than 2^31 bytes, which needs 13 GiB on two ranks. */
+   "large": one message of more than 2^31 bytes, which needs 13 GiB on two ranks; "threads": jobs of
+   several threads of a process at once (mpi_plugin.sh). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,13 +117,77 @@ static int special(const char *what)
     return strcmp(what, "large") == 0 ? move_large(r) : vanish(r, strcmp(what, "kill") == 0);
 }
 
+/* ---- jobs of several threads ---- */
+
+typedef struct thread_job {
+    int64_t value;
+    bool wrong;
+    tsr_status status;
+    tsr_error err;
+} thread_job;
+
+static tsr_status sum_job(tsr_mesh *mesh, void *arg)
+{
+    thread_job *j = arg;
+    int64_t sum = 0;
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < 200 && st == TSR_OK; i++) {
+        st = tsr_all_reduce(mesh, TSR_I64, TSR_SUM, &j->value, 1, &sum);
+        j->wrong = j->wrong || (st == TSR_OK && sum != j->value * tsr_mesh_size(mesh));
+    }
+    return st;
+}
+
+static void *thread_main(void *arg)
+{
+    thread_job *j = arg;
+
+    j->status = tsr_run(&(tsr_run_opts){.world = TSR_WORLD_MPI}, sum_job, j, &j->err);
+    return NULL;
+}
+
+static bool is_refused(const thread_job *j)
+{
+    if (j->status == TSR_ERR_STATE && strstr(j->err.text, "and this is another thread"))
+        return true;
+    fprintf(stderr, "a job of another thread: %d %s%s\n", (int)j->status, j->err.text,
+            j->wrong ? ", wrong sums" : "");
+    return false;
+}
+
+/* Two jobs on two threads, before MPI is initialised and after; those of the main thread are not
+   harmed. */
+static int jobs_of_threads(void)
+{
+    bool good = true;
+
+    for (int round = 0; round < 4; round++) {
+        thread_job job[3] = {{.value = 1}, {.value = 10}, {.value = 100}};
+        pthread_t thread[2];
+        for (int i = 0; i < 2; i++)
+            if (pthread_create(&thread[i], NULL, thread_main, &job[i]) != 0)
+                return 1;
+        if (round > 0)
+            thread_main(&job[2]);
+        for (int i = 0; i < 2; i++) {
+            pthread_join(thread[i], NULL);
+            good = is_refused(&job[i]) && good;
+        }
+        if (job[2].status != TSR_OK || job[2].wrong)
+            fprintf(stderr, "the main thread's job: %s\n", job[2].err.text);
+        good = good && job[2].status == TSR_OK && !job[2].wrong;
+    }
+    return !good;
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[64];
     size_t n = 0;
 
     if (argc > 1)
-        return special(argv[1]);
+        return strcmp(argv[1], "threads") == 0 ? jobs_of_threads() : special(argv[1]);
     rank_state *r = join(30000);
     int rank = r->rank;
     r->world->ops->close(r->world);

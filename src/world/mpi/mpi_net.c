@@ -80,6 +80,20 @@ static int dup_world(int timeout_ms, MPI_Comm *out)
     return MPI_Comm_set_errhandler(*out, MPI_ERRORS_RETURN);
 }
 
+/* Ranks of jobs find each other by the order in which their processes open them, which only one
+   thread can keep: of two jobs at once on two threads, one rank's first could be another's second.
+   It is the thread that initialised MPI, or will; not that which comes first, or ranks would
+   differ in that, too. */
+static bool may_open(bool initialized)
+{
+    int is_main = 0;
+
+    if (!initialized)
+        return gettid() == getpid();
+    MPI_Is_thread_main(&is_main);
+    return is_main;
+}
+
 static tsr_status start_mpi(tsr_net_open *io, bool *owner)
 {
     int initialized = 0, finalized = 0, level;
@@ -91,6 +105,13 @@ static tsr_status start_mpi(tsr_net_open *io, bool *owner)
         return TSR_ERR_STATE;
     }
     MPI_Initialized(&initialized);
+    if (!may_open(initialized)) {
+        snprintf(io->text, sizeof io->text,
+                 "jobs over MPI run one after the other on the %s, and this is another thread; "
+                 "worlds of threads can run at once",
+                 initialized ? "thread that initialised MPI" : "main thread");
+        return TSR_ERR_STATE;
+    }
     if (initialized)
         return TSR_OK;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) {
