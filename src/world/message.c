@@ -391,6 +391,21 @@ done:
 tsr_status tsr__mpi_join(tsr_ctx *ctx, int timeout_ms, tsr_world **out)
 {
     const tsr_net_ops *ops;
-    tsr_status st = tsr__plugin_load("mpi", &ops, &ctx->error);
-    return st == TSR_OK ? tsr__message_join(ops, NULL, ctx, timeout_ms, out) : st;
+    int launched = tsr__mpi_launched_size();
+    tsr_world *world;
+    tsr_status st;
+
+    TSR_TRY(tsr__plugin_load("mpi", &ops, &ctx->error));
+    TSR_TRY(tsr__message_join(ops, NULL, ctx, timeout_ms, &world));
+    if (launched > 0 && launched != world->size) {
+        st = tsr__fail(&ctx->error, TSR_ERR_UNAVAILABLE,
+                       "%d ranks were launched, but the MPI that Tessera was built with sees %d: "
+                       "use the mpirun that belongs to it",
+                       launched, world->size);
+        world->ops->close(world);
+        goto done;
+    }
+    *out = world;
+done:
+    return st;
 }

@@ -105,7 +105,8 @@ void tsr__thread_hub_close(tsr_thread_hub *hub);
 tsr_status tsr__thread_join(tsr_thread_hub *hub, int rank, tsr_ctx *ctx, tsr_world **out);
 
 /* message.c: a world over a message-passing network that plugin.c loads (MPI) */
-bool tsr__mpi_launched(void); /* were we started by mpirun or srun? */
+bool tsr__mpi_launched(void);     /* were we started by mpirun or srun? */
+int tsr__mpi_launched_size(void); /* with how many ranks; 0: it does not say */
 tsr_status tsr__mpi_join(tsr_ctx *ctx, int timeout_ms, tsr_world **out);
 
 /* sim.c: one thread stands for all ranks; a call is an error, costs are counted elsewhere */
