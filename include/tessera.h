@@ -25,10 +25,11 @@ extern "C" {
 #define TSR_VERSION_MINOR 1
 #define TSR_VERSION_PATCH 0
 
-enum { TSR_MAX_DIM = 8 };    /* tensor dims */
-enum { TSR_MAX_MESH = 8 };   /* mesh dims */
-enum { TSR_NAME_LEN = 16 };  /* bytes of a mesh dim's name, with the final 0 */
-enum { TSR_TEXT_LEN = 512 }; /* enough for the text form of any spec or mesh */
+enum { TSR_MAX_DIM = 8 };        /* tensor dims */
+enum { TSR_MAX_MESH = 8 };       /* mesh dims */
+enum { TSR_MAX_RANKS = 131072 }; /* of a mesh: beyond, planning would take minutes */
+enum { TSR_NAME_LEN = 16 };      /* bytes of a mesh dim's name, with the final 0 */
+enum { TSR_TEXT_LEN = 512 };     /* enough for the text form of any spec or mesh */
 
 /* ---- status and errors ----------------------------------------------------------------------- */
 
@@ -146,15 +147,17 @@ typedef enum tsr_world_kind {
 typedef struct tsr_run_opts {
     const char *mesh;     /* "data=2,model=4" or "2x4"; NULL: all ranks of MPI, or 1 */
     tsr_world_kind world; /* default AUTO */
-    int timeout_ms;       /* for one wait; default 60,000, or TESSERA_TIMEOUT in seconds */
-    const char *cost;     /* see tsr_cost_parse; default TESSERA_COST, else "default" */
+    /* for one wait; 0: TESSERA_TIMEOUT, in seconds, else 60,000; below 0: a wait has no limit */
+    int timeout_ms;
+    const char *cost; /* see tsr_cost_parse; default TESSERA_COST, else "default" */
 } tsr_run_opts;
 
 /* A job is called once on every rank with the mesh over all ranks of the world. */
 typedef tsr_status (*tsr_job)(tsr_mesh *mesh, void *arg);
 
 /* Run a job on every rank, wait for all, and give the first error. Thread ranks are made here;
-   under MPI this process is one rank. opts may be NULL. */
+   under MPI this process is one rank, and jobs run one after the other on the thread that
+   initialised MPI, by default the main thread. opts may be NULL. */
 TSR_API tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *err);
 
 /* Whether jobs can run in such a world here (AUTO: always); if not, err (may be NULL) says why. For
@@ -162,8 +165,8 @@ TSR_API tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr
 TSR_API bool tsr_world_available(tsr_world_kind kind, tsr_error *err);
 
 /* tsr_run for a program's main: prints the error, returns the exit status. Takes the options
-   --mesh=M, --world=W, --cost=C and --timeout=SECONDS from argv, which override `mesh`; an M
-   without names, 4 or 1x2, takes those of `mesh` in their order. */
+   --mesh=M, --world=W, --cost=C and --timeout=SECONDS (0: none) from argv, which override `mesh`;
+   an M without names, 4 or 1x2, takes those of `mesh` in their order. */
 TSR_API int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg);
 
 /* The first error since the start (or the last clear) on this rank, TSR_OK if none. Local. */

@@ -16,6 +16,7 @@
 
 #include "tessera.h"
 #include "tessera_ext.h"
+#include "dispatch/context.h"
 #include "numbers.h"
 
 typedef enum trouble {
@@ -164,6 +165,57 @@ static void timeout_names_the_peer(void **state)
     assert_non_null(strstr(err.text, "barrier"));
 }
 
+/* 0 is no timeout: longer than any that is set for one wait here, and told so by the text. */
+static void no_timeout(void **state)
+{
+    tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = -1};
+    tsr_error err = {0};
+    int ms;
+
+    (void)state;
+    assert_int_equal(tsr_run(&opts, sleepy, NULL, &err), TSR_OK);
+    opts.timeout_ms = 0;
+    setenv("TESSERA_TIMEOUT", "0.1", 1);
+    assert_int_equal(tsr_run(&opts, sleepy, NULL, &err), TSR_ERR_TIMEOUT);
+    setenv("TESSERA_TIMEOUT", "0", 1);
+    assert_int_equal(tsr_run(&opts, sleepy, NULL, &err), TSR_OK);
+    setenv("TESSERA_TIMEOUT", "1e7", 1);
+    assert_int_equal(tsr_run(&opts, sleepy, NULL, &err), TSR_ERR_PARSE);
+    assert_string_equal(err.text, "timeout \"1e7\": at most 1000000 seconds, or 0 for no timeout");
+    unsetenv("TESSERA_TIMEOUT");
+    assert_int_equal(tsr__timeout_parse("1000000", &ms, NULL), TSR_OK);
+    assert_int_equal(ms, 1000000000);
+    assert_int_equal(tsr__timeout_parse("-1", &ms, NULL), TSR_ERR_PARSE);
+    assert_int_equal(tsr__timeout_parse("nan", &ms, NULL), TSR_ERR_PARSE);
+}
+
+/* ---- worlds that cannot be ---- */
+
+static tsr_status nothing(tsr_mesh *mesh, void *arg)
+{
+    (void)mesh;
+    (void)arg;
+    return TSR_OK;
+}
+
+static void impossible_worlds(void **state)
+{
+    tsr_run_opts opts = {.mesh = "2", .world = (tsr_world_kind)9};
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_ERR_ARG);
+    assert_string_equal(err.text, "9 is not a world (a tsr_world_kind)");
+    assert_false(tsr_world_available((tsr_world_kind)9, &err));
+    opts = (tsr_run_opts){.mesh = "2147483647", .world = TSR_WORLD_SIM};
+    assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_ERR_MESH);
+    opts = (tsr_run_opts){.mesh = "1025", .world = TSR_WORLD_THREAD};
+    assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_ERR_MESH);
+    assert_non_null(strstr(err.text, "a world of threads at most 1024"));
+    opts = (tsr_run_opts){.mesh = "1025", .world = TSR_WORLD_SIM};
+    assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_OK);
+}
+
 /* ---- allocations ---- */
 
 typedef struct shortage {
@@ -237,7 +289,12 @@ static int run_on_mpi(char **argv)
 
     while (p.what < CALLS_OTHER && strcmp(argv[0], TROUBLE[p.what]) != 0)
         p.what++;
-    tsr_run(&opts, job, &p, &err);
+    tsr_status st = tsr_run(&opts, job, &p, &err);
+    /* a rank that had left fails as the others do, which missed it */
+    if (st == TSR_OK || !err.text[0] || (p.what == LEAVES && st != TSR_ERR_DIVERGED)) {
+        fprintf(stderr, "rank %s: status %d: %s\n", me, (int)st, err.text);
+        return 1;
+    }
     if (p.finished != 1 || now() - begin > 6 ||
         (me && atoi(me) != p.rank && (p.sound != 1 || p.blamed != 1))) {
         fprintf(stderr, "rank %s: %d back, %d with an error, %d named rank %d, %.1f s: %s\n", me,
@@ -250,8 +307,8 @@ static int run_on_mpi(char **argv)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_trouble),
-        cmocka_unit_test(timeout_names_the_peer),
+        cmocka_unit_test(every_trouble),    cmocka_unit_test(timeout_names_the_peer),
+        cmocka_unit_test(no_timeout),       cmocka_unit_test(impossible_worlds),
         cmocka_unit_test(every_allocation),
     };
 

@@ -34,7 +34,7 @@ static void text_forms(void **state)
                                         "x=3",
                                         "fifteen_letters=2,B_2=3",
                                         "1x1x1x1x1x1x1x2",
-                                        "2147483647",
+                                        "131072",
                                         "a=1,b=2,c=3,d=4,e=5,f=6,g=7,h=8"};
     char buf[TSR_TEXT_LEN];
 
@@ -124,8 +124,10 @@ static void bad_texts(void **state)
         {"sixteen_letters_=2", TSR_ERR_PARSE, "longer than 15 letters"},
         {"2147483648", TSR_ERR_MESH, "has size 2147483648"},
         {"99999999999999999999999", TSR_ERR_MESH, "has size 99999999999999999999999"},
-        {"65536x65536", TSR_ERR_MESH, "more than 2147483647 ranks"},
-        {"2147483647x2147483647x2147483647", TSR_ERR_MESH, "more than 2147483647 ranks"},
+        {"2147483647", TSR_ERR_MESH, "more than 131072 ranks"},
+        {"512x257", TSR_ERR_MESH, "more than 131072 ranks"},
+        {"65536x65536", TSR_ERR_MESH, "more than 131072 ranks"},
+        {"2147483647x2147483647x2147483647", TSR_ERR_MESH, "more than 131072 ranks"},
     };
 
     (void)state;
@@ -134,7 +136,7 @@ static void bad_texts(void **state)
 
 static void make_checks(void **state)
 {
-    const int sizes[9] = {2, 2, 2, 2, 2, 2, 2, 2, 2}, zero[2] = {2, 0}, large = INT_MAX;
+    const int sizes[9] = {2, 2, 2, 2, 2, 2, 2, 2, 2}, zero[2] = {2, 0}, large = TSR_MAX_RANKS;
     tsr_mesh_shape mesh;
     tsr_error err = {0};
 

@@ -13,7 +13,8 @@
 #include "kernel/blas.h"
 #include "layout/cost.h"
 
-enum { DEFAULT_TIMEOUT_MS = 60000 };
+enum { DEFAULT_TIMEOUT_MS = 60000, MOST_SECONDS = 1000000 };
+enum { MOST_THREADS = 1024 };
 enum { STACK_BYTES = 16 << 20 };
 
 /* What all ranks are started with. */
@@ -35,6 +36,8 @@ static tsr_status pick_world(tsr_world_kind asked, tsr_world_kind *out, tsr_erro
 {
     const char *text = getenv("TESSERA_WORLD");
 
+    if ((unsigned)asked > TSR_WORLD_SIM)
+        return tsr__fail(err, TSR_ERR_ARG, "%d is not a world (a tsr_world_kind)", (int)asked);
     if (asked != TSR_WORLD_AUTO)
         *out = asked;
     else if (!text || !*text || strcmp(text, "auto") == 0)
@@ -62,10 +65,14 @@ tsr_status tsr__timeout_parse(const char *text, int *out, tsr_error *err)
     char *end;
     double seconds = tsr__parse_double(text, &end);
 
-    if (end == text || *end || !(seconds > 0) || seconds > 1e6)
-        return tsr__fail(err, TSR_ERR_PARSE, "timeout \"%s\": expected a number of seconds above 0",
-                         text);
-    *out = seconds < 0.001 ? 1 : (int)(seconds * 1000);
+    if (end == text || *end || !(seconds >= 0))
+        return tsr__fail(err, TSR_ERR_PARSE,
+                         "timeout \"%s\": expected a number of seconds, or 0 for none", text);
+    if (seconds > MOST_SECONDS)
+        return tsr__fail(err, TSR_ERR_PARSE,
+                         "timeout \"%s\": at most %d seconds, or 0 for no timeout", text,
+                         MOST_SECONDS);
+    *out = seconds == 0 ? -1 : seconds < 0.001 ? 1 : (int)(seconds * 1000);
     return TSR_OK;
 }
 
@@ -86,7 +93,7 @@ static tsr_status read_setup(const tsr_run_opts *opts, job_setup *setup, tsr_err
     setup->validating = is_on("TESSERA_VALIDATE");
     setup->statistics = is_on("TESSERA_STATS");
     TSR_TRY(pick_world(opts->world, &setup->world, err));
-    if (opts->timeout_ms > 0)
+    if (opts->timeout_ms != 0)
         setup->timeout_ms = opts->timeout_ms;
     else if (timeout && *timeout)
         TSR_TRY(tsr__timeout_parse(timeout, &setup->timeout_ms, err));
@@ -230,6 +237,11 @@ static tsr_status run_threads(const job_setup *setup, tsr_error *err)
         return tsr__fail(err, TSR_ERR_UNAVAILABLE,
                          "thread ranks need an OpenBLAS that was built with threads, this one was "
                          "not; install libopenblas0-pthread, or use world=mpi");
+    if (n > MOST_THREADS)
+        return tsr__fail(err, TSR_ERR_MESH,
+                         "the mesh has %d ranks, and a world of threads at most %d; world=sim "
+                         "counts costs for more",
+                         n, MOST_THREADS);
     TSR_TRY(tsr__alloc(&heap, n, sizeof *rank, &rank, err));
     TSR_TRY(tsr__thread_hub_open(&heap, n, setup->timeout_ms, &hub, err));
     pthread_attr_init(&attr);
@@ -267,9 +279,9 @@ static tsr_status run_here(const job_setup *setup, bool *known, tsr_error *err)
     else
         TSR_TRY(tsr__sim_join(&ctx, tsr__mesh_size(&setup->mesh), &ctx.world));
     st = run_rank(&ctx, setup);
-    /* As among threads: what counts is the failure, not that this rank only heard of it. All have
-       said goodbye by now, so all know. */
-    if (st == TSR_ERR_PEER && ctx.peer_code) {
+    /* As among threads: what counts is the failure, not that this rank only heard of it, or had
+       left before. All have said goodbye by now, so all know. */
+    if ((st == TSR_ERR_PEER || st == TSR_OK) && ctx.peer_code) {
         st = ctx.peer_code;
         ctx.error_known = true;
     }

@@ -20,8 +20,8 @@ static tsr_status check_sizes(const int *sizes, int ndim, int first, tsr_error *
             return tsr__fail(err, TSR_ERR_MESH, "mesh dim %d has size %d, expected at least 1", i,
                              sizes[i]);
         n *= sizes[i];
-        if (n > INT_MAX - first)
-            return tsr__fail(err, TSR_ERR_MESH, "mesh has more than %d ranks", INT_MAX);
+        if (n > TSR_MAX_RANKS - (int64_t)first)
+            return tsr__fail(err, TSR_ERR_MESH, "mesh has more than %d ranks", TSR_MAX_RANKS);
     }
     return TSR_OK;
 }

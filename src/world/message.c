@@ -347,7 +347,7 @@ static bool oversubscribed(int ranks)
 tsr_status tsr__message_join(const tsr_net_ops *ops, void *arg, tsr_ctx *ctx, int timeout_ms,
                              tsr_world **out)
 {
-    tsr_net_open io = {.arg = arg, .timeout_ms = timeout_ms > 0 ? timeout_ms : DEFAULT_MS};
+    tsr_net_open io = {.arg = arg, .timeout_ms = timeout_ms ? timeout_ms : DEFAULT_MS};
     tsr_msg_world *w = NULL;
     tsr_status st;
 

@@ -17,7 +17,8 @@ enum {
     YIELD_EVERY = 8, /* idle polls; MPI may yield in each of them, and twice is too often */
     LOOK_EVERY = 32, /* idle polls between looks at the control channel and the clock */
     REST_MS = 1000,  /* for the messages of a failed call to end */
-    LEAVE_MS = 5000  /* at least, for the others to leave */
+    LEAVE_MS = 5000, /* at least, for the others to leave */
+    HANG_MS = 60000  /* for the same after a failure, if waits have no timeout */
 };
 
 static int64_t now_ms(void)
@@ -234,7 +235,7 @@ tsr_status tsr__message_wait(tsr_pending *p)
         since = since ? since : now;
         if (w->n_left > 0 && !w->broken.code)
             check_left(w);
-        if (now - since > w->base.timeout_ms && !w->broken.code)
+        if (w->base.timeout_ms >= 0 && now - since > w->base.timeout_ms && !w->broken.code)
             timed_out(p);
     }
     return w->broken.code;
@@ -285,8 +286,8 @@ static bool rest(tsr_msg_world *w)
 
 void tsr__message_quiesce(tsr_msg_world *w)
 {
-    int grace = w->base.timeout_ms < REST_MS ? w->base.timeout_ms : REST_MS;
-    int64_t end = now_ms() + grace;
+    bool brief = w->base.timeout_ms >= 0 && w->base.timeout_ms < REST_MS;
+    int64_t end = now_ms() + (brief ? w->base.timeout_ms : REST_MS);
 
     while (!rest(w) && now_ms() < end) {
         tsr__message_control(w);
@@ -359,10 +360,19 @@ static void unpost(tsr_msg_world *w, tsr_net_request *request)
     }
 }
 
+/* For the others to leave. Without a timeout they may work as long as they like, but not in a world
+   that is broken. */
+static int64_t patience(const tsr_msg_world *w)
+{
+    if (w->base.timeout_ms < 0)
+        return w->broken.code ? HANG_MS : INT64_MAX;
+    return w->base.timeout_ms > LEAVE_MS ? w->base.timeout_ms : LEAVE_MS;
+}
+
 /* Wait for all others to leave too, so that nobody's message comes to a rank that is gone. */
 static bool leave(tsr_msg_world *w)
 {
-    int64_t end = now_ms() + (w->base.timeout_ms > LEAVE_MS ? w->base.timeout_ms : LEAVE_MS);
+    int64_t begin = now_ms();
     bool told = false, idle = true;
 
     say_goodbye(w);
@@ -376,7 +386,7 @@ static bool leave(tsr_msg_world *w)
         tsr__message_control(w);
         if (told && all_gone(w))
             return true;
-        if (now_ms() > end)
+        if (now_ms() - begin > patience(w))
             return false;
         relax(w);
     }
@@ -396,9 +406,11 @@ void tsr__message_close(tsr_world *world)
     if (!together && w->broken.code) {
         tsr__log(world->ctx, TSR_LOG_WARN,
                  "rank %d: not all ranks left the world within %g s of a failure; ending the job",
-                 world->rank, world->timeout_ms * 1e-3);
+                 world->rank, (double)patience(w) * 1e-3);
         w->ops->abort(w->net, 1);
     }
+    if (w->broken.code) /* also on a rank that has left before: the context keeps its first error */
+        tsr__fail(&world->ctx->error, w->broken.code, "%s", w->broken.text);
     unpost(w, &w->in_request);
     unpost(w, &w->drain_request);
     w->ops->close(w->net, together);

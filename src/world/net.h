@@ -23,7 +23,7 @@ typedef uint64_t tsr_net_request;
 
 typedef struct tsr_net_open {
     void *arg;      /* the network's own: NULL for MPI */
-    int timeout_ms; /* for the others to open it too */
+    int timeout_ms; /* for the others to open it too; below 0: none */
     tsr_net *net;   /* these are written on success */
     int rank, size;
     int here;                /* ranks on this machine */

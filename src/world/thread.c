@@ -49,7 +49,7 @@ tsr_status tsr__thread_hub_open(tsr_heap *heap, int size, int timeout_ms, tsr_th
     hub->block = block;
     hub->heap = heap;
     hub->size = size;
-    hub->timeout_ms = timeout_ms > 0 ? timeout_ms : DEFAULT_MS;
+    hub->timeout_ms = timeout_ms ? timeout_ms : DEFAULT_MS;
     hub->spins = size <= usable_cpus() ? SPINS : 0;
     hub->rank = (tsr_rank_state *)(hub + 1);
     pthread_mutex_init(&hub->lock, NULL);

@@ -144,7 +144,8 @@ static tsr_status sleep_until_over(const waiting *w)
 {
     tsr_thread_world *world = w->world;
     tsr_rank_state *me = &world->hub->rank[world->base.rank];
-    int64_t begin = now_ms(), ms = 0, look, limit = world->base.timeout_ms;
+    int64_t begin = now_ms(), ms = 0, look;
+    int64_t limit = world->base.timeout_ms < 0 ? INT64_MAX : world->base.timeout_ms;
     tsr_error err = {0};
     tsr_status st = TSR_OK;
 

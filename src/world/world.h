@@ -76,7 +76,7 @@ struct tsr_world {
     const tsr_world_ops *ops;
     tsr_world_kind kind;
     int rank, size;
-    int timeout_ms;
+    int timeout_ms;       /* of a wait; below 0: none */
     tsr_ctx *ctx;         /* heap, pool, error and counters of this rank */
     int64_t calls;        /* started so far */
     int64_t fail_call_at; /* fault hook: this call (from 1) fails on this rank; 0: none */

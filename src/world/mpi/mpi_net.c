@@ -3,6 +3,7 @@
    Decides nothing: the message world above does. MPI is initialised when the first world opens and
    finalised when the process exits, so that a process can open worlds one after the other. */
 #include <limits.h>
+#include <math.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ static double now(void)
 static int dup_world(int timeout_ms, MPI_Comm *out)
 {
     MPI_Request request;
-    double end = now() + 1e-3 * timeout_ms;
+    double end = timeout_ms < 0 ? HUGE_VAL : now() + 1e-3 * timeout_ms;
     int done = 0;
 
     if (MPI_Comm_idup(MPI_COMM_WORLD, out, &request) != MPI_SUCCESS)
