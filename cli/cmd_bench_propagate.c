@@ -111,7 +111,7 @@ static int spread(int i, int n)
 /* First all searches, as trying everything leaves the caches and the heap in another state. */
 static bool measure_all(const op_problem *p, bool deepest, times *search, times *all)
 {
-    op_placings ways = op_placings_of(p, true);
+    op_placings ways = op_placings_of(p, OP_PLACE_PLAIN);
     tsr_spec in[TSR_OP_INPUTS];
     tsr_op_way way;
     double seconds, end = measure_now() + SEARCH_SECONDS;

@@ -329,7 +329,8 @@ static int verify(const cli_args *args, const op_problem *p)
 {
     bool all = cli_option_of(args, "all-placements") != NULL;
     op_reference ref;
-    task t = {.p = p, .ref = &ref, .ways = op_placings_of(p, all)};
+    task t = {
+        .p = p, .ref = &ref, .ways = op_placings_of(p, all ? OP_PLACE_STRIDED : OP_PLACE_AS_GIVEN)};
     int status;
 
     if (verify_spoil_rank(args, problem_ranks(&p->set), &t.spoil) != CLI_OK)

@@ -33,14 +33,21 @@ double op_result_tolerance(const op_result *result, int64_t i, int ranks);
 
 /* Which placements to try. */
 enum { OP_PLACINGS = 2000 };
+typedef enum op_placing_kinds {
+    OP_PLACE_AS_GIVEN, /* the problem's own, alone */
+    OP_PLACE_PLAIN,    /* all combinations of R, P(sum) and S(d) */
+    OP_PLACE_STRIDED,  /* and SS(d,2) */
+} op_placing_kinds;
+
 typedef struct op_placings {
     const op_problem *p;
-    bool all;
+    op_placing_kinds kinds;
+    bool all;     /* more than the problem's own */
     double total; /* ways that there are */
     int n;        /* ways to try: all of them, or OP_PLACINGS at random */
 } op_placings;
 
-op_placings op_placings_of(const op_problem *p, bool all);
+op_placings op_placings_of(const op_problem *p, op_placing_kinds kinds);
 /* The specs of way i; false: a placement has no meaning for the dtype, so there is no such way. */
 bool op_placing(const op_placings *ways, int i, tsr_spec in[TSR_OP_INPUTS]);
 

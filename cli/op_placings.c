@@ -5,28 +5,31 @@
 
 #include <math.h>
 
-/* R, P(sum), or S(d) for each dim */
-static int n_choices(const tsr_spec *spec)
+/* R, P(sum), or S(d), and SS(d,2) if asked for, for each dim */
+static int n_choices(op_placing_kinds kinds, const tsr_spec *spec)
 {
-    return 2 + spec->shape.ndim;
+    return 2 + (kinds == OP_PLACE_STRIDED ? 2 : 1) * spec->shape.ndim;
 }
 
-static tsr_placement choice(int i)
+static tsr_placement choice(int i, const tsr_spec *spec)
 {
     if (i == 0)
         return (tsr_placement){.kind = TSR_REPLICATE};
     if (i == 1)
         return (tsr_placement){.kind = TSR_PARTIAL, .reduce = TSR_SUM};
-    return (tsr_placement){.kind = TSR_SHARD, .dim = i - 2};
+    if (i < 2 + spec->shape.ndim)
+        return (tsr_placement){.kind = TSR_SHARD, .dim = i - 2};
+    return (tsr_placement){.kind = TSR_STRIDED, .dim = i - 2 - spec->shape.ndim, .factor = 2};
 }
 
-op_placings op_placings_of(const op_problem *p, bool all)
+op_placings op_placings_of(const op_problem *p, op_placing_kinds kinds)
 {
-    op_placings ways = {.p = p, .all = all, .total = 1, .n = 1};
+    op_placings ways = {
+        .p = p, .kinds = kinds, .all = kinds != OP_PLACE_AS_GIVEN, .total = 1, .n = 1};
 
-    for (int k = 0; k < p->n_in && all; k++)
+    for (int k = 0; k < p->n_in && ways.all; k++)
         if (op_problem_has(p, k))
-            ways.total *= pow(n_choices(&p->in[k]), p->in[k].mesh.ndim);
+            ways.total *= pow(n_choices(kinds, &p->in[k]), p->in[k].mesh.ndim);
     ways.n = ways.total > OP_PLACINGS ? OP_PLACINGS : (int)ways.total;
     return ways;
 }
@@ -53,11 +56,11 @@ bool op_placing(const op_placings *ways, int i, tsr_spec in[TSR_OP_INPUTS])
         if (!op_problem_has(p, k) || !ways->all)
             continue;
         for (int m = in[k].mesh.ndim - 1; m >= 0; m--) {
-            int n = n_choices(&in[k]);
+            int n = n_choices(ways->kinds, &in[k]);
 
             random = value_hash(random);
             in[k].place[m] =
-                choice((int)(countable ? number % n : (int64_t)(random % (uint64_t)n)));
+                choice((int)(countable ? number % n : (int64_t)(random % (uint64_t)n)), &p->in[k]);
             number /= n;
         }
         if (tsr_spec_check(&in[k], NULL) != TSR_OK)

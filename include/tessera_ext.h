@@ -165,6 +165,9 @@ typedef struct tsr_run_call {
     const tsr_schema *schema;
     tsr_tensor *const *in;  /* NULL: an absent optional input */
     tsr_tensor *const *out; /* NULL: switched off */
+    /* the specs of in and out in the strategy. A run reads placements here: along mesh dims of size
+       1, where all placements hold the same, those of the tensors may be others */
+    const tsr_spec *in_spec, *out_spec;
 } tsr_run_call;
 
 /* What a gradient function gets. By ops, it sets grad_in[k], of the shape and dtype of in[k], for

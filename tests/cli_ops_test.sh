@@ -212,13 +212,23 @@ for op in 'matmul f32[5,6] f32[6,3]' 'matmul f32[2,3,4] f32[4,2]' 'add f32[5,6] 
     'mean f32[5,6] dims=1 keepdim=true' 'max f32[5,6] dims=0' 'softmax f32[5,6] dim=0' \
     'cat f32[5,3] f32[2,3] dim=0' 'transpose f32[5,6]' 'reshape f32[6,4] shape=2,-1' \
     'slice f32[5,6] dim=1 start=1 stop=-1 step=2'; do
-    for cost in default torch random:1 random:2; do
-        run 0 verify "$op mesh=2x2 cost=$cost" --all-placements
-        has "verify all placements, cost=$cost, $op" PASS 'ways to place the inputs'
+    for set in 'mesh=2x2' 'mesh=1x2 cost=torch' 'mesh=3x1 cost=random:1' 'mesh=4 cost=random:2'; do
+        run 0 verify "$op $set" --all-placements
+        has "verify all placements, $set, $op" PASS 'ways to place the inputs'
     done
 done
+# along a mesh dim of size 1 a strided shard holds what any placement holds
+for op in 'argmax f64[4,6]@[SS(0,2),S(0)] mesh=1x2' 'argmax f64[4,6]@[S(0),SS(0,2)] mesh=2x1' \
+    'cross_entropy f32[64,8000]@[SS(1,2),S(1)] i64[64]<8000@[R,R] mesh=1x4' \
+    'index_select f32[8000,64]@[SS(0,2),S(0)] i64[600]<8000@[R,S(0)] mesh=1x4' \
+    'index_select f32[8000,64]@[S(0),SS(0,2)] i64[600]<8000@[S(0),SS(0,3)] mesh=4x1' \
+    'bag_sum f32[800,64]@[SS(0,2),S(0)] i64[600]<800@[SS(0,2),S(0)] i64[100]/600@[SS(0,5),S(0)] mesh=1x4' \
+    'bag_max f32[800,64]@[S(0),SS(0,2)] i64[600]<800@[S(0),SS(0,2)] i64[100]/600@[S(0),SS(0,5)] mesh=4x1'; do
+    run 0 verify "$op"
+    has "verify a strided shard on a mesh dim of size 1, ${op%% *}" PASS
+done
 run 0 verify 'softmax f32[5,7] mesh=2' --all-placements
-has 'verify within eps' PASS 'all 4 ways' 'equal within 8 eps'
+has 'verify within eps' PASS 'all 6 ways' 'equal within 8 eps'
 for dtype in f64 f32 bf16; do # what cancels in them, and f64 that was found with exponentials in f32
     for op in 'layer_norm D[50,70] D[70] D[70]' 'cross_entropy D[50,70]@[S(1),R] i64[50]<70'; do
         run 0 verify "${op//D/$dtype} mesh=2x2" --all-placements
@@ -232,9 +242,9 @@ ok 'verify of sums that cancel finds a wrong number'
 run 1 verify 'cross_entropy f32[50,70] i64[50]<70 - reduction=none mesh=2' --spoil 1
 has 'verify of exponentials finds a wrong number' 'expected 5.7008' 'not within 6.09e-06'
 run 0 verify 'matmul f32[5,7] f32[7,3] f32[3] mesh=2x2' --all-placements
-has 'verify samples of many ways' PASS '2000 of 2304 ways to place the inputs, at random'
+has 'verify samples of many ways' PASS '2000 of 20736 ways to place the inputs, at random'
 run 0 verify 'relu bool[5,7] mesh=2' --all-placements
-has 'verify leaves out what has no meaning' PASS 'all 3 ways'
+has 'verify leaves out what has no meaning' PASS 'all 5 ways'
 run 0 verify 'cat f32[5,7]@[S(0)] f32[0,7]@[S(1)] f32[2,7]@[P(sum)] mesh=3'
 has 'verify a list, an empty one in it' PASS
 run 0 verify 'sum f32[0,3]@[S(0)] dims=0 mesh=2'
@@ -242,7 +252,7 @@ has 'verify no elements' PASS
 run 0 verify 'add f32[8]@[S(0)] f32[8]@[P(sum)] mesh=2@1 -> [R]'
 has 'verify on a part of the world, placements asked for' PASS '3 ranks, 16 elements'
 run 0 verify 'add i64[7]<10@[S(0),P(sum)] i64[7]@[P(max),R] mesh=2x2' --all-placements
-has 'verify, indices' PASS 'add i64[7]<10@[S(0),P(sum)] i64[7]@[P(max),R] mesh=2x2' 'all 81 ways'
+has 'verify, indices' PASS 'add i64[7]<10@[S(0),P(sum)] i64[7]@[P(max),R] mesh=2x2' 'all 256 ways'
 run 1 verify 'max i64[90]<10@[R] dims=0 mesh=1' --spoil 0
 has 'verify, indices reach up to the limit' FAIL 'expected 9,'
 run 1 verify 'relu i32[5]<1@[R] mesh=1' --spoil 0
@@ -259,12 +269,12 @@ for rank in 2 7 -1 x '' 1x; do
     bad "--spoil '$rank'" 'there are ranks 0 to 1' verify 'f32[8]@[S(0)] -> [R] mesh=2' "--spoil=$rank"
 done
 run 1 verify 'softmax f32[8,3]@[S(0)] mesh=2' --spoil 1 --all-placements
-has 'verify finds differences in all ways' FAIL '4 fail, first softmax f32[8,3]@[R]' \
+has 'verify finds differences in all ways' FAIL '6 fail, first softmax f32[8,3]@[R]' \
     'rank 1, index [0,0]' 'which is not within'
 run 1 verify 'matmul f32[64,64]@[S(0)] f32[64,64]@[S(0)] mesh=4 limit=100'
 grep -q 'within the limit of 100' "$dir/err" || fail 'verify: limit'
-json 'verify json' 'o["pass"] and o["results"][0]["ways"] == 9 and o["results"][0]["exact"] and
-    o["results"][0]["compared"] == 144' verify 'add f32[8] f32[8] mesh=2' --all-placements
+json 'verify json' 'o["pass"] and o["results"][0]["ways"] == 16 and o["results"][0]["exact"] and
+    o["results"][0]["compared"] == 256' verify 'add f32[8] f32[8] mesh=2' --all-placements
 bad 'verify in the sim world' 'holds no data' verify 'neg f32[4]@[R] mesh=2 world=sim'
 bad 'all placements of a redistribution' '--all-placements is for ops' \
     verify 'f32[8]@[R] -> [S(0)] mesh=2' --all-placements

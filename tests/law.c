@@ -20,6 +20,18 @@ static uint64_t mixed(uint64_t a, uint64_t b)
 
 /* ---- choosing ---- */
 
+/* Along a mesh dim of size 1 all placements hold the same: mostly the most confusing one. */
+static tsr_placement placement_along(uint64_t h, const tsr_spec *spec, int m)
+{
+    const int ndim = spec->shape.ndim;
+
+    if (spec->mesh.size[m] > 1 || ndim == 0 || h >> 50 & 1)
+        return law_placement(h, spec);
+    return (tsr_placement){.kind = TSR_STRIDED,
+                           .dim = (int)((h >> 20) % (uint64_t)ndim),
+                           .factor = 2 + (int64_t)((h >> 30) % 3)};
+}
+
 tsr_placement law_placement(uint64_t h, const tsr_spec *spec)
 {
     static const tsr_reduce reduce[] = {TSR_SUM, TSR_SUM, TSR_MAX, TSR_MIN, TSR_PROD, TSR_AVG};
@@ -70,7 +82,7 @@ bool law_choose(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh, 
     for (int k = 0; k < out->schema.n_in; k++) {
         tsr_spec *spec = &out->schema.in[k];
         for (int m = 0; m < mesh->ndim && tsr__schema_has(&out->schema, k); m++)
-            spec->place[m] = law_placement(mixed(sample, (uint64_t)(8 * k + m)), spec);
+            spec->place[m] = placement_along(mixed(sample, (uint64_t)(8 * k + m)), spec, m);
         for (int m = 0; m < mesh->ndim; m++) /* products of multiples: too large for 16 bits */
             if (is_placed(spec, TSR_AVG) && spec->place[m].reduce == TSR_PROD)
                 spec->place[m].reduce = TSR_SUM;

@@ -283,6 +283,37 @@ static void texts(void **state)
     }
 }
 
+/* Along a mesh dim of size 1 every placement holds all indices: a factor there makes no pieces. */
+static void dims_of_size_1(void **state)
+{
+    static const char *const specs[][2] = {{"1x2", "f32[12,3]@[SS(0,2),S(0)]"},
+                                           {"2x1", "f32[12,3]@[S(0),SS(0,2)]"},
+                                           {"1x2x1", "f32[12,3]@[SS(0,5),S(0),SS(0,3)]"},
+                                           {"1x2x1", "f32[12,3]@[P(max),S(0),S(0)]"}};
+    tsr_mesh_shape mesh;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
+        for (int r = 0; r < 2; r++) {
+            tsr_spec spec;
+            tsr_layout layout;
+            int coord[TSR_MAX_MESH], n;
+            int64_t begin, end;
+            tsr_index_run run[4];
+
+            assert_int_equal(tsr_mesh_parse(specs[i][0], &mesh, NULL), TSR_OK);
+            assert_int_equal(tsr_spec_parse(specs[i][1], &mesh, &spec, NULL), TSR_OK);
+            layout = tsr__layout_of(&spec);
+            tsr__mesh_coords(&spec.mesh, r, coord);
+            assert_true(tsr__layout_interval(&layout, 0, coord, &begin, &end));
+            assert_int_equal(begin, 6 * r);
+            assert_int_equal(end, 6 * r + 6);
+            assert_int_equal(tsr_spec_runs(&spec, r, 0, run, 4, &n, NULL), TSR_OK);
+            assert_int_equal(n, 1);
+            assert_false(layout.partial[0]);
+        }
+}
+
 static void bad_arguments(void **state)
 {
     tsr_spec spec = make_spec("2x2", 1);
@@ -310,7 +341,7 @@ int main(void)
         cmocka_unit_test(all_specs_of_one_dim), cmocka_unit_test(all_orders),
         cmocka_unit_test(random_specs),         cmocka_unit_test(windows),
         cmocka_unit_test(strided_stays_small),  cmocka_unit_test(texts),
-        cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(dims_of_size_1),       cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,6 +240,8 @@ static void several_mesh_dims(void **state)
 
     pass_on("2x2", test_law, &(volume){10 * times, 1});
     pass_on("2x3", test_law, &(volume){5 * times, 1});
+    pass_on("1x2", test_law, &(volume){3 * times, 1});
+    pass_on("3x1", test_law, &(volume){2 * times, 1});
     pass_on("2x2x2", test_law, &(volume){times, 4}); /* planning takes longer than running */
 }
 
@@ -274,6 +276,8 @@ static tsr_status test_mpi(tsr_mesh *world, void *arg)
         st = test_on_part(world, "4", 4, 15);
     if (st == TSR_OK)
         st = test_on_part(world, "2x2", 4, 20);
+    if (st == TSR_OK)
+        st = test_on_part(world, "2x1", 2, 2);
     return st == TSR_OK ? tsr_barrier(world) : st;
 }
 

@@ -330,7 +330,7 @@ static void wrong_runtime(void **state)
     v = validate(&op);
     assert_int_equal(v.unsound + v.missing, 0);
     assert_int_equal(v.wrong, 4); /* one for each mesh */
-    flaw = find(&v, TSR_FLAW_WRONG, "neg: a run of f64[8] on mesh 2x3: element [0] is ");
+    flaw = find(&v, TSR_FLAW_WRONG, "neg: a run of f64[8] on mesh 2x1x3: element [0] is ");
     assert_non_null(strstr(flaw->line, "tessera verify \"neg f64[8]@["));
 }
 

@@ -271,7 +271,7 @@ static void composed(void **state)
     op.compose = compose_by_ranks;
     v = validate(&op);
     assert_int_equal(v.wrong, 4);
-    find(&v, TSR_FLAW_WRONG, "twice: a run of f64[4,6] on mesh 2x3: output 2: element [0,0] is ");
+    find(&v, TSR_FLAW_WRONG, "twice: a run of f64[4,6] on mesh 2x1x3: output 2: element [0,0] is ");
 }
 
 int main(void)

@@ -171,6 +171,16 @@ bool tsr__dispatch_travels(const tsr_opened *o)
     return ((tsr_local_plan *)o->plan->local)->travels;
 }
 
+tsr_run_call tsr__dispatch_run_call(const tsr_opened *o, tsr_tensor *const *out)
+{
+    return (tsr_run_call){.mesh = o->mesh,
+                          .schema = &o->plan->schema,
+                          .in = o->in,
+                          .out = out,
+                          .in_spec = o->plan->strategy.in,
+                          .out_spec = o->plan->strategy.out};
+}
+
 /* The kernel, or the op's own run. Without data (sim, outside the mesh) costs are counted. */
 tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
                                  tsr_tensor *const *out)
@@ -191,7 +201,7 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
         ctx->counters.along[along] += (int64_t)comm->bytes;
         call->entry->counters.along[along] += (int64_t)comm->bytes;
     } else if (mesh->index >= 0) {
-        tsr_run_call run = {.mesh = mesh, .schema = &plan->schema, .in = o->in, .out = out};
+        const tsr_run_call run = tsr__dispatch_run_call(o, out);
         if (tsr__dispatch_travels(o))
             st = run_itself(ctx, call->entry, &run);
         else

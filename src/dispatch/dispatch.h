@@ -32,6 +32,7 @@ tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened 
                               tsr_tensor **out);
 void tsr__dispatch_close(tsr_opened *o); /* also if opening failed; zero is closed */
 bool tsr__dispatch_travels(const tsr_opened *o);
+tsr_run_call tsr__dispatch_run_call(const tsr_opened *o, tsr_tensor *const *out);
 tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
                                  tsr_tensor *const *out);
 /* Write a call that ran on the tape, which is on. */

@@ -19,8 +19,9 @@ typedef struct use {
     tsr_use_call made;
     tsr_op_call call;
     tsr_opened opened;
-    tsr_schema schema; /* of a table on one rank */
-    bool home;
+    bool home; /* the table is on one rank: no plan, but */
+    tsr_schema schema;
+    tsr_spec in_spec[TSR_MAX_IN], out_spec[TSR_MAX_OUT];
     tsr_run_call run;
     tsr_tensor *out[TSR_MAX_OUT];
 } use;
@@ -103,8 +104,17 @@ static tsr_status open_home(group *g, use *u, tsr_mesh *table_mesh)
         for (int m = 0; m < out.mesh.ndim && !g->backward; m++)
             out.place[m].kind = offsets ? TSR_SHARD : in[1]->form->spec.place[m].kind;
         TSR_TRY(tsr__tensor_make(g->backward ? table_mesh : g->mesh, &out, &u->out[k]));
+        u->out_spec[k] = tsr__spec_effective(&out);
     }
-    u->run = (tsr_run_call){.mesh = g->mesh, .schema = &u->schema, .in = in, .out = u->out};
+    for (int k = 0; k < u->made.n_in; k++)
+        if (in[k])
+            u->in_spec[k] = tsr__spec_effective(&in[k]->form->spec);
+    u->run = (tsr_run_call){.mesh = g->mesh,
+                            .schema = &u->schema,
+                            .in = in,
+                            .out = u->out,
+                            .in_spec = u->in_spec,
+                            .out_spec = u->out_spec};
 done:
     return st;
 }
@@ -162,10 +172,7 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
         if (g->backward)
             u->call.want = &from->table->form->spec;
         TSR_TRY(tsr__dispatch_open(g->ctx, &u->call, &u->opened, u->out));
-        u->run = (tsr_run_call){.mesh = u->opened.mesh,
-                                .schema = &u->opened.plan->schema,
-                                .in = u->opened.in,
-                                .out = u->out};
+        u->run = tsr__dispatch_run_call(&u->opened, u->out);
     }
     if (g->backward && !fits(from->table, u->out[0]))
         return refuse(g, u, "its gradient is of another type or width than the table");

@@ -43,8 +43,9 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
 {
     tsr_cost usual = tsr__cost_default();
     tsr_heap heap = {0};
+    const tsr_schema effective = tsr__schema_effective(schema);
     tsr_strategy s;
-    tsr_question q = {.schema = schema, .cost = cost ? cost : &usual, .want = want};
+    tsr_question q = {.schema = &effective, .cost = cost ? cost : &usual, .want = want};
     tsr_status st;
 
     if (tsr_op_is_composed(schema->op))
@@ -56,6 +57,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
         memcpy(s.in[k].place, way->in[k].place, sizeof s.in[k].place);
         if (tsr__schema_has(schema, k))
             TSR_TRY(tsr__placements_check(&schema->in[k], s.in[k].place, err));
+        s.in[k] = tsr__spec_effective(&s.in[k]);
     }
     for (int k = 0; k < schema->n_out; k++) {
         s.out[k] = (tsr_spec){.dtype = schema->out_dtype[k],
@@ -64,6 +66,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
         memcpy(s.out[k].place, way->out[k].place, sizeof s.out[k].place);
         if (tsr__schema_gives(schema, k))
             TSR_TRY(tsr__placements_check(&s.out[k], s.out[k].place, err));
+        s.out[k] = tsr__spec_effective(&s.out[k]);
     }
     TSR_TRY(tsr__strategy_price_rest(&heap, &q, &s, err));
     TSR_TRY(tsr__strategy_price_inputs(&heap, &q, &s, err));

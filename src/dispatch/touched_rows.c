@@ -53,10 +53,9 @@ static bool is_shard(const tsr_placement *p, int dim)
 }
 
 /* Where the inputs must be, one mesh dim after the other. */
-static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, tsr_spec *in,
-                               tsr_error *err)
+static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, const tsr_spec *table,
+                               tsr_spec *in, tsr_error *err)
 {
-    const tsr_spec *table = &c->table->form->spec;
     const int last = s->in[TSR__GRAD].shape.ndim - 1;
     char text[TSR_TEXT_LEN];
 
@@ -70,13 +69,12 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, tsr_s
             grad = *owner;
             grad.dim = last;
         } else if (is_shard(owner, 0)) {
-            if (table->mesh.size[m] > 1 && last > 0 &&
-                s->in[TSR__GRAD].place[m].kind != TSR_REPLICATE)
+            if (last > 0 && s->in[TSR__GRAD].place[m].kind != TSR_REPLICATE)
                 grad = ids = *owner; /* both travel to the owners */
-        } else if (owner->kind != TSR_REPLICATE && table->mesh.size[m] > 1) {
+        } else if (owner->kind != TSR_REPLICATE) {
             return tsr__fail(err, TSR_ERR_SPEC,
                              "%s: touched rows are those of a table by R, S(0) and S(1), not %s",
-                             c->name, tsr_spec_text(table, text, sizeof text));
+                             c->name, tsr_spec_text(&c->table->form->spec, text, sizeof text));
         }
         in[TSR__GRAD].place[m] = grad;
         for (int k = TSR__IDS; k < c->n_in; k++)
@@ -124,10 +122,11 @@ static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_coun
 static tsr_status touch(const touched_call *c, tsr_touched *out)
 {
     tsr_ctx *ctx = c->table ? c->table->mesh->ctx : NULL;
-    tsr_spec want[MOST];
+    tsr_spec want[MOST], table;
     tsr_tensor *in[MOST];
     tsr_schema s;
-    tsr_run_call run = {.schema = &s, .in = in, .out = &c->table};
+    tsr_run_call run = {
+        .schema = &s, .in = in, .out = &c->table, .in_spec = want, .out_spec = &table};
     tsr_op_entry *entry;
     bool scoped = false;
     tsr_status st;
@@ -141,7 +140,8 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     TSR_TRY(tsr__tensor_check(ctx, c->table, c->name));
     TSR_TRY(tsr__tensor_needs_data(c->table, c->name));
     TSR_TRY(make_schema(c, &s, &ctx->error));
-    TSR_TRY(place_inputs(c, &s, want, &ctx->error));
+    table = tsr__spec_effective(&c->table->form->spec);
+    TSR_TRY(place_inputs(c, &s, &table, want, &ctx->error));
     TSR_TRY(tsr__scope_push(ctx));
     scoped = true;
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, s.op, &entry, &ctx->error));

@@ -14,13 +14,13 @@
 
 static bool by_rows(const tsr_tensor *table)
 {
-    const tsr_spec *s;
+    tsr_spec s;
 
     if (!table || !table->leaf->by_rows || table->mesh->ctx->world->kind == TSR_WORLD_SIM)
         return false;
-    s = &table->form->spec;
-    for (int m = 0; m < s->mesh.ndim; m++)
-        if (s->place[m].kind == TSR_STRIDED && s->place[m].dim == 0)
+    s = tsr__spec_effective(&table->form->spec);
+    for (int m = 0; m < s.mesh.ndim; m++)
+        if (s.place[m].kind == TSR_STRIDED && s.place[m].dim == 0)
             return false;
     return true;
 }

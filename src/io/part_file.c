@@ -222,8 +222,6 @@ static int64_t range_bytes(const tsr_layout *layout)
         bool cut = false;
         for (int i = 0; i < by->n; i++) {
             int p = layout->mesh.size[by->mdim[i]];
-            if (p == 1)
-                continue;
             n = n / by->factor[i] + (n % by->factor[i] != 0);
             n = n / p + (n % p != 0);
             cut = true;

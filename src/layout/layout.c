@@ -7,10 +7,11 @@
 
 tsr_layout tsr__layout_of(const tsr_spec *spec)
 {
+    const tsr_spec effective = tsr__spec_effective(spec);
     tsr_layout layout = {.dtype = spec->dtype, .shape = spec->shape, .mesh = spec->mesh};
 
     for (int m = 0; m < spec->mesh.ndim; m++) {
-        const tsr_placement *p = &spec->place[m];
+        const tsr_placement *p = &effective.place[m];
         if (p->kind == TSR_PARTIAL) {
             layout.partial[m] = true;
             layout.reduce[m] = p->reduce;

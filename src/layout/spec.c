@@ -120,6 +120,16 @@ bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b)
     return true;
 }
 
+tsr_spec tsr__spec_effective(const tsr_spec *spec)
+{
+    tsr_spec effective = *spec;
+
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        if (spec->mesh.size[m] == 1)
+            effective.place[m] = tsr__replicate();
+    return effective;
+}
+
 uint64_t tsr__spec_hash(const tsr_spec *spec)
 {
     uint64_t h = tsr__mesh_hash(&spec->mesh, tsr__hash_mix(17, (uint64_t)spec->dtype));

@@ -11,6 +11,9 @@ size_t tsr__spec_bytes(const tsr_spec *spec);  /* of the whole tensor */
 tsr_status tsr__shape_check(const tsr_shape *shape, size_t elem, tsr_error *err);
 /* Do these placements, one per mesh dim, fit the tensor of `like`? */
 tsr_status tsr__placements_check(const tsr_spec *like, const tsr_placement *place, tsr_error *err);
+/* The same tensor with R along mesh dims of size 1, where all placements hold the same elements:
+   the form in which planning, layouts and runs see a spec. The user's own is kept for showing. */
+tsr_spec tsr__spec_effective(const tsr_spec *spec);
 /* Text of one placement: S(0). */
 const char *tsr__placement_text(const tsr_placement *place, char *buf, size_t n);
 /* Text of a shape: [8,12]. */

@@ -171,6 +171,16 @@ done:
     return st;
 }
 
+tsr_schema tsr__schema_effective(const tsr_schema *schema)
+{
+    tsr_schema s = *schema;
+
+    for (int k = 0; k < s.n_in; k++)
+        if (tsr__schema_has(&s, k))
+            s.in[k] = tsr__spec_effective(&s.in[k]);
+    return s;
+}
+
 tsr_status tsr_schema_make(const tsr_op *op, const tsr_spec *in, int n_in, const char *const *attrs,
                            int n_attrs, tsr_schema *out, tsr_error *err)
 {

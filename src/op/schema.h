@@ -24,6 +24,8 @@ static inline bool tsr__schema_gives(const tsr_schema *s, int k)
     return k < s->n_out && s->out_shape[k].ndim >= 0;
 }
 
+/* The call as planning sees it: the effective specs of its inputs. */
+tsr_schema tsr__schema_effective(const tsr_schema *schema);
 /* Says that input k is not there. */
 tsr_status tsr__input_missing(const tsr_op *op, int k, tsr_error *err);
 /* Are n attributes the same for planning? Of those in `numbers` only what tsr__number says of them

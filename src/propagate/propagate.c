@@ -17,11 +17,12 @@ tsr_status tsr__plan_strategy(tsr_heap *heap, const tsr_schema *schema, const ts
                               const tsr_placement *want, bool exhaustive, tsr_strategy *out,
                               tsr_error *err)
 {
+    const tsr_schema effective = tsr__schema_effective(schema);
     tsr_rules rules = {.heap = heap};
-    tsr_question q = {.schema = schema, .rules = &rules, .cost = cost, .want = want};
+    tsr_question q = {.schema = &effective, .rules = &rules, .cost = cost, .want = want};
     tsr_status st;
 
-    TSR_TRY(tsr__rules_make(schema, &rules, err));
+    TSR_TRY(tsr__rules_make(&effective, &rules, err));
     TSR_TRY((exhaustive ? tsr__strategy_enumerate : tsr__strategy_search)(heap, &q, out, err));
 done:
     tsr__rules_free(&rules);

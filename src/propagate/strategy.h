@@ -18,7 +18,7 @@ typedef struct tsr_strategy {
 
 /* What is to be decided. */
 typedef struct tsr_question {
-    const tsr_schema *schema;
+    const tsr_schema *schema; /* tsr__schema_effective */
     const tsr_rules *rules;
     const tsr_cost *cost;
     /* placements that output 0 shall have in the end; NULL: any. What is overwritten keeps its

@@ -303,9 +303,9 @@ const tsr_deal_kind tsr__deal_bag_max = {
 static tsr_status contest_count(tsr_deal *d, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
-    const tsr_form *out = call->out[0]->form;
+    const tsr_spec *out = &call->out_spec[0];
     const tsr_offsets offsets = tsr__offsets_of(call);
-    const int64_t n_bags = out->spec.shape.size[0];
+    const int64_t n_bags = out->shape.size[0];
     int64_t *begin;
     tsr_owners bags = {0};
     tsr_status st;
@@ -313,7 +313,7 @@ static tsr_status contest_count(tsr_deal *d, tsr_error *err)
     TSR_TRY(tsr__bag_bounds(call, &offsets, 0, n_bags, &d->held, &begin, err));
     d->own.n_bags = n_bags;
     d->own.begin = begin;
-    TSR_TRY(tsr__owners_open(call->mesh, &out->spec, d->mdims, d->among, &bags));
+    TSR_TRY(tsr__owners_open(call->mesh, out, d->mdims, d->among, &bags));
     for (int i = 0; i < bags.n; i++)
         d->sent[BAGS][bags.member[i]] = bags.begin[2 * i + 1] - bags.begin[2 * i];
     tsr__deal_add(d, BAGS, d->row, false);

@@ -30,7 +30,7 @@ tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err)
                           tsr_schema_attr(s, "padding_idx"),
                           tsr_schema_attr(s, "zero_out_of_range")->i[0], s->op->name, ids, err));
     TSR_TRY(tsr__own_bags(call, &held, &pool.bags, &weights, &ranges, err));
-    TSR_TRY(tsr__owners_open(call->mesh, &table->spec, 0, 0, &here));
+    TSR_TRY(tsr__owners_open(call->mesh, &call->in_spec[TABLE], 0, 0, &here));
     ids->row_first = here.first;
     ids->n_rows = here.rows;
     TSR_TRY(tsr__hold(&held, tsr__bag_bytes(&pool.bags), &pool.scratch));

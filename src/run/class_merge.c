@@ -54,16 +54,14 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
 {
     const tsr_schema *s = run->schema;
     tsr_held held = {.ctx = run->mesh->ctx};
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
     tsr_error trouble = {0};
     tsr_kernel_call call;
     unsigned classes, rows;
     double *numbers, sum[2];
     tsr_status st;
 
-    tsr__run_specs(run, in, out);
-    tsr__class_mdims(s, in, &classes, &rows);
-    TSR_TRY(tsr__merge_call(run, in, out, &call));
+    tsr__class_mdims(s, run->in_spec, &classes, &rows);
+    TSR_TRY(tsr__merge_call(run, &call));
     call.error = &trouble;
     if (s->op->kind == TSR_LOSS_CROSS_ENTROPY) {
         TSR_TRY(tsr__hold(&held, s->op->scratch(&call), &call.scratch));

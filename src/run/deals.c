@@ -26,7 +26,7 @@ static const tsr_deal_kind *kind_of(const tsr_deal *d)
     case TSR_EMBEDDING_BAG_MAX_BACKWARD: return &tsr__deal_bag_max_backward;
     case TSR_EMBEDDING_BAG_MAX:
         if (tsr__schema_has(s, TSR__OFFSETS) && !d->part.home &&
-            !tsr__list_mdims(&d->call->in[TSR__OFFSETS]->form->spec))
+            !tsr__list_mdims(&d->call->in_spec[TSR__OFFSETS]))
             return &tsr__deal_bag_max_offsets;
         return d->mdims ? &tsr__deal_bag_max : &tsr__deal_bag_here;
     default: return d->mdims ? &tsr__deal_bag : &tsr__deal_bag_here;
@@ -36,16 +36,14 @@ static const tsr_deal_kind *kind_of(const tsr_deal *d)
 static void begin_deal(tsr_deal *d, const tsr_part *part)
 {
     const tsr_run_call *call = part->call;
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
 
     d->part = *part;
     d->call = call;
     d->ctx = d->held.ctx = call->mesh->ctx;
-    tsr__run_specs(call, in, out);
-    d->mdims =
-        part->home ? (1u << call->mesh->shape.ndim) - 1 : tsr__lookup_mdims(call->schema, in, out);
+    d->mdims = part->home ? (1u << call->mesh->shape.ndim) - 1
+                          : tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec);
     d->kind = kind_of(d);
-    d->table = d->kind->backward ? &call->out[0]->form->spec : &call->in[0]->form->spec;
+    d->table = d->kind->backward ? &call->out_spec[0] : &call->in_spec[0];
 }
 
 static void end_deal(tsr_deal *d)
@@ -104,7 +102,7 @@ static tsr_status open_ids(tsr_deal *d, tsr_error *err)
     if (tsr__schema_has(s, TSR__OFFSETS)) {
         if (d->kind != &tsr__deal_bag_max_offsets)
             TSR_TRY(take_own_bags(d, err));
-    } else if (d->part.home && d->kind->backward && is_copy(d, &ids->spec)) {
+    } else if (d->part.home && d->kind->backward && is_copy(d, &call->in_spec[1])) {
         d->own.ids.n = 0;
         d->own.n_bags = 0;
     }

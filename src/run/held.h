@@ -35,15 +35,4 @@ static inline void tsr__held_release(tsr_held *held)
         tsr__pool_put(&held->ctx->pool, held->buffer[--held->n]);
 }
 
-/* The specs of a run's tensors; absent ones are left alone. */
-static inline void tsr__run_specs(const tsr_run_call *call, tsr_spec *in, tsr_spec *out)
-{
-    for (int k = 0; k < call->schema->n_in; k++)
-        if (call->in[k])
-            in[k] = call->in[k]->form->spec;
-    for (int k = 0; k < call->schema->n_out; k++)
-        if (call->out[k])
-            out[k] = call->out[k]->form->spec;
-}
-
 #endif

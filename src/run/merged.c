@@ -46,10 +46,10 @@ done:
     return st;
 }
 
-tsr_status tsr__merge_call(const tsr_run_call *run, const tsr_spec *in, const tsr_spec *out,
-                           tsr_kernel_call *call)
+tsr_status tsr__merge_call(const tsr_run_call *run, tsr_kernel_call *call)
 {
     const tsr_schema *s = run->schema;
+    const tsr_spec *in = run->in_spec, *out = run->out_spec;
     const tsr_windows none = {0};
     tsr_ctx *ctx = run->mesh->ctx;
 
@@ -82,15 +82,13 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
     const tsr_op *op = run->schema->op;
     tsr_ctx *ctx = run->mesh->ctx;
     tsr_held held = {.ctx = ctx};
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
     tsr_kernel_call call;
     tsr_group *group;
     double *numbers;
     int64_t count;
     tsr_status st;
 
-    tsr__run_specs(run, in, out);
-    TSR_TRY(tsr__merge_call(run, in, out, &call));
+    TSR_TRY(tsr__merge_call(run, &call));
     count = steps->count(&call);
     TSR_TRY(tsr__mesh_group(run->mesh, mdims, &group));
     if (op->scratch)

@@ -7,8 +7,7 @@
 #include "tensor/tensor.h"
 
 /* The kernel's call on the parts that are here; tsr__positions_free when it is done with. */
-tsr_status tsr__merge_call(const tsr_run_call *run, const tsr_spec *in, const tsr_spec *out,
-                           tsr_kernel_call *call);
+tsr_status tsr__merge_call(const tsr_run_call *run, tsr_kernel_call *call);
 /* Every rank's `count` numbers of 8 bytes to all of them: numbers[rank][count], the own ones are
    there. Collective over the group. */
 tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what, int64_t count,

@@ -15,50 +15,35 @@
 
 tsr_status tsr__run_norm(const tsr_run_call *run, tsr_error *err)
 {
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-
     (void)err; /* what is called has said what went wrong */
-    tsr__run_specs(run, in, out);
     return tsr__run_merged(run, tsr__norm_steps(run->schema->op->kind),
-                           tsr__norm_mdims(run->schema, in));
+                           tsr__norm_mdims(run->schema, run->in_spec));
 }
 
 tsr_status tsr__run_softmax(const tsr_run_call *run, tsr_error *err)
 {
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-
     (void)err;
-    tsr__run_specs(run, in, out);
     return tsr__run_merged(run, tsr__soft_steps(run->schema->op->kind),
-                           tsr__softmax_mdims(run->schema, in));
+                           tsr__softmax_mdims(run->schema, run->in_spec));
 }
 
 tsr_status tsr__run_layer_norm(const tsr_run_call *run, tsr_error *err)
 {
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-
     (void)err;
-    tsr__run_specs(run, in, out);
     return tsr__run_merged(run, tsr__layer_norm_steps(run->schema->op->kind),
-                           tsr__layer_norm_mdims(run->schema, in));
+                           tsr__layer_norm_mdims(run->schema, run->in_spec));
 }
 
 tsr_status tsr__run_attention(const tsr_run_call *run, tsr_error *err)
 {
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-
     (void)err;
-    tsr__run_specs(run, in, out);
     return tsr__run_merged(run, tsr__attention_steps(run->schema->op->kind),
-                           tsr__attention_mdims(run->schema, in));
+                           tsr__attention_mdims(run->schema, run->in_spec));
 }
 
 tsr_status tsr__run_reduction(const tsr_run_call *run, tsr_error *err)
 {
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-
     (void)err;
-    tsr__run_specs(run, in, out);
     return tsr__run_merged(run, tsr__reduction_steps(run->schema->op->kind),
-                           tsr__merged_mdims(run->schema, in));
+                           tsr__merged_mdims(run->schema, run->in_spec));
 }

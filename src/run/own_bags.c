@@ -44,13 +44,12 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags
     tsr_ctx *ctx = call->mesh->ctx;
     tsr_offsets offsets = tsr__offsets_of(call);
     tsr_kernel_call window = {0};
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
+    const tsr_spec *in = call->in_spec, *out = call->out_spec;
     tsr_layout layout;
     tsr_halo *halo = NULL;
     int64_t first, end;
     tsr_status st;
 
-    tsr__run_specs(call, in, out);
     window.in[k].data = tsr__tensor_data(call->in[k]);
     TSR_TRY(tsr__halo_make(call->mesh, s, in, out, &ctx->cost, &halo));
     if (halo) {
@@ -87,9 +86,9 @@ tsr_status tsr__own_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *bag
                          const char **weights, tsr_ranges *ranges, tsr_error *err)
 {
     const int k = tsr__lookup_ids(call->schema->op->kind);
-    const tsr_spec *ids = &call->in[k]->form->spec;
+    const tsr_spec *ids = &call->in_spec[k];
     const size_t size = tsr_dtype_size(ids->dtype);
-    const size_t width = *weights ? tsr_dtype_size(call->in[k + 2]->form->spec.dtype) : 0;
+    const size_t width = *weights ? tsr_dtype_size(call->in_spec[k + 2].dtype) : 0;
     int64_t *begin, first, n;
     void *range;
     tsr_status st;

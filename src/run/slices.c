@@ -123,7 +123,7 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
     tsr_held held = {.ctx = ctx};
     tsr_trade trade = {.ctx = ctx};
     tsr_owners owners = {0};
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT], line;
+    tsr_spec line;
     tsr_error trouble = {0};
     tsr_kernel_call call;
     const tsr_operand *index = &call.in[INDEX];
@@ -132,10 +132,9 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
     int dim, *owner;
     tsr_status st;
 
-    tsr__run_specs(run, in, out);
-    mdims = tsr__select_mdims(run->schema, in, &dim);
-    line = line_of(&in[X], dim);
-    TSR_TRY(tsr__merge_call(run, in, out, &call));
+    mdims = tsr__select_mdims(run->schema, run->in_spec, &dim);
+    line = line_of(&run->in_spec[X], dim);
+    TSR_TRY(tsr__merge_call(run, &call));
     call.error = &trouble;
     n = tsr_shape_count(&index->shape);
     if (!tsr__indices_good(&call, index, line.shape.size[0]))

@@ -12,7 +12,6 @@ tsr_status tsr__run_topk(const tsr_run_call *run, tsr_error *err)
     const tsr_schema *s = run->schema;
     tsr_ctx *ctx = run->mesh->ctx;
     tsr_held held = {.ctx = ctx};
-    tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
     tsr_kernel_call call;
     tsr_candidate *all;
     tsr_group *group;
@@ -20,10 +19,9 @@ tsr_status tsr__run_topk(const tsr_run_call *run, tsr_error *err)
     tsr_status st;
 
     (void)err; /* the calls below have said what went wrong */
-    tsr__run_specs(run, in, out);
-    TSR_TRY(tsr__merge_call(run, in, out, &call));
+    TSR_TRY(tsr__merge_call(run, &call));
     count = tsr_shape_count(&call.out[0].shape); /* it has the same on all of them */
-    TSR_TRY(tsr__mesh_group(run->mesh, tsr__topk_mdims(s, in), &group));
+    TSR_TRY(tsr__mesh_group(run->mesh, tsr__topk_mdims(s, run->in_spec), &group));
     TSR_TRY(tsr__hold(&held, s->op->scratch(&call), &call.scratch));
     TSR_TRY(tsr__hold(&held, (size_t)group->n * (size_t)count * sizeof *all, &all));
     TSR_TRY(tsr__hold(&held, (size_t)group->n * sizeof *taken, &taken));

@@ -80,7 +80,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
         TSR_TRY(tsr__hold(&held, (size_t)bags.n_bags * sizeof *counts, &counts));
         tsr__bag_counts(&bags, counts);
     }
-    TSR_TRY(tsr__owners_open(call->mesh, &table->spec, 0, 0, &here));
+    TSR_TRY(tsr__owners_open(call->mesh, call->out_spec, 0, 0, &here));
     bags.ids.row_first = here.first;
     bags.ids.n_rows = table->local.size[0];
     TSR_TRY(tsr__hold(&held, tsr__scatter_bytes(bags.ids.n), &scratch));
@@ -101,10 +101,7 @@ done:
 
 tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_error *err)
 {
-    tsr_spec in[TSR_MAX_IN], table[TSR_MAX_OUT];
-
-    tsr__run_specs(call, in, table);
-    if (!tsr__lookup_mdims(call->schema, in, table))
+    if (!tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec))
         return touch_here(call, out, err);
     return tsr__run_together(&(tsr_part){.call = call, .table = -1, .touched = out}, 1, err);
 }
