@@ -127,7 +127,9 @@ static tsr_status inputs_job(tsr_mesh *mesh, void *arg)
     CHECK(is(tsr_op_run(mesh, "chain", in, 2, first, 1), want, 2 * COUNT));
     CHECK(tsr_tensor_spec(tsr_op_run(mesh, "chain", in, 2, second, 1))->shape.size[1] == 2 * M);
     CHECK(!tsr_tensor_ok(tsr_op_run(mesh, "chain", in, 2, at, 1)));
-    CHECK(strcmp(tsr_mesh_message(mesh), "cat: dim -3 is not in -2 to 1") == 0);
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "chain: dim -3 is not in -2 to 1, in its part cat of chain "
+                 "f64[4,6]@[S(0),S(1)] f64[4,6]@[P(sum),S(0)]") == 0);
     tsr_mesh_clear_error(mesh);
     in[1] = tsr_arange(mesh, "f64[6,1]@[R,R]", 0, 1);
     for (int i = 0; i < N; i++)
@@ -304,7 +306,8 @@ static void shapes(void **state)
     assert_int_equal(s.out_shape[1].size[2], 3);
     x.shape.ndim = 1;
     assert_int_not_equal(tsr_schema_make(&op, &x, 1, attrs, 1, &s, &err), TSR_OK);
-    assert_string_equal(err.text, "sum: dim 2 is not in -1 to 0");
+    assert_string_equal(err.text,
+                        "squares: dim 2 is not in -1 to 0, in its part sum of squares f32[2]@[R]");
 }
 
 /* ---- what is let go ---- */
@@ -433,6 +436,51 @@ static tsr_status late_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* Errors of parts, and of parts of parts, name what was called. */
+static tsr_status named_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op outer = {
+        .name = "outer_swish", .inputs = "x", .doc = "two levels", .means = "neg(hardswish(x))"};
+    static const struct {
+        const char *op, *in[2], *says;
+    } all[] = {
+        {"tan",
+         {"i32[4]@[S(0)]"},
+         "tan: needs a floating point type, not i32[4]@[S(0)], in its part sin of tan "
+         "i32[4]@[S(0)]"},
+        {"logical_xor",
+         {"f32[3]@[R]", "f32[4]@[R]"},
+         "logical_xor: shapes do not broadcast, bool[3]@[R] bool[4]@[R], in its part ne of "
+         "logical_xor f32[3]@[R] f32[4]@[R]"},
+        {"outer_swish",
+         {"i64[4]@[R]"},
+         "outer_swish: mul=0.166666667 is not whole, for i64 it must be, in its part affine of "
+         "outer_swish i64[4]@[R]"},
+    };
+
+    (void)arg;
+    CHECK(tsr_op_register(mesh, &outer) == TSR_OK);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        tsr_tensor *in[2] = {tsr_zeros(mesh, all[i].in[0])};
+
+        if (all[i].in[1])
+            in[1] = tsr_zeros(mesh, all[i].in[1]);
+        CHECK(!tsr_tensor_ok(tsr_op_run(mesh, all[i].op, in, in[1] ? 2 : 1, NULL, 0)));
+        if (strcmp(tsr_mesh_message(mesh), all[i].says) != 0)
+            fprintf(stderr, "expected \"%s\"\ngot      \"%s\"\n", all[i].says,
+                    tsr_mesh_message(mesh));
+        CHECK(strcmp(tsr_mesh_message(mesh), all[i].says) == 0);
+        tsr_mesh_clear_error(mesh);
+    }
+    return TSR_OK;
+}
+
+static void named(void **state)
+{
+    (void)state;
+    pass_on("2", named_job, NULL);
+}
+
 static void late(void **state)
 {
     (void)state;
@@ -444,7 +492,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),    cmocka_unit_test(inputs), cmocka_unit_test(gradients),
         cmocka_unit_test(on_a_tape), cmocka_unit_test(shapes), cmocka_unit_test(memory),
-        cmocka_unit_test(refused),   cmocka_unit_test(late),
+        cmocka_unit_test(refused),   cmocka_unit_test(late),   cmocka_unit_test(named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

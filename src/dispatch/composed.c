@@ -117,11 +117,27 @@ done:
 
 /* ---- running ---- */
 
+/* What went wrong in a part, as an error of what the user called. */
+static void name_error(tsr_ctx *ctx, const tsr_op_call *call)
+{
+    tsr_schema s = {.op = call->entry->op,
+                    .n_in = call->n_in < TSR_MAX_IN ? call->n_in : TSR_MAX_IN};
+    char text[TSR_ERROR_LEN];
+
+    for (int k = 0; k < s.n_in; k++) {
+        s.in[k].shape.ndim = -1;
+        if (call->in[k])
+            s.in[k] = call->in[k]->form->spec;
+    }
+    tsr__part_error(s.op, tsr_schema_text(&s, text, sizeof text), &ctx->error);
+}
+
 /* An op that is made of others: what they leave behind goes, the results stay. */
 tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
     tsr_moved moved = {0}, *const outer = ctx->moved;
     const bool whole = call->entry->op->grad && tsr__tape_is_on(ctx); /* else its parts are */
+    const bool clean = ctx->error.code == TSR_OK;
     tsr_attrs attrs = {0};
     tsr_status st;
 
@@ -146,6 +162,8 @@ tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
     for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)
         if (out[k])
             st = tsr__tensor_check(ctx, out[k], call->entry->op->name);
+    if (st != TSR_OK && clean && ctx->error.code != TSR_OK)
+        name_error(ctx, call);
     if (st == TSR_OK && whole)
         st = tsr__dispatch_record(ctx, call, out, TSR_MAX_OUT);
     for (int k = 0; k < TSR_MAX_OUT && st != TSR_OK; k++)

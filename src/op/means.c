@@ -376,6 +376,44 @@ bool tsr_op_has_grad(const tsr_op *op)
     return known;
 }
 
+static const char NAME_CHARS[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+/* Does the sentence, another rank's perhaps, have "name:" in it? */
+static bool names(const char *sentence, const char *name)
+{
+    const size_t n = strlen(name);
+    const char *at = sentence;
+
+    while ((at = strstr(at, name)) &&
+           (at[n] != ':' || (at > sentence && strchr(NAME_CHARS, at[-1]))))
+        at++;
+    return at != NULL;
+}
+
+void tsr__part_error(const tsr_op *op, const char *inputs, tsr_error *err)
+{
+    static const char IN_PART[] = ", in its part ";
+    char part[64] = "", text[TSR_ERROR_LEN];
+    const char *why = err->text;
+    char *nested = strstr(err->text, IN_PART);
+    size_t n = strspn(why, NAME_CHARS);
+
+    if (names(err->text, op->name))
+        return;
+    if (n > 0 && why[n] == ':') { /* "sin: why" */
+        snprintf(part, sizeof part, "%.*s", (int)n, why);
+        why += n + 1 + (why[n + 1] == ' ');
+    }
+    if (nested) { /* the part is a composite op itself: its part says more */
+        *nested = 0;
+        nested += sizeof IN_PART - 1;
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(nested, " "), nested);
+    }
+    snprintf(text, sizeof text, "%s: %.300s%s%s%s%s %s", op->name, why, part[0] ? IN_PART : ", in ",
+             part, part[0] ? " of " : "", op->name, inputs);
+    memcpy(err->text, text, sizeof text);
+}
+
 /* The shapes of a step, from those of the call and of the steps before. */
 static tsr_status step_shapes(const tsr_schema *call, const tsr_means_step *step,
                               const tsr_schema *before, tsr_schema *out, tsr_error *err)
@@ -406,6 +444,8 @@ tsr_status tsr__means_shapes(tsr_schema *s, tsr_error *err)
     tsr_heap heap = {0};
     tsr_means *m = NULL;
     tsr_schema *made = NULL;
+    char text[TSR_ERROR_LEN];
+    tsr_error why = {0};
     tsr_status st = TSR_OK;
 
     s->n_out = 0;
@@ -413,7 +453,7 @@ tsr_status tsr__means_shapes(tsr_schema *s, tsr_error *err)
         return TSR_OK; /* its row is wrong, or names ops that a program registered */
     TSR_TRY(tsr__alloc(&heap, m->n, sizeof *made, &made, err));
     for (int i = 0; i < m->n; i++)
-        TSR_TRY(step_shapes(s, &m->step[i], made, &made[i], err));
+        TSR_TRY(step_shapes(s, &m->step[i], made, &made[i], &why));
     for (int k = 0; k < m->n_out; k++) {
         const tsr_schema *from = &made[m->out[k].step];
 
@@ -424,6 +464,10 @@ tsr_status tsr__means_shapes(tsr_schema *s, tsr_error *err)
     }
     s->n_out = m->n_out;
 done:
+    if (why.code != TSR_OK) {
+        tsr__part_error(s->op, tsr_schema_text(s, text, sizeof text), &why);
+        tsr__fail(err, st, "%s", why.text);
+    }
     tsr__free(&heap, made);
     tsr__free(&heap, m);
     return st;

@@ -61,6 +61,10 @@ static inline tsr_means_value tsr__means_input(const tsr_means_step *step, int k
     return step->list ? (tsr_means_value){TSR_MEANS_INPUT, k} : step->in[k];
 }
 
+/* An error of a part becomes one of the composite op that the user called: its name comes first,
+   the part and the call's inputs (tsr_schema_text) last. What names the op already stays. */
+void tsr__part_error(const tsr_op *op, const char *inputs, tsr_error *err);
+
 /* Shapes and dtypes of the outputs of a call whose inputs are set; n_out stays 0 where a part does
    not tell, or is an op of a program. */
 tsr_status tsr__means_shapes(tsr_schema *schema, tsr_error *err);
