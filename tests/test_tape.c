@@ -452,6 +452,35 @@ static void test_reduce(void **state)
     pass_on("2", reduce_job, NULL);
 }
 
+/* Diagonals beside the matrix are empty: zeros come back. */
+static tsr_status beside_job(tsr_mesh *mesh, void *arg)
+{
+    static const int64_t offsets[] = {-4, -5, -100, INT64_MIN, 6, 7, INT64_MAX};
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+        tsr_tensor *x = numbers(mesh, "f64[4,6]@[S(0)]", 0), *y, *sum;
+        double g[24];
+
+        tsr_watch(x);
+        CHECK(tsr_tape_begin(mesh) == TSR_OK);
+        y = tsr_diagonal(x, offsets[i], 0, 1);
+        CHECK(tsr_tensor_spec(y)->shape.size[0] == 0);
+        sum = tsr_sum(y, &ALL_DIMS, 0, false);
+        CHECK(tsr_backward(sum) == TSR_OK);
+        CHECK(tsr_to_host(tsr_grad(x), g, sizeof g) == TSR_OK);
+        for (int k = 0; k < 24; k++)
+            CHECK(g[k] == 0);
+    }
+    return TSR_OK;
+}
+
+static void test_beside(void **state)
+{
+    (void)state;
+    pass_on("2", beside_job, NULL);
+}
+
 /* A step of a model on more ranks than there are, of which nothing is computed: bytes are counted.
    */
 static tsr_status sim_job(tsr_mesh *mesh, void *arg)
@@ -740,7 +769,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_programs), cmocka_unit_test(test_rows),
         cmocka_unit_test(test_flow),     cmocka_unit_test(test_reduce),
         cmocka_unit_test(test_memory),   cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_sim),
+        cmocka_unit_test(test_sim),      cmocka_unit_test(test_beside),
     };
 
     (void)argc;

@@ -21,6 +21,11 @@ static int64_t integer(const tsr_grad_call *c, int i)
     return c->attrs->value[i].i[0];
 }
 
+static int64_t clamped(int64_t x, int64_t min, int64_t max)
+{
+    return x < min ? min : x > max ? max : x;
+}
+
 /* x with zeros before and behind dim, so that it is n long. */
 static tsr_tensor *put_into(tsr_tensor *x, int dim, int64_t before, int64_t n)
 {
@@ -243,8 +248,9 @@ tsr_status tsr__grad_unfold(const tsr_grad_call *c)
 tsr_status tsr__grad_diagonal(const tsr_grad_call *c)
 {
     const tsr_shape *x = shape_of(c->in[0]);
-    const int64_t offset = integer(c, 0);
     const int d1 = dim_of(c, 1, c->in[0]), d2 = dim_of(c, 2, c->in[0]), last = x->ndim - 1;
+    /* beyond the corners all diagonals are empty: no zeros go before and behind them */
+    const int64_t offset = clamped(integer(c, 0), -x->size[d1], x->size[d2]);
     tsr_shape matrix = *shape_of(c->grad_out[0]);
     int order[TSR_MAX_DIM] = {0}, others = 0;
     tsr_tensor *g;
