@@ -203,6 +203,12 @@ static void window_sum(const tsr_kernel_call *call)
     }
 }
 
+/* Its own, so that it is tried with the dtypes of its cases only. */
+static tsr_status same_shape(tsr_schema *s, tsr_error *err)
+{
+    return tsr__shape_same(s, err);
+}
+
 static void window_without_halo(void **state)
 {
     static const char *const cases[] = {"f64[8]", "f64[7]", NULL};
@@ -212,7 +218,7 @@ static void window_without_halo(void **state)
                  .inputs = "x",
                  .axes = "w->w",
                  .linear = "x",
-                 .shape = tsr__shape_same,
+                 .shape = same_shape,
                  .kernel = window_sum,
                  .cases = cases};
     tsr_validation v;
@@ -273,6 +279,44 @@ static void relu_is_not_linear(void **state)
     v = validate(&op);
     find(&v, TSR_FLAW_UNSOUND, "rule P(min) -> P(min) does not hold");
     assert_int_equal(v.unsound, 1);
+}
+
+/* Integers wrap around: what grows in numbers falls at the end of the range. */
+static void integers_wrap_around(void **state)
+{
+    tsr_op op = *tsr__op_find("neg");
+    tsr_validation v;
+    (void)state;
+
+    op.linear = NULL; /* so that it would be monotone in integers, too */
+    v = validate(&op);
+    find(&v, TSR_FLAW_UNSOUND, "neg: rule P(max) -> P(min) does not hold for i32[8] on 2 ranks");
+    find(&v, TSR_FLAW_UNSOUND, "neg: rule P(min) -> P(max) does not hold for i32[8] on 2 ranks");
+    op = *tsr__op_find("addcmul");
+    op.linear = NULL;
+    v = validate(&op);
+    find(&v, TSR_FLAW_UNSOUND, "rule P(max),R,R -> P(max) does not hold for i32[4,6] i32[4,6] ");
+}
+
+/* Not only where the rule is tried alone: a run with integers that wrap around finds it too. */
+static void wrong_in_integers_only(const tsr_kernel_call *call)
+{
+    tsr__pointwise_reference(call, TSR_POINTWISE_NEG);
+    if (!call->reference && call->out[0].dtype == TSR_U8 && call->out[0].shape.size[0] > 0 &&
+        ((uint8_t *)call->out[0].data)[0] > 100)
+        ((uint8_t *)call->out[0].data)[0] = 100;
+}
+
+static void wrong_runtime_in_integers(void **state)
+{
+    tsr_op op = *tsr__op_find("neg");
+    tsr_validation v;
+    (void)state;
+
+    op.kernel = wrong_in_integers_only;
+    v = validate(&op);
+    assert_int_equal(v.unsound, 0);
+    find(&v, TSR_FLAW_WRONG, "neg: a run of ");
 }
 
 static tsr_status first_dim_only(const tsr_schema *s, tsr_rules *out, tsr_error *err)
@@ -359,6 +403,8 @@ int main(void)
         cmocka_unit_test(window_without_halo),
         cmocka_unit_test(transpose_that_forgets_the_shard),
         cmocka_unit_test(relu_is_not_linear),
+        cmocka_unit_test(integers_wrap_around),
+        cmocka_unit_test(wrong_runtime_in_integers),
         cmocka_unit_test(rules_left_out),
         cmocka_unit_test(wrong_runtime),
         cmocka_unit_test(nothing_to_validate),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linear.c - how partial inputs pass through an op. Sums and averages pass where the op is linear:
    in every term exactly one factor is partial. Max and min pass along one input in which the op is
-   monotone. Every reduction passes through an op that only moves elements. */
+   monotone, unless it computes with integers, which wrap around. Every reduction passes through an
+   op that only moves elements. */
 #include "op/linear.h"
 
 #include <string.h>
@@ -95,13 +96,12 @@ done:
     return st;
 }
 
-/* "+a-b": grows with a, shrinks with b. What shrinks wraps at 0 where nothing is negative. */
+/* "+a-b": grows with a, shrinks with b. A row says that of numbers; if it is linear too, it adds
+   and multiplies, and of integers that wrap around the larger may then become the smaller. */
 static tsr_status monotone_rules(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
-    if (s->in[0].dtype == TSR_U8 && strchr(s->op->monotone, '-'))
-        return TSR_OK;
     for (const char *p = s->op->monotone; *p;) {
         bool grows = *p == '+';
         size_t n = strcspn(p + 1, "+-");
@@ -109,13 +109,15 @@ static tsr_status monotone_rules(const tsr_schema *s, tsr_rules *out, tsr_error 
         if (k < 0)
             return tsr__fail(err, TSR_ERR_ARG, "%s: monotone \"%s\" names %.*s, which is no input",
                              s->op->name, s->op->monotone, (int)n, p + 1);
-        for (int max = 0; max < 2 && tsr__schema_has(s, k); max++) {
+        p += 1 + n;
+        if (!tsr__schema_has(s, k) || (s->op->linear && tsr__dtype_wraps(s->in[k].dtype)))
+            continue;
+        for (int max = 0; max < 2; max++) {
             tsr_rule rule = {0};
             rule.in[k] = tsr_mark_partial(max ? TSR_MAX : TSR_MIN);
             set_outputs(s, &rule, (max != 0) == grows ? TSR_MAX : TSR_MIN);
             TSR_TRY(add_if_meant(s, out, &rule, err));
         }
-        p += 1 + n;
     }
 done:
     return st;

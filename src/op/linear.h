@@ -5,6 +5,13 @@
 
 #include "op/op.h"
 
+/* Does arithmetic in the dtype wrap around? Then sums and products are exact modulo 2^bits, so what
+   is linear stays so; but what grows in numbers may fall, and wider dtypes get other numbers. */
+static inline bool tsr__dtype_wraps(tsr_dtype dtype)
+{
+    return dtype == TSR_I32 || dtype == TSR_I64 || dtype == TSR_U8;
+}
+
 typedef struct tsr_terms {
     int n;
     int count[TSR_MAX_IN];             /* factors of each term */

@@ -130,6 +130,19 @@ done:
     return st;
 }
 
+bool tsr__case_in_dtype(const tsr_schema *schema, tsr_dtype dtype, tsr_schema *out)
+{
+    bool changed = false;
+
+    *out = *schema;
+    for (int k = 0; k < out->n_in; k++)
+        if (tsr__schema_has(out, k) && out->in[k].dtype == TSR_F64) {
+            out->in[k].dtype = dtype;
+            changed = true;
+        }
+    return changed && tsr__schema_check(out, NULL) == TSR_OK;
+}
+
 tsr_mesh_shape tsr__case_mesh(int ranks)
 {
     return (tsr_mesh_shape){.ndim = 1, .size = {ranks}, .stride = {1}};
@@ -176,25 +189,42 @@ static void append(char *buf, size_t n, const char *format, ...)
     va_end(list);
 }
 
-const char *tsr__case_line(const tsr_schema *schema, const char *text, const char *cost, char *buf,
-                           size_t n)
+/* Append the words of the case, inputs as they are in the schema, each after a blank. */
+static void append_words(char *buf, size_t n, const tsr_schema *schema, const char *text,
+                         bool placed)
 {
     char word[TSR_TEXT_LEN], spec[TSR_TEXT_LEN];
     int k = 0;
 
-    buf[0] = 0;
-    append(buf, n, "tessera verify \"%s", schema->op->name);
     for (const char *p = text; next_word(&p, word);) {
         if (!is_attr(word) && tsr__schema_has(schema, k)) {
             size_t length, at = find_range(word, &length), shape;
             tsr_spec_text(&schema->in[k], spec, sizeof spec);
             shape = strcspn(spec, "@");
-            append(buf, n, " %.*s%.*s%s", (int)shape, spec, (int)length, word + at, spec + shape);
+            append(buf, n, " %.*s%.*s%s", (int)shape, spec, (int)length, word + at,
+                   placed ? spec + shape : "");
         } else {
             append(buf, n, " %s", word);
         }
         k += !is_attr(word);
     }
+}
+
+const char *tsr__case_text(const tsr_schema *schema, const char *text, char *buf, size_t n)
+{
+    buf[0] = 0;
+    append_words(buf, n, schema, text, false);
+    return buf + (buf[0] == ' ');
+}
+
+const char *tsr__case_line(const tsr_schema *schema, const char *text, const char *cost, char *buf,
+                           size_t n)
+{
+    char spec[TSR_TEXT_LEN];
+
+    buf[0] = 0;
+    append(buf, n, "tessera verify \"%s", schema->op->name);
+    append_words(buf, n, schema, text, true);
     append(buf, n, " mesh=%s world=thread cost=%s\"",
            tsr_mesh_text(&schema->in[0].mesh, spec, sizeof spec), cost);
     return buf;

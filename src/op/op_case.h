@@ -31,10 +31,14 @@ tsr_range tsr__case_range(const char *text, int k);
 /* The call with all inputs replicated on the mesh. */
 tsr_status tsr__case_read(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh,
                           tsr_schema *out, tsr_error *err);
+/* The same call in another dtype in place of f64; false if it has no f64, or the op refuses. */
+bool tsr__case_in_dtype(const tsr_schema *schema, tsr_dtype dtype, tsr_schema *out);
 /* A mesh of one dim. */
 tsr_mesh_shape tsr__case_mesh(int ranks);
 /* Do two calls differ in sizes only? */
 bool tsr__case_alike(const tsr_schema *a, const tsr_schema *b);
+/* The case with the dtypes of the schema. */
+const char *tsr__case_text(const tsr_schema *schema, const char *text, char *buf, size_t n);
 /* tessera verify "matmul f64[4,6]@[S(0)] f64[6,2]@[R] mesh=2 world=thread cost=torch", with the
    inputs' placements as in the schema. Under the costs of torch inputs stay where they are if a
    rule has them there, even if the output is partial then: that rule is what runs. */

@@ -5,6 +5,7 @@
 #include "kernel/sku.h"
 #include "op/families.h"
 #include "op/infer.h"
+#include "op/linear.h"
 
 #include "base/reduce.h"
 
@@ -135,15 +136,13 @@ static tsr_status passes(const tsr_schema *s, unsigned which, tsr_reduce from, t
     return tsr_rule_add(out, &rule, err);
 }
 
-/* With input k; not where what shrinks would wrap at 0. */
+/* With input k, of ops that compute nothing with integers: their results would wrap around. */
 static tsr_status passes_in_order(const tsr_schema *s, int k, bool grows, tsr_rules *out,
                                   tsr_error *err)
 {
     const unsigned which = 1u << k;
     tsr_status st = TSR_OK;
 
-    if (!grows && s->in[k].dtype == TSR_U8)
-        return TSR_OK;
     TSR_TRY(passes(s, which, TSR_MAX, tsr_mark_partial(grows ? TSR_MAX : TSR_MIN), out, err));
     TSR_TRY(passes(s, which, TSR_MIN, tsr_mark_partial(grows ? TSR_MIN : TSR_MAX), out, err));
 done:
@@ -158,7 +157,8 @@ static tsr_status affine_partials(const tsr_schema *s, tsr_rules *out, tsr_error
     if (add == 0)
         TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
     TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
-    TSR_TRY(passes_in_order(s, 0, mul >= 0, out, err));
+    if (!tsr__dtype_wraps(s->in[0].dtype))
+        TSR_TRY(passes_in_order(s, 0, mul >= 0, out, err));
 done:
     return st;
 }
@@ -227,25 +227,21 @@ done:
     return st;
 }
 
-static bool holds_all_of(tsr_dtype to, tsr_dtype from)
+/* Of floats. */
+static bool is_wider(tsr_dtype to, tsr_dtype from)
 {
-    static const int digits[] = {
-        [TSR_F32] = 24, [TSR_F64] = 53, [TSR_F16] = 11, [TSR_BF16] = 8,
-        [TSR_I32] = 31, [TSR_I64] = 63, [TSR_U8] = 8,   [TSR_BOOL] = 1,
-    };
-
-    if (tsr__dtype_is_float(from) != tsr__dtype_is_float(to) ||
-        (from == TSR_F16 && to == TSR_BF16) || (from == TSR_BF16 && to == TSR_F16))
-        return false;
-    return digits[to] >= digits[from];
+    return tsr__dtype_is_float(from) && tsr__dtype_is_float(to) &&
+           tsr_dtype_size(to) > tsr_dtype_size(from);
 }
 
-/* Sums lose nothing in a type that has all values of the other; the order of values stays. */
+/* Sums of floats lose nothing in a wider type; those of integers would wrap around elsewhere. The
+   order of values stays. */
 static tsr_status cast_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
+    const tsr_dtype from = s->in[0].dtype, to = s->out_dtype[0];
     tsr_status st = TSR_OK;
 
-    if (holds_all_of(s->out_dtype[0], s->in[0].dtype)) {
+    if (from == to || is_wider(to, from)) {
         TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
         TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
     }
@@ -319,7 +315,13 @@ static const char *const affine_cases[] = {
     "f64[8] mul=2", "f64[7] mul=2", "f64[4,6] mul=-3 add=2", "f64[5,3] mul=-3 add=2", NULL,
 };
 static const char *const clamp_cases[] = {
-    "f64[8] min=-1", "f64[7] min=-1", "f64[4,6] min=-1 max=1", "f64[5,3] min=-1 max=1", NULL,
+    "f64[8] min=-1",
+    "f64[7] min=-1",
+    "f64[4,6] min=-1 max=1",
+    "f64[5,3] min=-1 max=1",
+    "f64[8] max=1",
+    "f64[7] max=1",
+    NULL,
 };
 static const char *const fill_cases[] = {"f64[8] value=3", "f64[7] value=3", "f64[4,6] value=3",
                                          "f64[5,3] value=3", NULL};
@@ -352,7 +354,9 @@ static const char *const where_cases[] = {
     NULL,
 };
 static const char *const cast_cases[] = {
-    "f64[8] dtype=f64", "f64[7] dtype=f64", "f64[8] dtype=i32", "f64[7] dtype=i32", NULL,
+    "f64[8] dtype=f64", "f64[7] dtype=f64", "f64[8] dtype=i32",
+    "f64[7] dtype=i32", "f64[8] dtype=i64", "f64[7] dtype=i64",
+    "f64[64] dtype=u8", "f64[63] dtype=u8", NULL,
 };
 
 #define TABLE tsr__ops_pointwise

@@ -219,7 +219,7 @@ static tsr_status try_tuples(tsr_validator *v, const tsr_schema *schema, const c
 
         for (int k = 0; k < schema->n_in; k++)
             trial.schema.in[k].place[0] = tuple.in[k].place;
-        n = tsr__domains_of(&trial.schema, domain);
+        n = tsr__domains_of(&trial, domain);
         for (int d = 0; d < n; d++) {
             TSR_TRY(tsr__trial_fill(&trial, domain[d], err));
             TSR_TRY(try_outputs(&trial, t, rules, tuple, &found[i], err));

@@ -83,7 +83,7 @@ const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char 
 static void report(tsr_validator *v, const tsr_trial *t, const char *text, const tsr_rule *rule,
                    const char *why)
 {
-    char line[TSR_TEXT_LEN], name[TSR_TEXT_LEN];
+    char line[TSR_TEXT_LEN], name[TSR_TEXT_LEN], call[TSR_TEXT_LEN];
     tsr_schema s = t->schema;
 
     for (int k = 0; k < s.n_in; k++)
@@ -91,7 +91,8 @@ static void report(tsr_validator *v, const tsr_trial *t, const char *text, const
             s.in[k].dtype = TSR_F64;
     tsr__flaw_add(v->report, TSR_FLAW_UNSOUND, tsr__case_line(&s, text, "torch", line, sizeof line),
                   "%s: rule %s does not hold for %s on %d ranks: %s", v->op->name,
-                  tsr__rule_text(&s, rule, name, sizeof name), text, t->ranks, why);
+                  tsr__rule_text(&s, rule, name, sizeof name),
+                  tsr__case_text(&s, text, call, sizeof call), t->ranks, why);
 }
 
 static tsr_status check_rule(tsr_validator *v, tsr_trial *t, const char *text, const tsr_rule *rule,
@@ -105,7 +106,7 @@ static tsr_status check_rule(tsr_validator *v, tsr_trial *t, const char *text, c
 
     for (int k = 0; k < t->schema.n_in; k++)
         t->schema.in[k].place[0] = rule->in[k].place;
-    n = tsr__domains_of(&t->schema, domain);
+    n = tsr__domains_of(t, domain);
     for (int i = 0; i < n && holds; i++) {
         TSR_TRY(tsr__trial_fill(t, domain[i], err));
         TSR_TRY(tsr__trial_holds(t, rule->out, &holds, why, err));
@@ -119,26 +120,41 @@ done:
     return st;
 }
 
-static tsr_status check_case(tsr_validator *v, const char *text, int ranks, tsr_error *err)
+static tsr_status check_call(tsr_validator *v, const tsr_schema *schema, const char *text,
+                             tsr_error *err)
 {
-    const tsr_mesh_shape mesh = tsr__case_mesh(ranks);
+    const int ranks = schema->in[0].mesh.size[0];
     tsr_rules rules = {.heap = v->heap};
     tsr_trial trial = {.heap = v->heap};
-    tsr_schema schema;
     tsr_status st;
 
-    TSR_TRY(tsr__case_read(v->op, text, &mesh, &schema, err));
-    TSR_TRY(tsr__all_rules(&schema, &rules, err));
-    TSR_TRY(tsr__trial_open(&trial, v->heap, &schema, text, (uint64_t)ranks, err));
+    TSR_TRY(tsr__all_rules(schema, &rules, err));
+    TSR_TRY(tsr__trial_open(&trial, v->heap, schema, text, (uint64_t)ranks, err));
     for (int i = 0; i < rules.n; i++) {
         TSR_TRY(tsr_rule_add(&v->known, &rules.rule[i], err));
-        if (tsr__rule_offered(&schema, &rules.rule[i]) &&
-            !tsr__rule_travels(&schema, &rules.rule[i]))
+        if (tsr__rule_offered(schema, &rules.rule[i]) && !tsr__rule_travels(schema, &rules.rule[i]))
             TSR_TRY(check_rule(v, &trial, text, &rules.rule[i], err));
     }
 done:
     tsr__trial_close(&trial);
     tsr__rules_free(&rules);
+    return st;
+}
+
+/* The case as it is written, and with integers in place of f64 where the op takes them. */
+static tsr_status check_case(tsr_validator *v, const char *text, int ranks, tsr_error *err)
+{
+    static const tsr_dtype integers[] = {TSR_I32, TSR_I64, TSR_U8, TSR_BOOL};
+    const tsr_mesh_shape mesh = tsr__case_mesh(ranks);
+    tsr_schema schema, other;
+    tsr_status st;
+
+    TSR_TRY(tsr__case_read(v->op, text, &mesh, &schema, err));
+    TSR_TRY(check_call(v, &schema, text, err));
+    for (size_t i = 0; i < sizeof integers / sizeof integers[0] && tsr__refuses_dtypes(v->op); i++)
+        if (tsr__case_in_dtype(&schema, integers[i], &other))
+            TSR_TRY(check_call(v, &other, text, err));
+done:
     return st;
 }
 

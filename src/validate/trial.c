@@ -10,6 +10,7 @@
 
 #include "base/reduce.h"
 #include "base/text.h"
+#include "op/linear.h"
 #include "op/local_call.h"
 #include "op/op_case.h"
 #include "op/schema.h"
@@ -21,12 +22,29 @@ static bool is_order(tsr_reduce reduce)
     return reduce == TSR_MIN || reduce == TSR_MAX;
 }
 
-int tsr__domains_of(const tsr_schema *s, tsr_domain out[2])
+/* Is there an integer input that may hold anything? */
+static bool has_integers(const tsr_trial *t)
 {
+    const tsr_schema *s = &t->schema;
+
+    for (int k = 0; k < s->n_in; k++)
+        if (tsr__schema_has(s, k) && tsr__dtype_wraps(s->in[k].dtype) &&
+            !tsr__range_is_integer(&t->range[k]))
+            return true;
+    return false;
+}
+
+int tsr__domains_of(const tsr_trial *t, tsr_domain out[2])
+{
+    const tsr_schema *s = &t->schema;
     const tsr_op *op = s->op;
     bool linear = op->linear || op->moves || op->in_field,
          ordered = false; /* there is no order in the field */
 
+    if (has_integers(t)) {
+        out[0] = TSR_DOMAIN_BITS;
+        return 1;
+    }
     for (int k = 0; k < s->n_in; k++)
         if (tsr__schema_has(s, k) && s->in[k].place[0].kind == TSR_PARTIAL)
             ordered = ordered || is_order(s->in[k].place[0].reduce);

@@ -16,7 +16,9 @@ typedef enum tsr_domain {
     TSR_DOMAIN_FIELD,  /* elements of the prime field: equal means equal */
     TSR_DOMAIN_TOKENS, /* different integers of both signs, for what orders them */
     TSR_DOMAIN_REALS,  /* from -2 to 2; equal up to 1e-12 */
-    TSR_DOMAIN_SMALL   /* -3 to 3 without 0, so that sums and products stay exact */
+    TSR_DOMAIN_SMALL,  /* -3 to 3 without 0, so that sums and products stay exact */
+    TSR_DOMAIN_BITS    /* integers from the whole range of their dtype, so that sums and products
+                          wrap around; floats as in TSR_DOMAIN_REALS */
 } tsr_domain;
 
 /* Arrays are of the whole shape, 8 bytes for every element. */
@@ -38,8 +40,9 @@ typedef struct tsr_trial {
 } tsr_trial;
 
 /* What suits an op with inputs at these placements on one mesh dim; how many of them. Linear ops
-   get numbers too: a row may be wrong in that, and over the field relu changes nothing. */
-int tsr__domains_of(const tsr_schema *schema, tsr_domain out[2]);
+   get numbers too: a row may be wrong in that, and over the field relu changes nothing. Integers
+   are of all sizes: what is monotone in numbers is not monotone where results wrap around. */
+int tsr__domains_of(const tsr_trial *t, tsr_domain out[2]);
 
 /* The schema is that of the case `text`. */
 tsr_status tsr__trial_open(tsr_trial *t, tsr_heap *heap, const tsr_schema *schema, const char *text,

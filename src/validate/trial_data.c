@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/reduce.h"
 #include "layout/layout.h"
+#include "op/linear.h"
 #include "op/schema.h"
 
 /* ---- terms ---- */
@@ -56,6 +57,7 @@ static double number_of(const tsr_trial *t, int k, int64_t key, int64_t i, uint6
 
     switch (t->domain) {
     case TSR_DOMAIN_SMALL: return small[h % 6];
+    case TSR_DOMAIN_BITS:
     case TSR_DOMAIN_REALS: return (double)(h >> 11) * 0x1p-51 - 2;
     default:
         return (double)
@@ -98,6 +100,23 @@ int64_t tsr__range_term(const tsr_range *range, const tsr_spec *spec, uint64_t s
     return value;
 }
 
+/* Half of the integers are of any size, the others at the ends of the range and around 0, where
+   they are often equal. */
+static void put_bits(tsr_dtype dtype, uint64_t h, void *data, int64_t i)
+{
+    const uint64_t any = tsr__hash_final(h), near = h >> 8 & 3;
+    const int shift = 64 - 8 * (int)tsr_dtype_size(dtype);
+    const uint64_t middle = dtype == TSR_U8 ? 0 : UINT64_C(1) << 63;
+    /* the leading bits are those of the number: the smallest one, or 0, and what is beside it */
+    const uint64_t x = h & 1 ? any >> shift : h & 2 ? (middle >> shift) + near - 2 : near - 2;
+
+    switch (dtype) {
+    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)x; break;
+    case TSR_I32: ((uint32_t *)data)[i] = (uint32_t)x; break;
+    default: ((uint64_t *)data)[i] = x; break;
+    }
+}
+
 static void fill_term(const tsr_trial *t, int k, const int *coord, void *out)
 {
     const tsr_spec *spec = &t->schema.in[k];
@@ -113,6 +132,8 @@ static void fill_term(const tsr_trial *t, int k, const int *coord, void *out)
             ((uint64_t *)out)[i] = h % TSR__FIELD_P;
         else if (spec->dtype == TSR_BOOL)
             ((uint8_t *)out)[i] = h >> 40 & 1;
+        else if (t->domain == TSR_DOMAIN_BITS && tsr__dtype_wraps(spec->dtype))
+            put_bits(spec->dtype, h, out, i);
         else
             tsr__put(spec->dtype, out, i,
                      t->range[k].kind == TSR_RANGE_POSITIVE ? fabs(number_of(t, k, key, i, h))

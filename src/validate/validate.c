@@ -27,6 +27,15 @@ void tsr__flaw_add(tsr_validation *report, tsr_flaw_kind kind, const char *line,
     va_end(list);
 }
 
+bool tsr__refuses_dtypes(const tsr_op *op)
+{
+    for (const tsr_family *family = tsr__op_families(); family->rows && op->shape; family++)
+        for (const tsr_op *row = family->rows; row->name; row++)
+            if (row->shape == op->shape)
+                return true;
+    return false;
+}
+
 static double now(void)
 {
     struct timespec t;

@@ -27,6 +27,10 @@ bool tsr__rule_travels(const tsr_schema *schema, const tsr_rule *rule);
 /* "S(0),R -> S(0)", or "S(0),R -> S(0),-" where the second output is open, so not spoken of */
 const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char *buf, size_t n);
 
+/* Does the row refuse dtypes that its kernel cannot take? Tessera's own shape functions do; others
+   may leave that to their callers, and are tried with the dtypes of their cases only. */
+bool tsr__refuses_dtypes(const tsr_op *op);
+
 /* Count a flaw; keeps it if there is room. */
 void tsr__flaw_add(tsr_validation *report, tsr_flaw_kind kind, const char *line, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
