@@ -285,6 +285,50 @@ static void calls(void **state)
     pass_with((tsr_run_opts){.mesh = "4x4", .world = TSR_WORLD_SIM}, sim_job, NULL);
 }
 
+/* ---- the ends of the floating point range ---- */
+
+static bool is_near(double a, double b, double digits)
+{
+    return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= digits * fabs(b);
+}
+
+/* The average of large numbers is one of them, though their sum is infinite. */
+static tsr_status average_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const dtypes[] = {"f64", "f32", "f16", "bf16"};
+    static const double large[] = {1.7e308, 3e38, 65504, 3e38};
+    static const double digits[] = {0x1p-52, 0x1p-23, 0, 0x1p-8};
+    static const int64_t sizes[] = {5, 1000};
+    (void)arg;
+
+    for (int i = 0; i < 8; i++) {
+        const int64_t n = sizes[i % 2];
+        char spec[32];
+        tsr_tensor *x, *y;
+        double got[2000], want[2000];
+
+        snprintf(spec, sizeof spec, "%s[2,%d]@[R]", dtypes[i / 2], (int)n);
+        x = tsr_full(mesh, spec, large[i / 2]);
+        for (int k = 0; k < 3; k++) {
+            static const char *const to[] = {"[R]", "[S(0)]", "[S(1)]"};
+            y = tsr_redistribute(tsr_redistribute(x, "[P(avg)]"), to[k]);
+            CHECK(tsr_to_host(tsr_cast(y, TSR_F64), got, (size_t)(2 * n) * sizeof *got) == TSR_OK);
+            CHECK(tsr_to_host(tsr_cast(x, TSR_F64), want, (size_t)(2 * n) * sizeof *want) ==
+                  TSR_OK);
+            for (int64_t e = 0; e < 2 * n; e++) /* a third of three rounded ones */
+                CHECK(is_near(got[e], want[e], digits[i / 2]));
+        }
+    }
+    return TSR_OK;
+}
+
+static void ends_of_the_range(void **state)
+{
+    (void)state;
+    pass_on("2", average_job, NULL);
+    pass_on("3", average_job, NULL);
+}
+
 /* Placements alone are enough to ask for a price. */
 static void prices(void **state)
 {
@@ -312,10 +356,8 @@ static void prices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lookups),
-        cmocka_unit_test(failures),
-        cmocka_unit_test(calls),
-        cmocka_unit_test(prices),
+        cmocka_unit_test(lookups),           cmocka_unit_test(failures), cmocka_unit_test(calls),
+        cmocka_unit_test(ends_of_the_range), cmocka_unit_test(prices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

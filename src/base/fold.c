@@ -30,6 +30,8 @@ TSR__INLINE uint64_t field_add(uint64_t a, uint64_t b)
 #include "base/fold_types.inc.h"
 #endif
 
+enum { MOST_SOURCES = 1024 }; /* of an average that is mended if its sum overflows */
+
 typedef struct fold_kernels {
     void (*fold)(tsr_reduce op, int n_src, const void *const *src, int64_t n, void *dst);
     void (*divide)(int64_t divisor, int64_t n, void *data);
@@ -109,8 +111,104 @@ static void fold_wide(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src
     }
 }
 
+/* ---- averages that overflow ---- */
+
+bool tsr__fold_overflowed(tsr_dtype dtype, int64_t divisor, const void *data, int64_t n)
+{
+    float wide[TSR__FOLD_BLOCK] __attribute__((aligned(64))), f = 0;
+    double d = 0;
+
+    if (divisor == 1 || !tsr__dtype_is_float(dtype))
+        return false;
+    if (dtype == TSR_F64) {
+        for (int64_t i = 0; i < n; i++) /* NaN, if one is not finite */
+            d += ((const double *)data)[i] - ((const double *)data)[i];
+        return d != d;
+    }
+    if (is_half(dtype))
+        tsr__half_widen(dtype, data, n, wide);
+    else
+        memcpy(wide, data, (size_t)n * sizeof *wide);
+    for (int64_t i = 0; i < n; i++)
+        f += wide[i] - wide[i];
+    return f != f;
+}
+
+void tsr__fold_add_scaled(tsr_dtype dtype, double scale, bool first, const void *src, int64_t n,
+                          void *acc)
+{
+    float wide[TSR__FOLD_BLOCK] __attribute__((aligned(64)));
+
+    if (dtype == TSR_F64) {
+        for (int64_t i = 0; i < n; i++)
+            ((double *)acc)[i] =
+                (first ? 0 : ((double *)acc)[i]) + ((const double *)src)[i] * scale;
+        return;
+    }
+    if (is_half(dtype))
+        tsr__half_widen(dtype, src, n, wide);
+    else
+        memcpy(wide, src, (size_t)n * sizeof *wide);
+    for (int64_t i = 0; i < n; i++)
+        ((float *)acc)[i] = (first ? 0 : ((float *)acc)[i]) + wide[i] * (float)scale;
+}
+
+void tsr__fold_mend(tsr_dtype dtype, double divisor, const void *acc, int64_t n, void *dst)
+{
+    const size_t size = tsr_dtype_size(dtype);
+
+    for (int64_t i = 0; i < n; i++) {
+        const double x = tsr__get(dtype, dst, i);
+
+        if (x - x == 0)
+            continue;
+        if (dtype == TSR_F64)
+            ((double *)dst)[i] = ((const double *)acc)[i] / divisor;
+        else
+            tsr__convert(dtype, (char *)dst + (size_t)i * size, TSR_F32,
+                         &(float){((const float *)acc)[i] / (float)divisor}, 1);
+    }
+}
+
+static void fold_once(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src,
+                      const void *const *src, int64_t n, void *dst);
+
+/* Block by block, and not into dst at once, which may be a source. */
+static void fold_average(tsr_dtype dtype, int64_t divisor, int n_src, const void *const *src,
+                         int64_t n, void *dst)
+{
+    char block[TSR__FOLD_BYTES] __attribute__((aligned(64)));
+    char acc[TSR__FOLD_BYTES] __attribute__((aligned(64)));
+    const size_t size = tsr_dtype_size(dtype);
+    const double scale = tsr__reduce_scale(divisor, n_src);
+    const void *now[MOST_SOURCES];
+
+    for (int64_t i = 0; i < n; i += TSR__FOLD_BLOCK) {
+        const int64_t m = n - i < TSR__FOLD_BLOCK ? n - i : TSR__FOLD_BLOCK;
+
+        for (int k = 0; k < n_src; k++)
+            now[k] = at(src[k], i, size);
+        fold_once(dtype, TSR_SUM, divisor, n_src, now, m, block);
+        if (tsr__fold_overflowed(dtype, divisor, block, m)) {
+            for (int k = 0; k < n_src; k++)
+                tsr__fold_add_scaled(dtype, scale, k == 0, now[k], m, acc);
+            tsr__fold_mend(dtype, scale * (double)divisor, acc, m, block);
+        }
+        memcpy((char *)dst + (size_t)i * size, block, (size_t)m * size);
+    }
+}
+
 void tsr__fold(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src, const void *const *src,
                int64_t n, void *dst)
+{
+    if (divisor != 1 && tsr__dtype_is_float(dtype) && n_src <= MOST_SOURCES)
+        fold_average(dtype, divisor, n_src, src, n, dst);
+    else
+        fold_once(dtype, op, divisor, n_src, src, n, dst);
+}
+
+static void fold_once(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src,
+                      const void *const *src, int64_t n, void *dst)
 {
     const fold_kernels *kernels = kernels_for(dtype);
 

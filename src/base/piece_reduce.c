@@ -134,6 +134,20 @@ static void reduce_rows(const reduction *r, char *dst)
     } while (j >= 0);
 }
 
+/* Averages whose sums overflowed, n from element i on, are summed up anew. */
+static void mend_gathered(const reduction *r, int64_t i, int64_t n, void *result)
+{
+    char acc[TSR__FOLD_BYTES] __attribute__((aligned(64)));
+    char block[TSR__FOLD_BYTES] __attribute__((aligned(64)));
+    const double scale = tsr__reduce_scale(r->divisor, r->n_src);
+
+    for (int k = 0; k < r->n_src; k++) {
+        tsr__piece_pack(r->size, block, r->src[k], r->from[k], i, n);
+        tsr__fold_add_scaled(r->dtype, scale, k == 0, block, n, acc);
+    }
+    tsr__fold_mend(r->dtype, scale * (double)r->divisor, acc, n, result);
+}
+
 /* Short rows or elements apart from each other: gather a block of every source, and scatter. */
 static void reduce_gathered(const reduction *r, void *dst)
 {
@@ -148,6 +162,8 @@ static void reduce_gathered(const reduction *r, void *dst)
             tsr__fold_add(r->dtype, r->op, k == 0, block, n, acc);
         }
         tsr__fold_finish(r->dtype, r->divisor, acc, n, block);
+        if (tsr__fold_overflowed(r->dtype, r->divisor, block, n))
+            mend_gathered(r, i, n, block);
         tsr__piece_unpack(r->size, dst, r->to, block, i, n);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce_ref.c - the reduction by plain loops, element by element: the oracle for reduce.c, which
    must give the same bits. Integers wrap: they add and multiply as unsigned. */
-#include "base/reduce.h"
+#include "base/fold.h"
 
 #define T float
 #define ACC float
@@ -12,6 +12,7 @@
 #define DIV(a, d) ((a) / (float)(d))
 #define IS_NAN(x) ((x) != (x))
 #define FN(name) name##_f32
+#define FLOATING
 #include "base/reduce.inc.h"
 
 #define T double
@@ -23,6 +24,7 @@
 #define DIV(a, d) ((a) / (double)(d))
 #define IS_NAN(x) ((x) != (x))
 #define FN(name) name##_f64
+#define FLOATING
 #include "base/reduce.inc.h"
 
 #define T tsr_f16
@@ -34,6 +36,7 @@
 #define DIV(a, d) ((a) / (float)(d))
 #define IS_NAN(x) ((x) != (x))
 #define FN(name) name##_f16
+#define FLOATING
 #include "base/reduce.inc.h"
 
 #define T tsr_bf16
@@ -45,6 +48,7 @@
 #define DIV(a, d) ((a) / (float)(d))
 #define IS_NAN(x) ((x) != (x))
 #define FN(name) name##_bf16
+#define FLOATING
 #include "base/reduce.inc.h"
 
 #define T int32_t
