@@ -5,6 +5,7 @@
 #include "base/dtype.h"
 #include "io/npy_header.h"
 #include "io/part_file.h"
+#include "tessera_ops.h"
 
 /* ---- round trips ---- */
 
@@ -267,6 +268,124 @@ static void saves_at_the_same_time(void **state)
     assert_int_equal(files_in(p->folder), 1);
 }
 
+/* ---- files of others ---- */
+
+/* A file of 2 x 3 x 4 elements: type, byte order and order as numpy may write them. */
+typedef struct foreign {
+    const char *path, *descr, *placements;
+    bool fortran, too_large;
+} foreign;
+
+enum { FOREIGN = 24 };
+
+/* Element i in C order; negative ones where the type has them, and all bytes are different. */
+static int64_t foreign_value(const foreign *f, int i)
+{
+    const int bytes = f->descr[2] - '0';
+    const int64_t spread = bytes == 1 ? 5 : bytes == 2 ? 1285 : bytes == 4 ? 84215045 : 84215045;
+
+    if (f->descr[1] == 'f') /* halves, too, have them all */
+        return i - 11;
+    if (f->descr[1] == 'u')
+        return (i + 1) * spread + (bytes == 8 ? (int64_t)i << 56 : 0);
+    return (i - 11) * spread;
+}
+
+static uint64_t foreign_bits(const foreign *f, int i)
+{
+    const double real = (double)foreign_value(f, i);
+    const float single = (float)real;
+    uint64_t bits = (uint64_t)foreign_value(f, i);
+
+    if (f->too_large && i == 20)
+        return UINT64_MAX;
+    if (f->descr[1] != 'f')
+        return bits;
+    bits = 0;
+    if (f->descr[2] == '8')
+        memcpy(&bits, &real, sizeof real);
+    else if (f->descr[2] == '4')
+        memcpy(&bits, &single, sizeof single);
+    else
+        bits = tsr__f64_to_f16(real);
+    return bits;
+}
+
+static void write_foreign(const foreign *f)
+{
+    const int size = f->descr[2] - '0';
+    FILE *file = fopen(f->path, "w");
+    char text[119];
+    int n;
+
+    assert_non_null(file);
+    n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (2, 3, 4), }",
+                 f->descr, f->fortran ? "True" : "False");
+    memset(text + n, ' ', sizeof text - (size_t)n);
+    text[117] = '\n';
+    fwrite("\x93NUMPY\1\0v\0", 1, 10, file);
+    fwrite(text, 1, 118, file);
+    for (int i = 0; i < FOREIGN; i++) {
+        const int at = f->fortran ? i % 2 * 12 + i / 2 % 3 * 4 + i / 6 : i;
+        const uint64_t bits = foreign_bits(f, at);
+        for (int k = 0; k < size; k++)
+            fputc((int)(bits >> 8 * (f->descr[0] == '>' ? size - 1 - k : k) & 0xff), file);
+    }
+    fclose(file);
+}
+
+static tsr_status foreign_job(tsr_mesh *mesh, void *arg)
+{
+    const foreign *f = arg;
+    tsr_tensor *x = tsr_load_npy(mesh, f->path, f->placements), *y;
+    double got[FOREIGN];
+    int64_t exact[FOREIGN];
+
+    if (f->too_large) {
+        CHECK(!tsr_tensor_ok(x));
+        CHECK(strstr(tsr_mesh_message(mesh), "its number 18446744073709551615 does not fit i64"));
+        tsr_mesh_clear_error(mesh);
+        return TSR_OK;
+    }
+    CHECK(tsr_tensor_ok(x));
+    y = tsr_cast(x, f->descr[1] == 'f' ? TSR_F64 : TSR_I64);
+    CHECK(tsr_to_host(y, f->descr[1] == 'f' ? (void *)got : exact, sizeof got) == TSR_OK);
+    for (int i = 0; i < FOREIGN; i++)
+        CHECK(f->descr[1] == 'f' ? got[i] == (double)foreign_value(f, i)
+                                 : exact[i] == foreign_value(f, i));
+    return TSR_OK;
+}
+
+static void files_of_others(void **state)
+{
+    static const char *const types[] = {"|i1", "|u1", "<i2", ">i2", "<u2", ">u2", "<i4",
+                                        ">i4", "<u4", ">u4", "<i8", ">i8", "<u8", ">u8",
+                                        "<f2", ">f2", "<f4", ">f4", "<f8", ">f8"};
+    static const char *const placements[] = {"[R,R]", "[S(0),S(1)]", "[S(2),S(2)]",
+                                             "[SS(2,2),S(1)]", "[P(sum),S(2)]"};
+    const place *p = *state;
+
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (int order = 0; order < 2; order++) {
+            foreign f = {.path = p->path, .descr = types[t], .fortran = order};
+            write_foreign(&f);
+            for (size_t k = 0; k < sizeof placements / sizeof *placements; k++) {
+                f.placements = placements[k];
+                pass_on("2x2", foreign_job, &f);
+            }
+        }
+}
+
+/* One rank alone has the element; all say the same. */
+static void unsigned_numbers_beyond_i64(void **state)
+{
+    const place *p = *state;
+    foreign f = {.path = p->path, .descr = "<u8", .placements = "[S(2)]", .too_large = true};
+
+    write_foreign(&f);
+    pass_on("3", foreign_job, &f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +393,7 @@ int main(void)
         TEST(scattered_parts),           TEST(a_partial_tensor_is_saved_as_its_value),
         TEST(anything_but_0_is_true),    TEST(ranks_outside_take_no_part),
         TEST(sim_has_no_data),           TEST(saves_at_the_same_time),
+        TEST(files_of_others),           TEST(unsigned_numbers_beyond_i64),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,9 @@ done:
 
 static bool same_header(const tsr_npy *a, const tsr_npy *b)
 {
-    bool same = a->dtype == b->dtype && a->data == b->data && a->shape.ndim == b->shape.ndim;
+    bool same = a->dtype == b->dtype && a->data == b->data && a->shape.ndim == b->shape.ndim &&
+                a->size == b->size && a->is_unsigned == b->is_unsigned &&
+                a->swapped == b->swapped && a->fortran == b->fortran;
 
     for (int d = 0; d < a->shape.ndim && same; d++)
         same = a->shape.size[d] == b->shape.size[d];
@@ -115,6 +117,46 @@ static tsr_status make_tensor(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor *
     return st;
 }
 
+/* As the file has it: elements of as many bytes, the dims the other way round in Fortran order. */
+static tsr_layout layout_in_file(const tsr_layout *layout, const tsr_npy *npy)
+{
+    static const tsr_dtype of_size[] = {[1] = TSR_U8, [2] = TSR_F16, [4] = TSR_I32, [8] = TSR_I64};
+    const int ndim = layout->shape.ndim;
+    tsr_layout out = *layout;
+
+    out.dtype = of_size[npy->size];
+    for (int d = 0; d < ndim && npy->fortran; d++) {
+        out.shape.size[d] = layout->shape.size[ndim - 1 - d];
+        out.dim[d] = layout->dim[ndim - 1 - d];
+    }
+    return out;
+}
+
+/* The bytes of this rank's part, and from them its elements. */
+static tsr_status read_elements(tsr_tensor *x, const tsr_npy *npy, const tsr_part_file *file,
+                                tsr_error *err)
+{
+    tsr_heap *heap = &x->mesh->ctx->heap;
+    const tsr_layout layout = layout_in_file(file->layout, npy);
+    const tsr_part_file in_file = {.fd = file->fd,
+                                   .path = file->path,
+                                   .begin = file->begin,
+                                   .layout = &layout,
+                                   .coord = file->coord};
+    const tsr_shape *part = &x->form->local;
+    char *bytes = NULL;
+    tsr_status st;
+
+    if (tsr__npy_is_plain(npy))
+        return tsr__part_read(heap, file, tsr__tensor_data(x), err);
+    TSR_TRY(tsr__alloc(heap, tsr_shape_count(part), (size_t)npy->size, &bytes, err));
+    TSR_TRY(tsr__part_read(heap, &in_file, bytes, err));
+    TSR_TRY(tsr__npy_elements(file->path, npy, part, bytes, tsr__tensor_data(x), err));
+done:
+    tsr__free(heap, bytes);
+    return st;
+}
+
 static tsr_status read_part(tsr_tensor *x, const char *path, const tsr_npy *npy, tsr_error *err)
 {
     tsr_heap *heap = &x->mesh->ctx->heap;
@@ -132,7 +174,7 @@ static tsr_status read_part(tsr_tensor *x, const char *path, const tsr_npy *npy,
                           path, x->mesh->ctx->world->rank));
     file.fd = fd;
     file.begin = npy->data;
-    TSR_TRY(tsr__part_read(heap, &file, truth, err));
+    TSR_TRY(read_elements(x, npy, &file, err));
     for (size_t i = 0; npy->dtype == TSR_BOOL && i < x->form->bytes; i++)
         truth[i] = truth[i] != 0;
     tsr__make_partial(&layout, tsr__partial_mdims(&layout), x->mesh->coord, tsr__tensor_data(x),

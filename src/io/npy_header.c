@@ -25,7 +25,9 @@ static const struct {
     const char *descr;
     tsr_dtype dtype;
 } types[] = {{"<f4", TSR_F32}, {"<f8", TSR_F64}, {"<f2", TSR_F16}, {"<V2", TSR_BF16},
-             {"<i4", TSR_I32}, {"<i8", TSR_I64}, {"|u1", TSR_U8},  {"|b1", TSR_BOOL}};
+             {"<i4", TSR_I32}, {"<i8", TSR_I64}, {"|u1", TSR_U8},  {"|b1", TSR_BOOL},
+             {"|i1", TSR_I32}, {"<i2", TSR_I32}, {"<u2", TSR_I32}, {"<u4", TSR_I64},
+             {"<u8", TSR_I64}}; /* the last five are read, never written */
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
 /* ---- the prefix ---- */
@@ -159,7 +161,7 @@ static bool is_type_code(const char *name)
     return tsr__is_letter(name[0]) && strspn(name + 1, "0123456789") == strlen(name + 1);
 }
 
-static tsr_status type(cursor *c, tsr_dtype *out)
+static tsr_status type(cursor *c, tsr_npy *npy)
 {
     char word[WORD_LEN];
     const char *name = word;
@@ -176,29 +178,28 @@ static tsr_status type(cursor *c, tsr_dtype *out)
     for (int i = 0; i < N_TYPES; i++) {
         if (strcmp(types[i].descr + 1, name) != 0)
             continue;
-        if (big && tsr_dtype_size(types[i].dtype) > 1)
+        if (big && types[i].dtype == TSR_BF16)
             return tsr__fail(c->err, TSR_ERR_DTYPE,
-                             "npy file %s: type '%s' is big-endian; only little-endian is read",
-                             c->path, word);
-        *out = types[i].dtype;
+                             "npy file %s: type '%s' has no byte order, expected |V2", c->path,
+                             word);
+        npy->dtype = types[i].dtype;
+        npy->size = name[1] - '0';
+        npy->is_unsigned = name[0] == 'u';
+        npy->swapped = big && npy->size > 1;
         return TSR_OK;
     }
     return tsr__fail(c->err, TSR_ERR_DTYPE,
-                     "npy file %s: %s%s%s is not among <f4 <f8 <f2 <V2 <i4 <i8 |u1 |b1", c->path,
-                     is_type_code(name) ? "type '" : "its type", is_type_code(name) ? word : "",
-                     is_type_code(name) ? "'" : "");
+                     "npy file %s: %s%s%s is not among f2 f4 f8 V2 i1 i2 i4 i8 u1 u2 u4 u8 b1",
+                     c->path, is_type_code(name) ? "type '" : "its type",
+                     is_type_code(name) ? word : "", is_type_code(name) ? "'" : "");
 done:
     return st;
 }
 
-static tsr_status order(cursor *c)
+static tsr_status order(cursor *c, bool *fortran)
 {
-    if (accept(c, "False"))
-        return TSR_OK;
-    if (accept(c, "True"))
-        return tsr__fail(c->err, TSR_ERR_FORMAT,
-                         "npy file %s: fortran_order is True; only C order is read", c->path);
-    return unexpected(c, "True or False");
+    *fortran = accept(c, "True");
+    return *fortran || accept(c, "False") ? TSR_OK : unexpected(c, "True or False");
 }
 
 static tsr_status shape(cursor *c, tsr_shape *out)
@@ -249,7 +250,7 @@ static tsr_status dict(cursor *c, tsr_npy *npy)
                              c->path, key[k]);
         seen[k] = true;
         TSR_TRY(expect(c, ":"));
-        TSR_TRY(k == 0 ? type(c, &npy->dtype) : k == 1 ? order(c) : shape(c, &npy->shape));
+        TSR_TRY(k == 0 ? type(c, npy) : k == 1 ? order(c, &npy->fortran) : shape(c, &npy->shape));
         if (!accept(c, ",")) {
             TSR_TRY(expect(c, "}"));
             break;
@@ -269,7 +270,7 @@ done:
 /* Empty dims do not excuse the others: even the product without them must be countable. */
 static tsr_status check_size(const char *path, const tsr_npy *npy, int64_t file, tsr_error *err)
 {
-    int64_t bytes = (int64_t)tsr_dtype_size(npy->dtype), have = file - npy->data;
+    int64_t bytes = npy->size, have = file - npy->data;
     bool empty = false;
     char text[TSR_TEXT_LEN];
 
