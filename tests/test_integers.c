@@ -147,10 +147,278 @@ static void partial_integers_pass_where_nothing_wraps(void **state)
     pass_with((tsr_run_opts){.mesh = "2", .cost = "torch"}, wrapping_job, NULL);
 }
 
+/* ---- numbers that a dtype has, or has not ---- */
+
+/* The sentence of a call on one i32, i64, u8 or bool tensor; NULL: it is done. */
+typedef struct number_call {
+    const char *op, *dtype, *attrs[2], *sentence;
+} number_call;
+
+static const number_call number_calls[] = {
+    {"fill", "u8", {"value=255"}, NULL},
+    {"fill", "u8", {"value=256"}, "fill: value=256 is not in 0 to 255, the range of u8"},
+    {"fill", "u8", {"value=-1"}, "fill: value=-1 is not in 0 to 255, the range of u8"},
+    {"fill", "bool", {"value=2"}, "fill: value=2 is not in 0 to 1, the range of bool"},
+    {"fill", "i32", {"value=-2147483648"}, NULL},
+    {"fill",
+     "i32",
+     {"value=2147483648"},
+     "fill: value=2147483648 is not in -2147483648 to 2147483647, the range of i32"},
+    {"fill",
+     "i32",
+     {"value=inf"},
+     "fill: value=inf is not in -2147483648 to 2147483647, the range of i32"},
+    {"fill", "i64", {"value=-9223372036854775808"}, NULL},
+    {"fill", "i64", {"value=9223372036854775807"}, NULL},
+    {"fill",
+     "i64",
+     {"value=9223372036854775808"},
+     "fill: value=9.22337204e+18 is not in -9223372036854775808 to 9223372036854775807, the range "
+     "of i64"},
+    {"affine", "u8", {"mul=-3"}, "affine: mul=-3 is not in 0 to 255, the range of u8"},
+    {"affine", "u8", {"add=300"}, "affine: add=300 is not in 0 to 255, the range of u8"},
+    {"clamp", "u8", {"min=-1"}, "clamp: min=-1 is not in 0 to 255, the range of u8"},
+    {"clamp", "u8", {"min=-inf", "max=inf"}, NULL},
+    {"clamp", "u8", {"min=inf"}, "clamp: min=inf is not in 0 to 255, the range of u8"},
+    {"threshold", "u8", {"value=999"}, "fill: value=999 is not in 0 to 255, the range of u8"},
+    {"arange", "u8", {"start=256"}, "arange: start=256 is not in 0 to 255, the range of u8"},
+    {"arange", "i64", {"step=0.5"}, "arange: step=0.5 is not whole, for i64 it must be"},
+    {"sum",
+     "i64",
+     {"dims=99999999999999999999"},
+     "sum: dims=99999999999999999999 is beyond 64 bits"},
+    {"sum",
+     "i64",
+     {"dims=0,0,0,0,0,0,0,0,0"},
+     "sum: dims=0,0,0,0,0,0,0,0,0 has more than 8 numbers"},
+};
+
+static tsr_status numbers_job(tsr_mesh *mesh, void *arg)
+{
+    (void)arg;
+    for (size_t i = 0; i < sizeof number_calls / sizeof number_calls[0]; i++) {
+        const number_call *c = &number_calls[i];
+        char spec[32];
+        tsr_tensor *x, *y;
+
+        snprintf(spec, sizeof spec, "%s[4]@[S(0)]", c->dtype);
+        x = tsr_zeros(mesh, spec);
+        y = tsr_op_run(mesh, c->op, &x, 1, (const char *const *)c->attrs, c->attrs[1] ? 2 : 1);
+        if (c->sentence && strcmp(tsr_mesh_message(mesh), c->sentence) != 0)
+            fprintf(stderr, "%s %s\n", c->op, c->attrs[0]);
+        CHECK(tsr_tensor_ok(y) == !c->sentence);
+        CHECK(!c->sentence || strcmp(tsr_mesh_message(mesh), c->sentence) == 0);
+        tsr_mesh_clear_error(mesh);
+    }
+    return TSR_OK;
+}
+
+/* Numbers are not part of a plan's key: one that is out of range is refused after one that is not,
+   and the other way round. */
+static tsr_status both_orders_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_zeros(mesh, "u8[4]");
+    const double values[] = {200, 300, 200, -1, 0, 1e300, 255, 256, 255};
+    (void)arg;
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        CHECK(tsr_tensor_ok(tsr_fill(x, values[i])) == (values[i] >= 0 && values[i] <= 255));
+        tsr_mesh_clear_error(mesh);
+        CHECK(tsr_tensor_ok(tsr_full(mesh, "u8[4]", values[i])) ==
+              (values[i] >= 0 && values[i] <= 255));
+        tsr_mesh_clear_error(mesh);
+    }
+    CHECK(!tsr_tensor_ok(tsr_full(mesh, "i32[4]", 2.5)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "tsr_full: value=2.5 is not whole, for i32 it must be") ==
+          0);
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+/* f64 has not all integers beyond 2^53. */
+static tsr_status exact_job(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        const char *op, *attr, *more;
+        int64_t from, want;
+    } calls[] = {
+        {"fill", "value=9007199254740993", NULL, 0, 9007199254740993},
+        {"fill", "value=-9223372036854775807", NULL, 0, -9223372036854775807},
+        {"fill", "value=9223372036854775807", NULL, 0, INT64_MAX},
+        {"affine", "mul=9007199254740993", NULL, 1, 9007199254740993},
+        {"affine", "add=9007199254740993", NULL, 2, 9007199254740995},
+        {"clamp", "min=9007199254740993", NULL, 5, 9007199254740993},
+        {"clamp", "max=-9007199254740993", NULL, 5, -9007199254740993},
+        {"arange", "start=9007199254740993", "step=9007199254740993", 0, 9007199254740993},
+        {"threshold", "threshold=9007199254740993", "value=9007199254740995", 9007199254740993,
+         9007199254740995},
+        {"threshold", "threshold=9007199254740993", "value=1", 9007199254740994, 9007199254740994},
+        {"pad", "before=1", "after=0", 7, 0},
+    };
+    static const char *const pads[] = {"before=1", "after=0", "value=9007199254740993"};
+    (void)arg;
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const char *const attrs[] = {calls[i].attr, calls[i].more};
+        const int64_t in[2] = {calls[i].from, calls[i].from};
+        int64_t got[3] = {0};
+        tsr_tensor *x = tsr_from_host(mesh, "i64[2]@[R]", in);
+        tsr_tensor *y = tsr_op_run(mesh, calls[i].op, &x, 1, attrs, calls[i].more ? 2 : 1);
+
+        CHECK(tsr_tensor_ok(y));
+        CHECK(tsr_to_host(y, got, (size_t)tsr_shape_count(&tsr_tensor_spec(y)->shape) * 8) ==
+              TSR_OK);
+        CHECK(got[0] == calls[i].want);
+        y = tsr_op_run(mesh, "pad", &x, 1, pads, 3);
+        CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK && got[0] == 9007199254740993);
+    }
+    return TSR_OK;
+}
+
+static void numbers_of_an_integer_dtype(void **state)
+{
+    (void)state;
+    pass_on("2", numbers_job, NULL);
+    pass_on("2", both_orders_job, NULL);
+    pass_on("1", exact_job, NULL);
+}
+
+/* Lists are not cut. */
+static tsr_status lists_job(tsr_mesh *mesh, void *arg)
+{
+    const int64_t sizes[9] = {1, 1, 1, 1, 1, 1, 1, 1, 7};
+    const int dims[9] = {0, 1, 2, 3, 4, 5, 6, 7, 9};
+    tsr_tensor *x = tsr_zeros(mesh, "f32[1,1,1,1,1,1,1,1]");
+    (void)arg;
+
+    CHECK(!tsr_tensor_ok(tsr_reshape(x, sizes, 9)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "reshape: a list of 9 numbers, at most 8 are possible") ==
+          0);
+    tsr_mesh_clear_error(mesh);
+    CHECK(!tsr_tensor_ok(tsr_sum(x, dims, 9, false)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "sum: a list of 9 numbers, at most 8 are possible") == 0);
+    tsr_mesh_clear_error(mesh);
+    CHECK(!tsr_tensor_ok(tsr_permute(x, dims, 9)));
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_tensor_ok(tsr_sum(x, dims, 8, false)));
+    return TSR_OK;
+}
+
+/* Beyond the largest tensor all diagonals, steps and strides are alike: nothing overflows. */
+static tsr_status far_job(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        const char *op, *spec, *attrs[3];
+        const char *sentence; /* NULL: `n` elements, which sum up to `sum` */
+        int64_t n;
+        double sum;
+    } calls[] = {
+        {"tril", "f64[4,4]", {"diagonal=9223372036854775807"}, NULL, 16, 120},
+        {"tril", "f64[4,4]", {"diagonal=-9223372036854775808"}, NULL, 16, 0},
+        {"triu", "f64[4,4]", {"diagonal=9223372036854775807"}, NULL, 16, 0},
+        {"triu", "f64[4,4]", {"diagonal=-9223372036854775808"}, NULL, 16, 120},
+        {"diagonal", "f64[4,4]", {"offset=9223372036854775807"}, NULL, 0, 0},
+        {"diagonal", "f64[4,4]", {"offset=-9223372036854775808"}, NULL, 0, 0},
+        {"slice", "f64[16]", {"start=3", "step=9223372036854775807"}, NULL, 1, 3},
+        {"slice", "f64[16]", {"start=14", "stop=9223372036854775807"}, NULL, 2, 29},
+        {"slice", "f64[16]", {"start=-9223372036854775808", "stop=2"}, NULL, 2, 1},
+        {"unfold", "f64[16]", {"dim=0", "size=2", "step=9223372036854775807"}, NULL, 2, 1},
+        {"unfold_backward",
+         "f64[1,16]",
+         {"size=16", "step=9223372036854775807", "length=16"},
+         NULL,
+         16,
+         120},
+        {"slice_backward",
+         "f64[1,16]",
+         {"start=0", "step=9223372036854775807", "length=2"},
+         NULL,
+         32,
+         120},
+        {"roll", "f64[16]", {"shifts=9223372036854775807"}, NULL, 16, 120},
+        {"max_pool",
+         "f64[1,1,16]",
+         {"kernel=2", "stride=9223372036854775807"},
+         "max_pool: stride 9223372036854775807 is beyond 2^48",
+         0,
+         0},
+        {"avg_pool",
+         "f64[1,1,16]",
+         {"kernel=2", "stride=9223372036854775807"},
+         "avg_pool: stride 9223372036854775807 is beyond 2^48",
+         0,
+         0},
+        {"avg_pool",
+         "f64[1,1,16]",
+         {"kernel=2", "padding=0,9223372036854775807"},
+         "avg_pool: padding 9223372036854775807 is beyond 2^48",
+         0,
+         0},
+        {"avg_pool", "f64[1,1,16]", {"kernel=2", "stride=281474976710656"}, NULL, 1, 0.5},
+    };
+    static const char *const places[] = {"[R]", "[S(0)]"};
+    (void)arg;
+
+    for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls; i++) {
+        const char *const *attrs = (const char *const *)calls[i / 2].attrs;
+        char spec[64];
+        tsr_tensor *x, *y;
+        double sum = 0;
+        int n = 0;
+
+        while (n < 3 && attrs[n])
+            n++;
+        snprintf(spec, sizeof spec, "%s@%s", calls[i / 2].spec, places[i % 2]);
+        x = tsr_arange(mesh, spec, 0, 1);
+        y = tsr_op_run(mesh, calls[i / 2].op, &x, 1, attrs, n);
+        if (calls[i / 2].sentence) {
+            CHECK(strcmp(tsr_mesh_message(mesh), calls[i / 2].sentence) == 0);
+            tsr_mesh_clear_error(mesh);
+            continue;
+        }
+        CHECK(tsr_tensor_ok(y));
+        CHECK(tsr_shape_count(&tsr_tensor_spec(y)->shape) == calls[i / 2].n);
+        CHECK(tsr_to_host(tsr_sum(y, NULL, 0, false), &sum, sizeof sum) == TSR_OK);
+        if (sum != calls[i / 2].sum)
+            fprintf(stderr, "%s %s\n", calls[i / 2].op, attrs[0]);
+        CHECK(sum == calls[i / 2].sum);
+    }
+    return TSR_OK;
+}
+
+/* Heads of queries that all share one of keys, however large the group is said to be. */
+static tsr_status group_job(tsr_mesh *mesh, void *arg)
+{
+    const char *const attrs[] = {"group=9223372036854775807"}, *const same[] = {"group=4"};
+    tsr_tensor *in[3] = {tsr_arange(mesh, "f64[1,4,2,2]@[S(1)]", 0, 0.1),
+                         tsr_arange(mesh, "f64[1,1,2,2]", 0, 0.1),
+                         tsr_arange(mesh, "f64[1,1,2,2]", 0, 1)};
+    tsr_tensor *y = tsr_op_run(mesh, "attention", in, 3, attrs, 1);
+    tsr_tensor *z = tsr_op_run(mesh, "attention", in, 3, same, 1);
+    double got[16], want[16];
+    (void)arg;
+
+    CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK && tsr_to_host(z, want, sizeof want) == TSR_OK);
+    CHECK(memcmp(got, want, sizeof got) == 0);
+    return TSR_OK;
+}
+
+static void extreme_attributes(void **state)
+{
+    (void)state;
+    pass_on("2", lists_job, NULL);
+    pass_on("1", far_job, NULL);
+    pass_on("2", far_job, NULL);
+    pass_on("3", far_job, NULL);
+    pass_on("2", group_job, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(partial_integers_pass_where_nothing_wraps),
+        cmocka_unit_test(numbers_of_an_integer_dtype),
+        cmocka_unit_test(extreme_attributes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

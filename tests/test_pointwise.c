@@ -398,7 +398,9 @@ static tsr_status numbers_job(tsr_mesh *mesh, void *arg)
         const char *attr, *says; /* NULL: it works */
     } of[] = {
         {"value=3", NULL},
-        {"value=300", NULL},
+        {"value=300", "fill: value=300 is not in 0 to 255, the range of u8"},
+        {"value=301", "fill: value=301 is not in 0 to 255, the range of u8"},
+        {"value=4", NULL},
         {"value=1.5", "fill: value=1.5 is not whole, for u8 it must be"},
         {"value=2.5", "fill: value=2.5 is not whole, for u8 it must be"},
     };

@@ -515,7 +515,7 @@ static const struct bad {
     {"arange",
      "i64[4]@[R]",
      {"start=0", "step=0.5"},
-     "arange: i64[4]@[R] cannot begin at 0 and go on by 0.5",
+     "arange: step=0.5 is not whole, for i64 it must be",
      TSR_ERR_ARG},
     {"linspace",
      "i64[4]@[R]",

@@ -48,6 +48,8 @@ tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, c
                               ...) __attribute__((format(printf, 4, 5)));
 /* The same for one that takes a list of n numbers, which is NULL. */
 tsr_tensor *tsr__typed_no_list(const char *name, tsr_tensor *x, int n);
+/* Or one that is longer than any tensor has dims. */
+tsr_tensor *tsr__typed_long_list(const char *name, tsr_tensor *x, int n);
 /* A row on these inputs: all its outputs, TSR_MAX_OUT of them, NULL where there is none. */
 tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
                              const tsr_attrs *attrs, tsr_tensor **out);

@@ -64,6 +64,12 @@ tsr_tensor *tsr__typed_no_list(const char *name, tsr_tensor *x, int n)
                              n == 1 ? "" : "s");
 }
 
+tsr_tensor *tsr__typed_long_list(const char *name, tsr_tensor *x, int n)
+{
+    return tsr__typed_refuse(&x, 1, NULL, "%s: a list of %d numbers, at most %d are possible", name,
+                             n, TSR_MAX_DIM);
+}
+
 static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_attr *attrs)
 {
     return tsr__dispatch_typed(name, in, n, attrs, NULL);

@@ -2,6 +2,7 @@
 /* typed_creation.c - arange, linspace and eye: a tensor that is not set, filled by a row. */
 #include "dispatch/typed_creation.h"
 
+#include "op/element_attr.h"
 #include "tessera_ops.h"
 
 tsr_tensor *tsr__make_by(const char *name, tsr_mesh *mesh, const char *spec, const tsr_attr *attrs)
@@ -16,7 +17,7 @@ tsr_tensor *tsr__make_by(const char *name, tsr_mesh *mesh, const char *spec, con
 tsr_tensor *tsr_arange(tsr_mesh *mesh, const char *spec, double start, double step)
 {
     return tsr__make_by("arange", mesh, spec,
-                        (const tsr_attr[]){tsr__number(start), tsr__number(step)});
+                        (const tsr_attr[]){tsr__element(start), tsr__element(step)});
 }
 
 tsr_tensor *tsr_linspace(tsr_mesh *mesh, const char *spec, double start, double stop)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_decomposed.c - the functions of tessera_ops.h for ops that are texts of others. */
 #include "dispatch/dispatch.h"
+#include "op/element_attr.h"
 #include "tessera_ops.h"
 
 static tsr_tensor *unary(const char *name, tsr_tensor *x)
@@ -108,17 +109,17 @@ tsr_tensor *tsr_prelu(tsr_tensor *x, tsr_tensor *weight)
 tsr_tensor *tsr_threshold(tsr_tensor *x, double threshold, double value)
 {
     return tsr__dispatch_typed(
-        "threshold", &x, 1, (const tsr_attr[]){tsr__number(threshold), tsr__number(value)}, NULL);
+        "threshold", &x, 1, (const tsr_attr[]){tsr__element(threshold), tsr__element(value)}, NULL);
 }
 
 tsr_tensor *tsr_hardshrink(tsr_tensor *x, double lambd)
 {
-    return tsr__dispatch_typed("hardshrink", &x, 1, (const tsr_attr[]){tsr__number(lambd)}, NULL);
+    return tsr__dispatch_typed("hardshrink", &x, 1, (const tsr_attr[]){tsr__element(lambd)}, NULL);
 }
 
 tsr_tensor *tsr_softshrink(tsr_tensor *x, double lambd)
 {
-    return tsr__dispatch_typed("softshrink", &x, 1, (const tsr_attr[]){tsr__number(lambd)}, NULL);
+    return tsr__dispatch_typed("softshrink", &x, 1, (const tsr_attr[]){tsr__element(lambd)}, NULL);
 }
 
 tsr_tensor *tsr_trunc(tsr_tensor *x)

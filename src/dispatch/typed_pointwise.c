@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_pointwise.c - the pointwise functions of tessera_ops.h. */
 #include "dispatch/dispatch.h"
+#include "op/element_attr.h"
 #include "tessera_ops.h"
 
 static tsr_tensor *unary(const char *name, tsr_tensor *x, const tsr_attr *attrs)
@@ -256,32 +257,32 @@ tsr_tensor *tsr_elu(tsr_tensor *x, double alpha)
 
 tsr_tensor *tsr_affine(tsr_tensor *x, double mul, double add)
 {
-    return unary("affine", x, (const tsr_attr[]){tsr__number(mul), tsr__number(add)});
+    return unary("affine", x, (const tsr_attr[]){tsr__element(mul), tsr__element(add)});
 }
 
 tsr_tensor *tsr_affine_inplace(tsr_tensor *x, double mul, double add)
 {
-    return unary("affine_inplace", x, (const tsr_attr[]){tsr__number(mul), tsr__number(add)});
+    return unary("affine_inplace", x, (const tsr_attr[]){tsr__element(mul), tsr__element(add)});
 }
 
 tsr_tensor *tsr_clamp(tsr_tensor *x, double min, double max)
 {
-    return unary("clamp", x, (const tsr_attr[]){tsr__number(min), tsr__number(max)});
+    return unary("clamp", x, (const tsr_attr[]){tsr__element(min), tsr__element(max)});
 }
 
 tsr_tensor *tsr_clamp_inplace(tsr_tensor *x, double min, double max)
 {
-    return unary("clamp_inplace", x, (const tsr_attr[]){tsr__number(min), tsr__number(max)});
+    return unary("clamp_inplace", x, (const tsr_attr[]){tsr__element(min), tsr__element(max)});
 }
 
 tsr_tensor *tsr_fill(tsr_tensor *x, double value)
 {
-    return unary("fill", x, (const tsr_attr[]){tsr__number(value)});
+    return unary("fill", x, (const tsr_attr[]){tsr__element(value)});
 }
 
 tsr_tensor *tsr_fill_inplace(tsr_tensor *x, double value)
 {
-    return unary("fill_inplace", x, (const tsr_attr[]){tsr__number(value)});
+    return unary("fill_inplace", x, (const tsr_attr[]){tsr__element(value)});
 }
 
 tsr_tensor *tsr_cast(tsr_tensor *x, tsr_dtype dtype)
@@ -341,12 +342,12 @@ tsr_tensor *tsr_where(tsr_tensor *cond, tsr_tensor *a, tsr_tensor *b)
 
 tsr_tensor *tsr_masked_fill(tsr_tensor *x, tsr_tensor *mask, double value)
 {
-    return binary("masked_fill", x, mask, (const tsr_attr[]){tsr__number(value)});
+    return binary("masked_fill", x, mask, (const tsr_attr[]){tsr__element(value)});
 }
 
 tsr_tensor *tsr_masked_fill_inplace(tsr_tensor *x, tsr_tensor *mask, double value)
 {
-    return binary("masked_fill_inplace", x, mask, (const tsr_attr[]){tsr__number(value)});
+    return binary("masked_fill_inplace", x, mask, (const tsr_attr[]){tsr__element(value)});
 }
 
 tsr_tensor *tsr_lerp(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight)
@@ -371,20 +372,20 @@ tsr_tensor *tsr_lerp_by_inplace(tsr_tensor *a, tsr_tensor *b, double weight)
 
 tsr_tensor *tsr_addcmul(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value)
 {
-    return ternary("addcmul", x, a, b, (const tsr_attr[]){tsr__number(value)});
+    return ternary("addcmul", x, a, b, (const tsr_attr[]){tsr__element(value)});
 }
 
 tsr_tensor *tsr_addcmul_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value)
 {
-    return ternary("addcmul_inplace", x, a, b, (const tsr_attr[]){tsr__number(value)});
+    return ternary("addcmul_inplace", x, a, b, (const tsr_attr[]){tsr__element(value)});
 }
 
 tsr_tensor *tsr_addcdiv(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value)
 {
-    return ternary("addcdiv", x, a, b, (const tsr_attr[]){tsr__number(value)});
+    return ternary("addcdiv", x, a, b, (const tsr_attr[]){tsr__element(value)});
 }
 
 tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value)
 {
-    return ternary("addcdiv_inplace", x, a, b, (const tsr_attr[]){tsr__number(value)});
+    return ternary("addcdiv_inplace", x, a, b, (const tsr_attr[]){tsr__element(value)});
 }

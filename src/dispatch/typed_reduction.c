@@ -10,7 +10,7 @@ static tsr_attr integer(int64_t value)
 
 static tsr_attr integers(const int *value, int n)
 {
-    tsr_attr attr = {.n = n < 0 || !value ? 0 : n > TSR_MAX_DIM ? TSR_MAX_DIM : n};
+    tsr_attr attr = {.n = n < 0 || !value ? 0 : n};
 
     for (int i = 0; i < attr.n; i++)
         attr.i[i] = value[i];
@@ -23,6 +23,8 @@ static tsr_tensor *reduction(const char *name, tsr_tensor *x, const int *dims, i
 {
     if (!dims && n > 0)
         return tsr__typed_no_list(name, x, n);
+    if (n > TSR_MAX_DIM)
+        return tsr__typed_long_list(name, x, n);
     return tsr__dispatch_typed(name, &x, 1,
                                (const tsr_attr[]){integers(dims, n), integer(keepdim), more}, NULL);
 }

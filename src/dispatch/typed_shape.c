@@ -2,6 +2,7 @@
 /* typed_shape.c - ops on shapes of tessera_ops.h: arguments become attributes, in the order of the
    rows (op/views.c, op/reshape.c, op/repeats.c, op/cuts.c, op/padding_ops.c). */
 #include "dispatch/dispatch.h"
+#include "op/element_attr.h"
 #include "tessera_ops.h"
 
 static tsr_tensor *run(const char *name, tsr_tensor *x, const tsr_attr *attrs)
@@ -13,7 +14,9 @@ static tsr_tensor *run(const char *name, tsr_tensor *x, const tsr_attr *attrs)
 static tsr_tensor *run_list(const char *name, tsr_tensor *x, const void *list, int n,
                             const tsr_attr *attrs)
 {
-    return !list && n > 0 ? tsr__typed_no_list(name, x, n) : run(name, x, attrs);
+    if (!list && n > 0)
+        return tsr__typed_no_list(name, x, n);
+    return n > TSR_MAX_DIM ? tsr__typed_long_list(name, x, n) : run(name, x, attrs);
 }
 
 static tsr_attr integer(int64_t value)
@@ -21,8 +24,7 @@ static tsr_attr integer(int64_t value)
     return (tsr_attr){.n = 1, .i = {value}};
 }
 
-/* Numbers beyond those that any tensor has dims for are left out; one more than dims is an error,
-   and the row says so. */
+/* Of longer lists, which are refused, no more than there is room for is read. */
 static int at_most(int n)
 {
     return n < 0 ? 0 : n > TSR_MAX_DIM ? TSR_MAX_DIM : n;
@@ -175,7 +177,7 @@ static tsr_tensor *padded(const char *name, tsr_tensor *x, const int64_t *before
 
     return run_list(
         name, x, before && after ? before : NULL, ndim,
-        (const tsr_attr[]){sizes_of(before, ndim), sizes_of(after, ndim), {.n = 1, .f = value}});
+        (const tsr_attr[]){sizes_of(before, ndim), sizes_of(after, ndim), tsr__element(value)});
 }
 
 tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after, double value)

@@ -2,7 +2,12 @@
 /* conv_call.c - from the call of a convolution op to the product that it is on this rank. */
 #include "kernel/conv_call.h"
 
+#include <inttypes.h>
+
 /* ---- attributes ---- */
+
+/* Of strides, dilations and the like: positions, which are products of them, stay countable. */
+static const int64_t MOST = INT64_C(1) << 48;
 
 tsr_status tsr__spatial_ints(const char *op, const char *name, const tsr_attr *attr, int ndim,
                              int64_t usual, int64_t *out, tsr_error *err)
@@ -10,8 +15,12 @@ tsr_status tsr__spatial_ints(const char *op, const char *name, const tsr_attr *a
     if (attr->n > 1 && attr->n != ndim)
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s has %d numbers for %d spatial dims", op, name,
                          attr->n, ndim);
-    for (int d = 0; d < ndim; d++)
+    for (int d = 0; d < ndim; d++) {
         out[d] = attr->n < 1 ? usual : attr->i[attr->n == 1 ? 0 : d];
+        if (out[d] > MOST || out[d] < -MOST)
+            return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s %" PRId64 " is beyond 2^48", op, name,
+                             out[d]);
+    }
     return TSR_OK;
 }
 
@@ -25,8 +34,9 @@ tsr_status tsr__spatial_padding(const char *op, const tsr_attr *attr, int ndim, 
     if (both)
         half.n = ndim;
     TSR_TRY(tsr__spatial_ints(op, "padding", &half, ndim, 0, lo, err));
-    for (int d = 0; d < ndim; d++)
-        hi[d] = both ? attr->i[ndim + d] : lo[d];
+    for (int d = 0; both && d < ndim; d++)
+        half.i[d] = attr->i[ndim + d];
+    TSR_TRY(tsr__spatial_ints(op, "padding", &half, ndim, 0, hi, err));
 done:
     return st;
 }

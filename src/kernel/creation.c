@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/element.h"
 #include "kernel/index.h"
 #include "kernel/positions.h"
 #include "kernel/sku.h"
@@ -21,11 +22,6 @@ typedef struct formula {
     const tsr_operand *y;
 } formula;
 
-static bool is_integer(double x)
-{
-    return x == trunc(x) && fabs(x) < 0x1p63;
-}
-
 static formula formula_of(const tsr_kernel_call *call, bool linspace)
 {
     const tsr_operand *y = &call->out[0];
@@ -33,10 +29,10 @@ static formula formula_of(const tsr_kernel_call *call, bool linspace)
     formula f = {.linspace = linspace, .start = a, .step = b, .stop = b, .y = y};
 
     f.n = tsr__product(y->shape.ndim, call->number);
-    f.exact = !linspace && !tsr__dtype_is_float(y->dtype) && is_integer(a) && is_integer(b);
+    f.exact = !linspace && !tsr__dtype_is_float(y->dtype);
     if (f.exact) {
-        f.first = (int64_t)a;
-        f.by = (int64_t)b;
+        f.first = call->attrs.value[0].i[TSR_ELEMENT_INTEGER];
+        f.by = call->attrs.value[1].i[TSR_ELEMENT_INTEGER];
     }
     if (linspace)
         f.step = f.n > 1 ? (b - a) / (double)(f.n - 1) : 0;

@@ -268,10 +268,10 @@ static bool is_truth(int op)
 static void set_numbers(walk *w, const tsr_kernel_call *call)
 {
     const tsr_dtype dtype = w->half ? TSR_F32 : w->dtype;
-    tsr_pointwise_numbers x = tsr__pointwise_numbers(call, w->op);
+    const tsr_pointwise_numbers x = tsr__pointwise_numbers(call, w->op, dtype);
 
-    tsr__put(dtype, &w->p, 0, x.p);
-    tsr__put(dtype, &w->q, 0, x.q);
+    w->p = x.p;
+    w->q = x.q;
     if (w->op == TSR_POINTWISE_GELU && call->attrs.value[0].i[0])
         w->op = OP_GELU_TANH;
     if (w->op == TSR_POINTWISE_GELU_BACKWARD && call->attrs.value[0].i[0])

@@ -4,18 +4,21 @@
    and and; the field. To be checked by eye. Called when a call asks for the reference. */
 #include "kernel/elementwise_reference.h"
 
+#include "kernel/element.h"
 #include "kernel/index.h"
 
 #include <math.h>
 
-tsr_pointwise_numbers tsr__pointwise_numbers(const tsr_kernel_call *call, int op)
+tsr_pointwise_numbers tsr__pointwise_numbers(const tsr_kernel_call *call, int op, tsr_dtype dtype)
 {
+    static const tsr_attr none[] = {{.n = 1, .f = -INFINITY}, {.n = 1, .f = INFINITY}};
+    tsr_pointwise_numbers v = {0};
     const tsr_attr *a = call->attrs.value;
+    const bool ends = op == TSR_POINTWISE_CLAMP;
 
-    if (op == TSR_POINTWISE_CLAMP)
-        return (tsr_pointwise_numbers){a[0].n < 0 ? -INFINITY : a[0].f,
-                                       a[1].n < 0 ? INFINITY : a[1].f};
-    return (tsr_pointwise_numbers){a[0].f, a[1].f};
+    tsr__element_put(ends && a[0].n < 0 ? &none[0] : &a[0], dtype, &v.p);
+    tsr__element_put(ends && a[1].n < 0 ? &none[1] : &a[1], dtype, &v.q);
+    return v;
 }
 
 static double larger(double a, double b)
@@ -81,10 +84,10 @@ static double remainder_of(double a, double b)
 }
 
 /* x is the operands in order; m the truth value of where and masked_fill. */
-static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_numbers v,
+static double float_value(int op, const double *x, int n, bool m, const double *number,
                           bool by_tanh, bool single)
 {
-    const double a = x[0], b = x[1], c = x[2];
+    const double a = x[0], b = x[1], c = x[2], p = number[0], q = number[1];
 
     switch (op) {
     case TSR_POINTWISE_ADD: return a + b;
@@ -94,9 +97,9 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_SUB: return a - b;
     case TSR_POINTWISE_ABS: return fabs(a);
     case TSR_POINTWISE_SIGN: return isnan(a) ? a : (a > 0) - (a < 0);
-    case TSR_POINTWISE_AFFINE: return a * v.p + v.q;
-    case TSR_POINTWISE_CLAMP: return isnan(a) ? a : fmin(fmax(a, v.p), v.q);
-    case TSR_POINTWISE_ADDCMUL: return a + v.p * b * c;
+    case TSR_POINTWISE_AFFINE: return a * p + q;
+    case TSR_POINTWISE_CLAMP: return isnan(a) ? a : fmin(fmax(a, p), q);
+    case TSR_POINTWISE_ADDCMUL: return a + p * b * c;
     case TSR_POINTWISE_DIV: return a / b;
     case TSR_POINTWISE_POW: return pow(a, b);
     case TSR_POINTWISE_FLOOR_DIVIDE: return floor(quotient(a, b, single));
@@ -121,10 +124,10 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_CEIL: return ceil(a);
     case TSR_POINTWISE_ROUND: return rint(a);
     case TSR_POINTWISE_ERF: return erf(a);
-    case TSR_POINTWISE_LEAKY_RELU: return a < 0 ? v.p * a : a;
-    case TSR_POINTWISE_ELU: return a > 0 ? a : v.p * expm1(a);
-    case TSR_POINTWISE_LERP: return a + (n == 3 ? c : v.p) * (b - a);
-    case TSR_POINTWISE_ADDCDIV: return a + v.p * b / c;
+    case TSR_POINTWISE_LEAKY_RELU: return a < 0 ? p * a : a;
+    case TSR_POINTWISE_ELU: return a > 0 ? a : p * expm1(a);
+    case TSR_POINTWISE_LERP: return a + (n == 3 ? c : p) * (b - a);
+    case TSR_POINTWISE_ADDCDIV: return a + p * b / c;
     case TSR_POINTWISE_RELU_BACKWARD: return b <= 0 ? 0 : a;
     case TSR_POINTWISE_TANH_BACKWARD: return a * (1 - b * b);
     case TSR_POINTWISE_SIGMOID_BACKWARD: return a * b * (1 - b);
@@ -134,8 +137,8 @@ static double float_value(int op, const double *x, int n, bool m, tsr_pointwise_
     case TSR_POINTWISE_MAXIMUM: return larger(a, b);
     case TSR_POINTWISE_MINIMUM: return -larger(-a, -b);
     case TSR_POINTWISE_WHERE: return m ? a : b;
-    case TSR_POINTWISE_MASKED_FILL: return m ? v.p : a;
-    default: return v.p; /* fill */
+    case TSR_POINTWISE_MASKED_FILL: return m ? p : a;
+    default: return p; /* fill */
     }
 }
 
@@ -270,24 +273,20 @@ static void store_int(const tsr_operand *out, int64_t i, int64_t value)
         ((uint8_t *)out->data)[i] = (uint8_t)value;
 }
 
-static int64_t whole(tsr_dtype dtype, double x)
-{
-    int64_t number = 0;
-    char typed[8];
-
-    tsr__put(dtype, typed, 0, x); /* saturates */
-    tsr__convert(TSR_I64, &number, dtype, typed, 1);
-    return number;
-}
-
 void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
 {
     const int mask = op == TSR_POINTWISE_WHERE ? 0 : op == TSR_POINTWISE_MASKED_FILL ? 1 : -1;
     const tsr_operand *out = &call->out[0];
     const tsr_dtype dtype = call->in[mask == 0].dtype;
-    const tsr_pointwise_numbers v = tsr__pointwise_numbers(call, op);
     const bool floating = tsr__dtype_is_float(dtype);
+    const tsr_dtype wide = floating ? TSR_F64 : TSR_I64; /* of numbers */
+    const tsr_pointwise_numbers v = tsr__pointwise_numbers(call, op, floating ? wide : dtype);
+    double f[2];
+    int64_t whole[2];
 
+    for (int k = 0; k < 2; k++)
+        tsr__convert(wide, floating ? (void *)&f[k] : &whole[k], floating ? wide : dtype,
+                     k == 0 ? &v.p : &v.q, 1);
     for (int64_t i = 0; i < tsr__operand_count(out); i++) {
         const element x = element_at(call, mask, i);
 
@@ -302,11 +301,9 @@ void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
                 field_value(op, (uint64_t[]){(uint64_t)x.i[0], (uint64_t)x.i[1]});
         else if (floating)
             tsr__put(dtype, out->data, i,
-                     float_value(op, x.f, x.n, x.mask, v, call->attrs.value[0].i[0] != 0,
+                     float_value(op, x.f, x.n, x.mask, f, call->attrs.value[0].i[0] != 0,
                                  dtype != TSR_F64));
         else
-            store_int(out, i,
-                      int_value(op, x.i, x.mask, whole(dtype, v.p), whole(dtype, v.q),
-                                dtype == TSR_BOOL));
+            store_int(out, i, int_value(op, x.i, x.mask, whole[0], whole[1], dtype == TSR_BOOL));
     }
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "kernel/element.h"
 #include "kernel/index.h"
 #include "kernel/sku.h"
 
@@ -43,15 +44,15 @@ static int64_t within(int64_t x, int64_t lo, int64_t hi)
 }
 
 /* What the value is in a dtype; in the field, which only checks use, integers. */
-static void set_value(tsr_dtype dtype, double value, char out[8])
+static void set_value(tsr_dtype dtype, const tsr_attr *value, char out[8])
 {
     if ((int)dtype == TSR__FIELD) {
-        const int64_t i = (int64_t)value;
+        const int64_t i = value->i[TSR_ELEMENT_INTEGER];
         const uint64_t x = i < 0 ? TSR__FIELD_P - (uint64_t)-i : (uint64_t)i;
         memcpy(out, &x, sizeof x);
         return;
     }
-    tsr__put(dtype, out, 0, value);
+    tsr__element_put(value, dtype, out);
 }
 
 static padding padding_of(const tsr_kernel_call *call, int mode)
@@ -62,7 +63,7 @@ static padding padding_of(const tsr_kernel_call *call, int mode)
     int64_t out_step = (int64_t)p.size, in_step = out_step;
 
     if (mode == TSR_MOVE_PAD)
-        set_value(out->dtype, call->attrs.value[2].f, p.value);
+        set_value(out->dtype, &call->attrs.value[2], p.value);
     for (size_t i = 0; i < p.size; i++)
         p.zero = p.zero && p.value[i] == 0;
     for (int d = out->shape.ndim - 1; d >= 0; d--) {
@@ -143,7 +144,7 @@ static void by_definition(const tsr_kernel_call *call, int mode)
     char value[8] = {0};
 
     if (mode == TSR_MOVE_PAD)
-        set_value(out->dtype, call->attrs.value[2].f, value);
+        set_value(out->dtype, &call->attrs.value[2], value);
     for (int64_t i = 0; i < tsr__operand_count(out); i++) {
         char *to = (char *)out->data + (size_t)i * size;
         int64_t rest = i, from = 0, stride = 1;

@@ -13,6 +13,14 @@ static int64_t place(const tsr_operand *x, int dim, int64_t i)
     return x->index[dim] ? x->index[dim][i] : x->first[dim] + i;
 }
 
+/* The diagonal, or one as far away: no tensor reaches so far. */
+static int64_t diagonal_of(const tsr_kernel_call *call)
+{
+    const int64_t diagonal = call->attrs.value[0].i[0], far = INT64_C(1) << 61;
+
+    return diagonal > far ? far : diagonal < -far ? -far : diagonal;
+}
+
 static void by_definition(const tsr_kernel_call *call, bool lower)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
@@ -22,7 +30,7 @@ static void by_definition(const tsr_kernel_call *call, bool lower)
 
     for (int64_t i = 0; i < tsr__operand_count(out); i++) {
         const int64_t above = place(out, ndim - 1, i % columns) -
-                              place(out, ndim - 2, i / columns % rows) - call->attrs.value[0].i[0];
+                              place(out, ndim - 2, i / columns % rows) - diagonal_of(call);
         char *to = (char *)out->data + (size_t)i * size;
 
         if (lower ? above <= 0 : above >= 0)
@@ -55,7 +63,7 @@ void tsr__kernel_triangle(const tsr_kernel_call *call)
     const size_t size = tsr_dtype_size(out->dtype);
     const int ndim = out->shape.ndim;
     const int64_t columns = out->shape.size[ndim - 1], rows = out->shape.size[ndim - 2];
-    const int64_t diagonal = call->attrs.value[0].i[0], n = tsr__operand_count(out);
+    const int64_t diagonal = diagonal_of(call), n = tsr__operand_count(out);
 
     if (out->index[ndim - 1] || /* pieces of rows are few */
         tsr__variant_of(call, TSR_CATEGORY_MOVE, (uint16_t)call->kind) == TSR_VARIANT_REFERENCE) {

@@ -42,11 +42,12 @@ static const tsr_spec *spec_of(const tsr_schema *s, int k)
 static int64_t group_of(const tsr_schema *s)
 {
     const int64_t keys = spec_of(s, TSR_ATT_K)->shape.size[HEADS];
+    const int64_t heads = spec_of(s, TSR_ATT_Q)->shape.size[HEADS];
     const tsr_attr *group = tsr_schema_attr(s, "group");
 
-    if (group->n > 0)
-        return group->i[0];
-    return keys > 0 ? spec_of(s, TSR_ATT_Q)->shape.size[HEADS] / keys : 1;
+    if (group->n > 0) /* a larger one has all heads of queries, too */
+        return group->i[0] < heads || heads == 0 ? group->i[0] : heads;
+    return keys > 0 ? heads / keys : 1;
 }
 
 /* As many heads of both, in pairs. */
@@ -65,7 +66,7 @@ static tsr_status check_heads(const tsr_schema *s, tsr_error *err)
     if (group->n > 0 && group->i[0] < 1)
         return tsr__fail(err, TSR_ERR_ARG, "%s: group is 1 or more, not %" PRId64, s->op->name,
                          group->i[0]);
-    if (group->n > 0 ? heads <= group->i[0] * keys : heads == group_of(s) * keys)
+    if (group->n > 0 ? heads <= group_of(s) * keys : heads == group_of(s) * keys)
         return TSR_OK;
     return tsr__fail(err, TSR_ERR_SHAPE,
                      "%s: %" PRId64 " heads of queries cannot share %" PRId64 " heads of keys",

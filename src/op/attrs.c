@@ -3,16 +3,19 @@
    as the user writes them ("dim=1"). Values are plain numbers, a choice that of its name, or short
    texts; names are looked up when planning only. Of a `number` planning sees how it compares with 0
    and 1, and whether it is whole, no more: a learning rate that changes with every step is the same
-   call. Of a `seed` it sees nothing. */
+   call. Of an `element`, a number that becomes an element of a tensor, also which integer dtypes
+   have it. Of a `seed` it sees nothing. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype_range.h"
 #include "base/text.h"
 #include "kernel/random.h"
-#include "op/op.h"
+#include "op/element_attr.h"
 
 /* One declaration: name, type and default are parts of the row's text. */
 typedef struct declared {
@@ -123,8 +126,11 @@ static tsr_status wrong_choice(const tsr_op *op, const declared *d, const char *
 static tsr_status wrong_value(const tsr_op *op, const declared *d, const char *text, size_t n,
                               tsr_error *err)
 {
+    const bool element = is_type(d, "element"); /* for who calls, a number like others */
+
     return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s=%.*s is not of type %.*s", op->name,
-                     (int)d->name_len, d->name, (int)n, text, (int)d->type_len, d->type);
+                     (int)d->name_len, d->name, (int)n, text, element ? 6 : (int)d->type_len,
+                     element ? "number" : d->type);
 }
 
 tsr_attr tsr__attr_text(const char *text, size_t n)
@@ -135,12 +141,30 @@ tsr_attr tsr__attr_text(const char *text, size_t n)
     return value;
 }
 
+static bool is_real(const declared *d)
+{
+    return is_type(d, "float") || is_type(d, "number") || is_type(d, "element");
+}
+
+/* Are all n characters one integer of 64 bits? f64 would round those above 2^53. */
+static bool is_integer(const char *text, size_t n, int64_t *out)
+{
+    char *end;
+
+    if (n == 0 || !(tsr__is_digit(*text) || *text == '-'))
+        return false;
+    errno = 0;
+    *out = tsr__parse_i64(text, &end);
+    return end == text + n && errno == 0;
+}
+
 /* "1", "true", "0.5", "0,2" or "0/2"; a text is what it is */
 static tsr_status read_value(const tsr_op *op, const declared *d, const char *text, size_t n,
                              tsr_attr *out, tsr_error *err)
 {
     const char *p = text, *stop = text + n;
     tsr_attr value = {0};
+    int64_t integer;
 
     if (is_type(d, "text") && n > TSR_ATTR_TEXT)
         return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s has %zu characters, at most %d are possible",
@@ -181,6 +205,10 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
         value.i[value.n++] = yes;
         p = stop;
     }
+    if (is_type(d, "element") && is_integer(text, n, &integer)) {
+        *out = tsr__element_integer(integer);
+        return TSR_OK;
+    }
     while (p < stop) {
         char *end;
         if (is_type(d, "ints") && value.n == TSR_MAX_DIM)
@@ -188,10 +216,14 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
                              (int)d->name_len, d->name, (int)n, text, TSR_MAX_DIM);
         if (!is_type(d, "ints") && value.n == 1)
             return wrong_value(op, d, text, n, err);
-        if (is_type(d, "float") || is_type(d, "number"))
+        errno = 0;
+        if (is_real(d))
             value.f = tsr__parse_double(p, &end);
         else
             value.i[value.n] = tsr__parse_i64(p, &end);
+        if (!is_real(d) && errno == ERANGE)
+            return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s=%.*s is beyond 64 bits", op->name,
+                             (int)d->name_len, d->name, (int)n, text);
         if (end == p || end > stop || (end < stop && *end != ',' && *end != '/'))
             return wrong_value(op, d, text, n, err);
         value.n++;
@@ -199,7 +231,9 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
     }
     if (value.n == 0 && !is_type(d, "ints"))
         return wrong_value(op, d, text, n, err);
-    *out = is_type(d, "number") ? tsr__number(value.f) : value;
+    *out = is_type(d, "number")    ? tsr__number(value.f)
+           : is_type(d, "element") ? tsr__element(value.f)
+                                   : value;
     return TSR_OK;
 }
 
@@ -208,6 +242,32 @@ tsr_attr tsr__number(double x)
     tsr_attr attr = {.n = 1, .f = x};
 
     attr.i[0] = (x >= 0) + (x > 0) + (x >= 1) + (x > 1) + 8 * (x == rint(x)) + 16 * (x != x);
+    return attr;
+}
+
+/* The class of a number, and how small an integer dtype has it: 3 for u8, 2 for i32, 1 for i64. */
+tsr_attr tsr__element(double x)
+{
+    static const tsr_dtype dtypes[] = {TSR_I64, TSR_I32, TSR_U8};
+    tsr_attr attr = tsr__number(x);
+
+    for (int k = 0; k < 3; k++)
+        attr.i[0] += 32 * tsr__dtype_has(dtypes[k], x);
+    attr.i[0] += 128 * (isinf(x) != 0);
+    attr.i[TSR_ELEMENT_IS_INTEGER] = tsr__dtype_has(TSR_I64, x);
+    if (attr.i[TSR_ELEMENT_IS_INTEGER])
+        attr.i[TSR_ELEMENT_INTEGER] = (int64_t)x;
+    return attr;
+}
+
+tsr_attr tsr__element_integer(int64_t x)
+{
+    tsr_attr attr = tsr__element((double)x);
+
+    if (!attr.i[TSR_ELEMENT_IS_INTEGER]) /* the largest ones, rounded to 2^63 */
+        attr.i[0] += 32;
+    attr.i[TSR_ELEMENT_IS_INTEGER] = 1;
+    attr.i[TSR_ELEMENT_INTEGER] = x;
     return attr;
 }
 
@@ -229,7 +289,8 @@ unsigned tsr__attrs_numbers(const tsr_op *op)
     declared d;
 
     for (int i = 0; next_declared(&p, &d); i++)
-        mask |= (unsigned)(is_type(&d, "number") || is_type(&d, "seed")) << i;
+        mask |= (unsigned)(is_type(&d, "number") || is_type(&d, "element") || is_type(&d, "seed"))
+                << i;
     return mask;
 }
 
@@ -266,6 +327,13 @@ tsr_attr_type tsr__attr_type(const tsr_op *op, int index)
     while (type < TSR_ATTR_NUMBER && !is_type(&d, types[type]))
         type++;
     return (tsr_attr_type)type;
+}
+
+bool tsr__attr_is_element(const tsr_op *op, int index)
+{
+    const declared d = declared_at(op, index);
+
+    return is_type(&d, "element");
 }
 
 bool tsr__attr_choices_equal(const tsr_op *a, int i, const tsr_op *b, int k)
@@ -341,8 +409,7 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
                              "mean|sum|none",
                              op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
         if (!is_choice(&d) && !is_type(&d, "int") && !is_type(&d, "ints") && !is_type(&d, "bool") &&
-            !is_type(&d, "float") && !is_type(&d, "number") && !is_type(&d, "dtype") &&
-            !is_type(&d, "text") && !is_type(&d, "seed"))
+            !is_real(&d) && !is_type(&d, "dtype") && !is_type(&d, "text") && !is_type(&d, "seed"))
             return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of no known type, \"%.*s\"",
                              op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
         out->value[i].n = -1;

@@ -3,12 +3,11 @@
    its elements' places: in place, as what it held does not count. */
 #include "op/creation_ops.h"
 
-#include <math.h>
-
 #include "base/reduce.h"
 #include "kernel/creation.h"
 #include "op/families.h"
 #include "op/infer.h"
+#include "op/linear.h"
 
 tsr_status tsr__filled_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
@@ -39,13 +38,14 @@ void tsr__filled_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 
 static tsr_status arange_shape(tsr_schema *s, tsr_error *err)
 {
-    const double start = tsr_schema_attr(s, "start")->f, step = tsr_schema_attr(s, "step")->f;
-    char text[TSR_TEXT_LEN];
+    tsr_status st;
 
-    if (!tsr__dtype_is_float(s->in[0].dtype) && (start != rint(start) || step != rint(step)))
-        return tsr__fail(err, TSR_ERR_ARG, "arange: %s cannot begin at %g and go on by %g",
-                         tsr_spec_text(&s->in[0], text, sizeof text), start, step);
-    return tsr__shape_same(s, err);
+    TSR_TRY(tsr__element_check(s, 0, s->in[0].dtype, err));
+    if (tsr__dtype_wraps(s->in[0].dtype)) /* a step down too, where nothing is negative */
+        TSR_TRY(tsr__element_check(s, 1, TSR_I64, err));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
 }
 
 static tsr_status linspace_shape(tsr_schema *s, tsr_error *err)
@@ -82,7 +82,7 @@ static const char *const eye_cases[] = {"f64[6,6]", "f64[5,7]", "f64[2,6,4]", "f
 const tsr_op tsr__ops_creation[] = {
     {.name = "arange",
      .inputs = "x",
-     .attrs = "start:number=0,step:number=1",
+     .attrs = "start:element=0,step:element=1",
      .doc = "x is overwritten: element i in row-major order is start + i step",
      .rule = tsr__filled_rule,
      .positions = true,

@@ -47,6 +47,7 @@ static tsr_status slice_cut(const tsr_schema *s, cut *c, tsr_error *err)
     c->start = c->start < 0 ? 0 : c->start > n ? n : c->start;
     stop = stop < c->start ? c->start : stop > n ? n : stop;
     c->count = (stop - c->start) / c->step + ((stop - c->start) % c->step != 0);
+    c->step = tsr__step_within(c->step, n);
 done:
     return st;
 }
@@ -240,7 +241,12 @@ static void unfold_windows(const tsr_schema *s, bool spread, tsr_windows *w)
         return;
     w->guide = TSR_OUTPUT(0);
     w->window[w->n++] = tsr__sliding_window(
-        &(tsr_sliding){.kernel = u.size, .stride = u.step, .dilation = 1}, 0, u.dim, true);
+        &(tsr_sliding){
+            .kernel = u.size,
+            .stride = tsr__step_within(u.step, s->in[0].shape.size[u.dim]),
+            .dilation = 1,
+        },
+        0, u.dim, true);
 }
 
 /* ---- diagonal ---- */

@@ -3,7 +3,10 @@
 #include "op/infer.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
+
+#include "base/dtype_range.h"
+#include "op/element_attr.h"
 
 tsr_status tsr__same_dtype(const tsr_schema *s, tsr_error *err)
 {
@@ -36,17 +39,24 @@ tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype
     return TSR_OK;
 }
 
-tsr_status tsr__number_check(const tsr_schema *s, int attr, tsr_dtype dtype, tsr_error *err)
+tsr_status tsr__element_check(const tsr_schema *s, int attr, tsr_dtype dtype, tsr_error *err)
 {
     const tsr_attr *x = &s->attrs.value[attr];
+    const int64_t integer = x->i[TSR_ELEMENT_INTEGER];
+    char what[TSR_TEXT_LEN];
     int length;
     const char *name = tsr__attr_name(s->op, attr, &length);
 
     if (tsr__dtype_is_float(dtype) || (int)dtype == TSR__FIELD || x->n < 1)
         return TSR_OK;
-    if (x->f != rint(x->f))
-        return tsr__fail(err, TSR_ERR_ARG, "%s: %.*s=%.9g is not whole, for %s it must be",
-                         s->op->name, length, name, x->f, tsr_dtype_name(dtype));
+    snprintf(what, sizeof what, "%s: %.*s", s->op->name, length, name);
+    if (!x->i[TSR_ELEMENT_IS_INTEGER])
+        return tsr__dtype_check(dtype, x->f, what, err);
+    if (integer < tsr__dtype_min(dtype) || integer > tsr__dtype_max(dtype))
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s=%" PRId64 " is not in %" PRId64 " to %" PRId64 ", the range of %s",
+                         what, integer, tsr__dtype_min(dtype), tsr__dtype_max(dtype),
+                         tsr_dtype_name(dtype));
     return TSR_OK;
 }
 

@@ -15,8 +15,8 @@ tsr_status tsr__needs_float(const tsr_schema *s, tsr_error *err);
 /* The dtype that an attribute gives by its number. */
 tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype *out,
                             tsr_error *err);
-/* Numbers for an integer type are whole. */
-tsr_status tsr__number_check(const tsr_schema *s, int attr, tsr_dtype dtype, tsr_error *err);
+/* An attribute of type element: if the dtype is an integer one, it has the number. */
+tsr_status tsr__element_check(const tsr_schema *s, int attr, tsr_dtype dtype, tsr_error *err);
 /* The dims of a tensor of ndim that attribute `dims` names, in its order; none twice. How many, and
    which as a mask. */
 tsr_status tsr__dims_list(const tsr_schema *s, int ndim, int dim[TSR_MAX_DIM], int *n,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "op/element_attr.h"
 #include "op/schema.h"
 
 /* ---- reading ---- */
@@ -336,6 +337,17 @@ done:
 
 /* ---- for a call ---- */
 
+/* A number of the part: f, or the row's attribute itself if it may be more exact than that. */
+static tsr_attr number_for(const tsr_means_step *step, int i, const tsr_attr *from, double f)
+{
+    if (!tsr__attr_is_element(step->op, i))
+        return tsr__number(f);
+    return step->attr[i].way == TSR_MEANS_SAME && step->attr[i].own == TSR_ATTR_NUMBER &&
+                   from->i[TSR_ELEMENT_IS_INTEGER]
+               ? *from
+               : tsr__element(f);
+}
+
 void tsr__means_attrs(const tsr_means_step *step, const tsr_attrs *own, tsr_attrs *out)
 {
     const int n = tsr__attrs_count(step->op);
@@ -353,7 +365,7 @@ void tsr__means_attrs(const tsr_means_step *step, const tsr_attrs *own, tsr_attr
             f = -f;
         out->value[i] = *from;
         if (step->attr[i].wanted == TSR_ATTR_NUMBER)
-            out->value[i] = tsr__number(f);
+            out->value[i] = number_for(step, i, from, f);
         else if (step->attr[i].wanted == TSR_ATTR_FLOAT)
             out->value[i] = (tsr_attr){.n = 1, .f = f};
         else if (step->attr[i].way == TSR_MEANS_MINUS)

@@ -61,7 +61,7 @@ static tsr_status pad_shape(tsr_schema *s, tsr_error *err)
         out.size[d] += before->i[d] + after->i[d];
     }
     if (s->op->kind == TSR_MOVE_PAD)
-        TSR_TRY(tsr__number_check(s, tsr__attr_index(s->op, "value"), s->in[0].dtype, err));
+        TSR_TRY(tsr__element_check(s, tsr__attr_index(s->op, "value"), s->in[0].dtype, err));
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = out;
 done:
@@ -164,6 +164,8 @@ static tsr_status spreading_of(const tsr_schema *s, spreading *p, tsr_error *err
                      .start = slice ? tsr_schema_attr(s, "start")->i[0] : 0,
                      .length = length->i[0]};
     TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], ndim, &p->dim, err));
+    if (p->step > 0 && s->in[0].shape.size[p->dim] < 2)
+        p->step = tsr__step_within(p->step, p->length);
     if (length->n < 1 || p->size < 1 || p->step < 1 || p->start < 0 || p->length < 0)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: %s%" PRId64 ", step %" PRId64 " and length %" PRId64
@@ -304,7 +306,7 @@ const tsr_op tsr__ops_padding[] = {
     {.name = "pad",
      .kind = TSR_MOVE_PAD,
      .inputs = "x",
-     .attrs = PAD_ATTRS ",value:float=0",
+     .attrs = PAD_ATTRS ",value:element=0",
      .doc = "so many indices before and after each dim, filled with value; negative ones cut off",
      .rule = pad_rule,
      .windows = pad_windows,

@@ -3,6 +3,7 @@
    dtypes an op takes, and how partial inputs pass where that depends on more than the row can say.
    Most rows stand in pointwise_rows.inc.h, once for an op and its in-place form. */
 #include "kernel/sku.h"
+#include "op/element_attr.h"
 #include "op/families.h"
 #include "op/infer.h"
 #include "op/linear.h"
@@ -64,13 +65,21 @@ static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
     return tsr__needs_float(s, err);
 }
 
+/* As clamp's bounds, infinities stand for none. */
+static bool is_no_bound(const tsr_schema *s, int attr)
+{
+    return s->op->kind == TSR_POINTWISE_CLAMP &&
+           s->attrs.value[attr].f == (attr == 0 ? -INFINITY : INFINITY);
+}
+
 static tsr_status check_numbers(const tsr_schema *s, tsr_error *err)
 {
     const tsr_dtype dtype = s->in[mask_of(s->op->kind) == 0].dtype;
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 2 && i < tsr__attrs_count(s->op); i++)
-        TSR_TRY(tsr__number_check(s, i, dtype, err));
+        if (tsr__attr_is_element(s->op, i) && !is_no_bound(s, i))
+            TSR_TRY(tsr__element_check(s, i, dtype, err));
 done:
     return st;
 }

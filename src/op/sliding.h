@@ -15,6 +15,13 @@ typedef struct tsr_sliding {
    other way round. */
 tsr_window tsr__sliding_window(const tsr_sliding *s, int operand, int dim, bool wide);
 
+/* A step along a dim of this length, or a shorter one that takes the same elements: after steps
+   beyond its end nothing comes, however long they are. */
+static inline int64_t tsr__step_within(int64_t step, int64_t length)
+{
+    return step <= length ? step : length > 0 ? length : 1;
+}
+
 /* A plain shard: windows are of no others. */
 tsr_mark tsr__plain_shard(int dim);
 

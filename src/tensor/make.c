@@ -3,6 +3,7 @@
    between ranks, except for asking the others whether their local part fits. */
 #include <string.h>
 
+#include "base/dtype_range.h"
 #include "exchange/exchange.h"
 #include "tensor/partial.h"
 #include "tensor/tensor.h"
@@ -133,6 +134,7 @@ tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
     tsr_status st;
 
     TSR_TRY(tsr__tensor_of_text(mesh, text, &x));
+    TSR_TRY(tsr__dtype_check(x->form->spec.dtype, value, "tsr_full: value", &mesh->ctx->error));
     if (!tsr__tensor_data(x))
         goto done;
     n = tsr_shape_count(&x->form->local);
