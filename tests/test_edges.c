@@ -292,6 +292,102 @@ static bool is_near(double a, double b, double digits)
     return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= digits * fabs(b);
 }
 
+/* Inverse functions of the largest numbers are small: nothing on the way is larger than x. */
+static tsr_status inverse_job(tsr_mesh *mesh, void *arg)
+{
+    const double x[8] = {1.7e308, -1.7e308, INFINITY, -INFINITY, NAN, 0, 1, 1e-300};
+    const float f[8] = {3e38f, -3e38f, INFINITY, -INFINITY, NAN, 0, 1, 1e-38f};
+    tsr_tensor *a = tsr_from_host(mesh, "f64[8]@[S(0)]", x);
+    tsr_tensor *b = tsr_from_host(mesh, "f32[8]@[S(0)]", f);
+    double got[8];
+    float narrow[8];
+    (void)arg;
+
+    CHECK(tsr_to_host(tsr_asinh(a), got, sizeof got) == TSR_OK);
+    for (int i = 0; i < 8; i++)
+        CHECK(is_near(got[i], asinh(x[i]), 1e-14));
+    CHECK(tsr_to_host(tsr_acosh(a), got, sizeof got) == TSR_OK);
+    for (int i = 0; i < 8; i++)
+        CHECK(is_near(got[i], acosh(x[i]), 1e-14));
+    CHECK(tsr_to_host(tsr_asinh(b), narrow, sizeof narrow) == TSR_OK);
+    for (int i = 0; i < 8; i++)
+        CHECK(is_near(narrow[i], asinh(f[i]), 1e-6));
+    CHECK(tsr_to_host(tsr_acosh(b), narrow, sizeof narrow) == TSR_OK);
+    for (int i = 0; i < 8; i++)
+        CHECK(is_near(narrow[i], acosh(f[i]), 1e-6));
+    return TSR_OK;
+}
+
+static tsr_status nan_stays_job(tsr_mesh *mesh, void *arg)
+{
+    const double x[4] = {NAN, 0.25, -1, 1};
+    const int32_t least[4] = {INT32_MIN, INT32_MAX, 3, -3};
+    tsr_tensor *a = tsr_from_host(mesh, "f64[4]@[S(0)]", x);
+    tsr_tensor *i = tsr_from_host(mesh, "i32[4]@[S(0)]", least);
+    int32_t whole[4];
+    double got[4];
+    (void)arg;
+
+    CHECK(tsr_to_host(tsr_hardshrink(a, 0.5), got, sizeof got) == TSR_OK);
+    CHECK(isnan(got[0]) && got[1] == 0 && got[2] == -1 && got[3] == 1);
+    CHECK(tsr_to_host(tsr_threshold(a, 0.5, 7), got, sizeof got) == TSR_OK);
+    CHECK(isnan(got[0]) && got[1] == 7 && got[2] == 7 && got[3] == 1);
+    CHECK(tsr_to_host(tsr_hardshrink(i, 3), whole, sizeof whole) == TSR_OK);
+    CHECK(whole[0] == INT32_MIN && whole[1] == INT32_MAX && whole[2] == 0 && whole[3] == 0);
+    return TSR_OK;
+}
+
+/* No integer is infinite, not even those at the ends. */
+static tsr_status infinite_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const names[] = {"isinf", "isposinf", "isneginf"};
+    static const bool want[3][4] = {
+        {true, true, false, false}, {true, false, false, false}, {false, true, false, false}};
+    const double x[4] = {INFINITY, -INFINITY, NAN, 1.7e308};
+    const int64_t i64[4] = {INT64_MIN, INT64_MAX, 0, -1};
+    const int32_t i32[4] = {INT32_MIN, INT32_MAX, 0, -1};
+    const uint8_t u8[4] = {0, 255, 1, 128};
+    tsr_tensor *in[4] = {tsr_from_host(mesh, "f64[4]", x), tsr_from_host(mesh, "i64[4]", i64),
+                         tsr_from_host(mesh, "i32[4]@[S(0)]", i32),
+                         tsr_from_host(mesh, "u8[4]@[S(0)]", u8)};
+    (void)arg;
+
+    for (int k = 0; k < 3; k++)
+        for (int t = 0; t < 4; t++) {
+            bool got[4];
+            CHECK(tsr_to_host(tsr_op_run(mesh, names[k], &in[t], 1, NULL, 0), got, sizeof got) ==
+                  TSR_OK);
+            for (int i = 0; i < 4; i++)
+                CHECK(got[i] == (t == 0 && want[k][i]));
+        }
+    return TSR_OK;
+}
+
+/* From one end of the range to the other is more than the largest number. */
+static tsr_status whole_range_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const calls[][3] = {{"f64[1000]@[S(0)]", "low=-1.7e308", "high=1.7e308"},
+                                           {"f32[1000]@[S(0)]", "low=-3.4e38", "high=3.4e38"},
+                                           {"bf16[1000]@[S(0)]", "low=-3e38", "high=3e38"}};
+    (void)arg;
+
+    for (int i = 0; i < 3; i++) {
+        tsr_tensor *x = tsr_zeros(mesh, calls[i][0]);
+        tsr_tensor *y = tsr_op_run(mesh, "uniform", &x, 1, &calls[i][1], 2);
+        double got[1000], scale = i == 0 ? 1.7e308 : 3e38;
+        int low = 0, high = 0;
+
+        CHECK(tsr_to_host(tsr_cast(y, TSR_F64), got, sizeof got) == TSR_OK);
+        for (int k = 0; k < 1000; k++) {
+            CHECK(isfinite(got[k]));
+            low += got[k] < -0.5 * scale;
+            high += got[k] > 0.5 * scale;
+        }
+        CHECK(low > 150 && low < 350 && high > 150 && high < 350);
+    }
+    return TSR_OK;
+}
+
 /* The average of large numbers is one of them, though their sum is infinite. */
 static tsr_status average_job(tsr_mesh *mesh, void *arg)
 {
@@ -327,6 +423,10 @@ static void ends_of_the_range(void **state)
     (void)state;
     pass_on("2", average_job, NULL);
     pass_on("3", average_job, NULL);
+    pass_on("2", inverse_job, NULL);
+    pass_on("2", nan_stays_job, NULL);
+    pass_on("2", infinite_job, NULL);
+    pass_on("2", whole_range_job, NULL);
 }
 
 /* Placements alone are enough to ask for a price. */

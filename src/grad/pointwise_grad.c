@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pointwise_grad.c - gradients of ops that treat every element alike. */
+#include <math.h>
+
 #include "grad/grad.h"
 
 /* That of input k, from what it would be if nothing was broadcast. */
@@ -207,8 +209,15 @@ tsr_status tsr__grad_sinh(const tsr_grad_call *c)
 /* 1 / sqrt(x^2 + 1) */
 tsr_status tsr__grad_asinh(const tsr_grad_call *c)
 {
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_mul(c->grad_out[0], tsr_rsqrt(tsr_affine(tsr_square(c->in[0]), 1, 1)));
+    tsr_tensor *a, *m, *q; /* |x|, the larger of it and 1, and the smaller by that */
+
+    if (!c->wanted[0])
+        return TSR_OK;
+    a = tsr_abs(c->in[0]);
+    m = tsr_clamp(a, 1, INFINITY);
+    q = tsr_div(tsr_clamp(a, -INFINITY, 1), m);
+    c->grad_in[0] = tsr_mul(c->grad_out[0],
+                            tsr_mul(tsr_reciprocal(m), tsr_rsqrt(tsr_affine(tsr_square(q), 1, 1))));
     return TSR_OK;
 }
 

@@ -10,6 +10,7 @@
 #endif
 #include "kernel/random.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -138,8 +139,12 @@ tsr_random tsr__random_of(const tsr_kernel_call *call, tsr_random_kind kind)
         r.bits = digits[r.dtype];
         r.a = a[0].f;
         r.b = a[1].f;
-        if (kind == TSR_RANDOM_UNIFORM)
+        if (kind == TSR_RANDOM_UNIFORM) {
             r.limit = r.a < r.b ? fmax(below(r.dtype, r.b), r.a) : r.a;
+            r.scale = r.b - r.a > (r.wide ? DBL_MAX : FLT_MAX) ? 2 : 1;
+            r.a /= r.scale;
+            r.b /= r.scale;
+        }
         break;
     case TSR_RANDOM_RANDINT:
         r.low = a[0].i[0];

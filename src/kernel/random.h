@@ -50,7 +50,8 @@ typedef struct tsr_random {
     int64_t low;        /* randint */
     uint64_t range;     /* randint: high - low; permutation: how many there are */
     uint64_t cut;       /* bernoulli, dropout: a word below it says yes, up to 2^32 */
-    double scale;       /* dropout: 1 / (1 - p) */
+    double scale;       /* dropout: 1 / (1 - p); uniform: results are multiplied by it, a and b are
+                           divided, as high - low may be beyond all numbers */
     uint32_t round[20]; /* permutation: a key for each round */
     int left, right;    /* permutation: bits of the two halves */
 } tsr_random;

@@ -7,10 +7,10 @@ SET static void NAME(uniform_f32)(const tsr_random *r, const uint32_t *w, int64_
 {
     const int shift = 32 - r->bits;
     const float low = (float)r->a, range = (float)(r->b - r->a), limit = (float)r->limit;
-    const float unit = 1.0f / (float)(1 << r->bits);
+    const float unit = 1.0f / (float)(1 << r->bits), scale = (float)r->scale;
 
     for (int64_t i = 0; i < n; i++) {
-        const float v = low + (float)(int32_t)(w[i] >> shift) * unit * range;
+        const float v = (low + (float)(int32_t)(w[i] >> shift) * unit * range) * scale;
 
         y[i] = v < limit ? v : limit;
     }
@@ -19,10 +19,10 @@ SET static void NAME(uniform_f32)(const tsr_random *r, const uint32_t *w, int64_
 SET static void NAME(uniform_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more,
                                   int64_t n, double *y)
 {
-    const double low = r->a, range = r->b - r->a, limit = r->limit;
+    const double low = r->a, range = r->b - r->a, limit = r->limit, scale = r->scale;
 
     for (int64_t i = 0; i < n; i++) {
-        const double v = low + fraction(w[i], more[i]) * range;
+        const double v = (low + fraction(w[i], more[i]) * range) * scale;
 
         y[i] = v < limit ? v : limit;
     }

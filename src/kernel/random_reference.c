@@ -35,7 +35,7 @@ static double uniform(const tsr_random *r, int64_t g)
     words_at(r, g, w);
     u = fraction(w, r->bits);
     v = r->wide ? r->a + u * (r->b - r->a) : (float)r->a + (float)((float)u * (float)(r->b - r->a));
-    return fmin(v, r->limit);
+    return fmin(v * r->scale, r->limit);
 }
 
 /* Two elements are a radius and an angle together. */

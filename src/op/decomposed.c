@@ -55,17 +55,19 @@ const tsr_op tsr__ops_decomposed[] = {
     {.name = "asinh",
      .inputs = "x",
      .doc = "inverse of the hyperbolic sine",
-     /* log(1 + a + a / (1/a + sqrt(1/a^2 + 1))) for a = |x|: near 0 as exact as far from it */
-     .means = "mul(sign(x), log1p(add(abs(x), div(abs(x), add(reciprocal(abs(x)), "
-              "sqrt(affine(square(reciprocal(abs(x))), add=1)))))))",
+     /* log(1 + a) + log(1 + 1 / ((1/a + 1) (1/a + sqrt(1/a^2 + 1)))) for a = |x|: near 0 as exact
+        as far from it, and nothing is larger than a */
+     .means = "mul(sign(x), add(log1p(abs(x)), log1p(reciprocal(mul("
+              "affine(reciprocal(abs(x)), add=1), add(reciprocal(abs(x)), "
+              "sqrt(affine(square(reciprocal(abs(x))), add=1))))))))",
      .grad = tsr__grad_asinh,
      .saves = "x",
      .cases = unary_cases},
     {.name = "acosh",
      .inputs = "x",
      .doc = "inverse of the hyperbolic cosine, of x from 1 on",
-     /* log(1 + t + sqrt(t) sqrt(t + 2)) for t = x - 1, exact near 1 */
-     .means = "log1p(add(affine(x, add=-1), mul(sqrt(affine(x, add=-1)), sqrt(affine(x, add=1)))))",
+     /* 2 asinh(sqrt((x - 1) / 2)): exact near 1, and nothing is larger than x */
+     .means = "affine(asinh(sqrt(affine(x, mul=0.5, add=-0.5))), mul=2)",
      .grad = tsr__grad_acosh,
      .saves = "x",
      .cases = positive_cases},
@@ -136,13 +138,15 @@ const tsr_op tsr__ops_decomposed[] = {
      .inputs = "x",
      .attrs = "threshold:element=0,value:element=0",
      .doc = "x where it is above threshold, else value",
-     .means = "where(gt(x, fill(x, value=threshold)), x, fill(x, value=value))",
+     .means = "where(le(x, fill(x, value=threshold)), fill(x, value=value), x)", /* NaN stays */
      .cases = threshold_cases},
     {.name = "hardshrink",
      .inputs = "x",
      .attrs = "lambd:element=0.5",
      .doc = "x where it is further from 0 than lambd, else 0",
-     .means = "where(gt(abs(x), fill(x, value=lambd)), x, fill(x, value=0))",
+     /* NaN stays, and the least integer, of which there is no abs */
+     .means = "where(logical_and(ge(abs(x), fill(x, value=0)), le(abs(x), fill(x, value=lambd))), "
+              "fill(x, value=0), x)",
      .cases = shrink_cases},
     {.name = "softshrink",
      .inputs = "x",
@@ -168,17 +172,17 @@ const tsr_op tsr__ops_decomposed[] = {
     {.name = "isinf",
      .inputs = "x",
      .doc = "is x infinite?",
-     .means = "eq(abs(x), fill(x, value=inf))",
+     .means = "logical_and(eq(x, x), ne(sub(x, x), sub(x, x)))", /* x - x is NaN; not so NaN's */
      .cases = unary_cases},
     {.name = "isposinf",
      .inputs = "x",
      .doc = "is x plus infinity?",
-     .means = "eq(x, fill(x, value=inf))",
+     .means = "logical_and(isinf(x), gt(x, fill(x, value=0)))",
      .cases = unary_cases},
     {.name = "isneginf",
      .inputs = "x",
      .doc = "is x minus infinity?",
-     .means = "eq(x, fill(x, value=-inf))",
+     .means = "logical_and(isinf(x), lt(x, fill(x, value=0)))",
      .cases = unary_cases},
     {0},
 };

@@ -3,6 +3,7 @@
    (kernel/random.h), so meshes, layouts and worlds do not matter. Seed and offset choose the
    stream. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "kernel/random.h"
 #include "op/creation_ops.h"
@@ -26,6 +27,9 @@ static tsr_status uniform_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(tsr__needs_float(s, err));
+    if (isinf(low) || isinf(high))
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "uniform: low and high are %g and %g, not finite", low,
+                          high));
     if (!(low <= high))
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "uniform: low is %g, above high, %g", low, high));
     TSR_TRY(tsr__shape_same(s, err));
