@@ -208,7 +208,9 @@ void tsr__kernel_unfold(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
     const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
-    const int64_t step = call->attrs.value[2].i[0];
+    const int64_t runs = out->shape.size[dim], before = out->first[dim];
+    /* that of one run is not taken, and may be of any length */
+    const int64_t step = runs == 0 || (runs == 1 && before == 0) ? 0 : call->attrs.value[2].i[0];
     tsr_piece from = piece_of(x);
 
     if (by_reference(call, TSR_MOVE_UNFOLD)) {
@@ -216,7 +218,7 @@ void tsr__kernel_unfold(const tsr_kernel_call *call)
         return;
     }
     from.stride[from.n++] = from.stride[dim];
-    from.offset = (out->first[dim] * step - x->first[dim]) * from.stride[dim];
+    from.offset = (before * step - x->first[dim]) * from.stride[dim];
     from.stride[dim] *= step;
     gather(call, &from);
 }
@@ -234,6 +236,8 @@ void tsr__kernel_diagonal(const tsr_kernel_call *call)
         tsr__reference_diagonal(call);
         return;
     }
+    if (tsr__operand_count(&call->out[0]) == 0) /* the offset may be beyond all bytes */
+        return;
     from.offset = offset < 0 ? -offset * all.stride[d1] : offset * all.stride[d2];
     for (int d = 0; d < all.n; d++)
         if (d != d1 && d != d2)
