@@ -7,7 +7,12 @@
      Local       concerns the calling rank only,
      Pure        a function of its arguments; needs no mesh and no world.
    Arguments are borrowed. Handles are opaque and reference-counted; everything else is a plain
-   value. Options are structs in which zero means default. */
+   value. Options are structs in which zero means default.
+   A pointer argument must not be NULL unless its function says so. One that is never crashes: a
+   function that returns a status gives TSR_ERR_ARG, one that makes a tensor the error tensor, and
+   the mesh, or err, has a sentence that names the argument. Where no mesh is left to say it on
+   (every tensor is NULL, say), functions return NULL, 0, "" or -1, and those that return nothing do
+   nothing. */
 #ifndef TESSERA_H
 #define TESSERA_H
 
@@ -193,7 +198,7 @@ TSR_API tsr_status tsr_mesh_sub(tsr_mesh *mesh, const char *dims, tsr_mesh **out
 TSR_API tsr_status tsr_mesh_part(tsr_mesh *mesh, const char *text, int first, tsr_mesh **out);
 
 TSR_API tsr_mesh *tsr_mesh_ref(tsr_mesh *mesh);
-TSR_API void tsr_mesh_unref(tsr_mesh *mesh);
+TSR_API void tsr_mesh_unref(tsr_mesh *mesh); /* NULL is fine. Not for the job's own mesh. */
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
@@ -246,7 +251,9 @@ TSR_API const tsr_spec *tsr_tensor_spec(const tsr_tensor *x); /* as long as x li
 TSR_API tsr_mesh *tsr_tensor_mesh(const tsr_tensor *x);       /* Local. Borrowed. */
 TSR_API bool tsr_tensor_ok(const tsr_tensor *x);              /* Local. False: the error tensor. */
 TSR_API tsr_tensor *tsr_ref(tsr_tensor *x);                   /* Local. */
-TSR_API void tsr_unref(tsr_tensor *x);                        /* Local. */
+/* Local. NULL is fine. Releases what tsr_keep or tsr_ref gave; a tensor that only its scope holds
+   stays, and the mesh has an error. */
+TSR_API void tsr_unref(tsr_tensor *x);
 
 /* A scope owns the tensors made in it and lets go of them when it is popped. tsr_keep takes a
    tensor out of its scope: it is the caller's now, until tsr_unref. Jobs have an outermost

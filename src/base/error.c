@@ -4,6 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/args.h"
 
 #include "base/text.h"
 
@@ -22,6 +25,14 @@ tsr_status tsr__fail(tsr_error *err, tsr_status code, const char *format, ...)
     va_end(args);
     tsr__escape(err->text, sizeof err->text); /* names and file contents may be anything */
     return code;
+}
+
+tsr_status tsr__fail_null(tsr_error *err, const char *function, const char *names, unsigned i)
+{
+    for (; i > 0; i--)
+        names = strchr(names, ',') + 2;
+    return tsr__fail(err, TSR_ERR_ARG, "%s: %.*s is NULL", function, (int)strcspn(names, ","),
+                     names);
 }
 
 #define STATUS_CASE(code, value, text)                                                             \

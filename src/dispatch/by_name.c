@@ -2,6 +2,7 @@
 /* by_name.c - ops by name and attributes by text, for tools, bindings and tests. */
 #include <string.h>
 
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "op/schema.h"
 
@@ -46,7 +47,7 @@ static tsr_status make_call(tsr_mesh *mesh, const char *name, tsr_tensor *const 
 
     memset(out, 0, sizeof *out);
     if (!op)
-        return tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\"", name ? name : "");
+        return tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\"", name);
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, &out->call.entry, &ctx->error));
     out->attrs = out->call.entry->defaults;
     TSR_TRY(tsr__attrs_parse(op, attrs, n_attrs, &out->attrs, &ctx->error));
@@ -65,6 +66,8 @@ done:
 tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                        const char *const *attrs, int n_attrs)
 {
+    TSR_NEED(tsr__error_tensor(mesh), tsr__mesh_error(mesh), mesh, name, in);
+
     tsr_tensor *out[TSR_MAX_OUT];
     tsr_status st = tsr_op_run_all(mesh, name, in, n_in, attrs, n_attrs, out);
 
@@ -74,6 +77,8 @@ tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
 tsr_status tsr_op_run_all(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                           const char *const *attrs, int n_attrs, tsr_tensor **out)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, name, in, out);
+
     named n;
     tsr_status st;
 
@@ -113,6 +118,8 @@ done:
 tsr_tensor *tsr_op_run_to(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                           const char *const *attrs, int n_attrs, const char *placements)
 {
+    TSR_NEED(tsr__error_tensor(mesh), tsr__mesh_error(mesh), mesh, name, in, placements);
+
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
     tsr_spec want;
     named n;
@@ -129,6 +136,8 @@ done:
 tsr_status tsr_op_kernel(const char *name, tsr_tensor *const *in, int n_in,
                          const char *const *attrs, int n_attrs, tsr_tensor *out, int64_t n)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(out || !in ? out : in[0]), name, in, out);
+
     named call;
     tsr_status st;
 

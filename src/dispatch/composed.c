@@ -147,6 +147,9 @@ tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
     for (int k = 0; k < call->n_in; k++)
         if (call->in[k])
             TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->entry->op->name));
+    for (int k = 0; !call->entry->means && !call->entry->list && k < call->entry->n_in; k++)
+        if ((k >= call->n_in || !call->in[k]) && !tsr__op_optional(call->entry->op, k))
+            TSR_TRY(tsr__input_missing(call->entry->op, k, &ctx->error));
     TSR_TRY(tsr__scope_push(ctx));
     ctx->moved = &moved;
     ctx->unrecorded += whole;

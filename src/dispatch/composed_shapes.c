@@ -3,6 +3,7 @@
    functions; tsr_split and tsr_chunk give any number of parts, their rows as many as a row has. */
 #include <inttypes.h>
 
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "op/families.h"
 #include "tessera_ops.h"
@@ -105,13 +106,13 @@ done:
 
 tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out)
 {
-    tsr_ctx *ctx = x ? x->mesh->ctx : NULL;
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x), x, out);
+
+    tsr_ctx *ctx = x->mesh->ctx;
     tsr_status st;
 
     for (int k = 0; k < n; k++)
-        out[k] = ctx ? ctx->error_tensor : NULL;
-    if (!ctx)
-        return TSR_ERR_ARG;
+        out[k] = ctx->error_tensor;
     TSR_TRY(tsr__tensor_check(ctx, x, "split"));
     TSR_TRY(split(x, dim, sizes, n, out, &ctx->error));
     st = tsr_mesh_status(x->mesh);
@@ -121,13 +122,13 @@ done:
 
 tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out)
 {
-    tsr_ctx *ctx = x ? x->mesh->ctx : NULL;
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x), x, out);
+
+    tsr_ctx *ctx = x->mesh->ctx;
     tsr_status st;
 
     for (int k = 0; k < n; k++)
-        out[k] = ctx ? ctx->error_tensor : NULL;
-    if (!ctx)
-        return TSR_ERR_ARG;
+        out[k] = ctx->error_tensor;
     TSR_TRY(tsr__tensor_check(ctx, x, "chunk"));
     TSR_TRY(chunk(x, dim, n, out, &ctx->error));
     st = tsr_mesh_status(x->mesh);

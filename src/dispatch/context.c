@@ -2,6 +2,7 @@
 /* context.c - what a context holds above the world, and the public functions that look at it. */
 #include "dispatch/context.h"
 
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "layout/cost.h"
 #include "redist/program.h"
@@ -45,11 +46,14 @@ void tsr__context_close(tsr_ctx *ctx)
 
 tsr_cost tsr_cost_get(const tsr_mesh *mesh)
 {
+    TSR_NEED((tsr_cost){0}, NULL, mesh);
     return mesh->ctx->cost;
 }
 
 void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
 {
+    TSR_NEED(, tsr__mesh_error(mesh), mesh, cost);
+
     tsr_ctx *ctx = mesh->ctx;
 
     ctx->cost_version += !tsr__cost_equal(&ctx->cost, cost);
@@ -58,6 +62,8 @@ void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
 
 void tsr_reproducible_set(tsr_mesh *mesh, bool on)
 {
+    TSR_NEED(, NULL, mesh);
+
     tsr_cost cost = mesh->ctx->cost;
 
     cost.reproducible = on;
@@ -66,16 +72,20 @@ void tsr_reproducible_set(tsr_mesh *mesh, bool on)
 
 void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->memory_limit = bytes;
 }
 
 void tsr_plan_limit_set(tsr_mesh *mesh, int plans)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->plan_limit = plans > 0 ? plans : TSR_CACHE_LIMIT;
 }
 
 tsr_counters tsr_counters_get(const tsr_mesh *mesh)
 {
+    TSR_NEED((tsr_counters){0}, NULL, mesh);
+
     tsr_counters counters = mesh->ctx->counters;
 
     if (mesh->ctx->world->kind != TSR_WORLD_SIM) {
@@ -87,6 +97,8 @@ tsr_counters tsr_counters_get(const tsr_mesh *mesh)
 
 void tsr_counters_reset(tsr_mesh *mesh)
 {
+    TSR_NEED(, NULL, mesh);
+
     tsr_op_table *ops = mesh->ctx->ops;
 
     for (tsr_op_entry *e = ops ? ops->first : NULL; e; e = e->later)
@@ -97,33 +109,40 @@ void tsr_counters_reset(tsr_mesh *mesh)
 
 void tsr_memory_trim(tsr_mesh *mesh)
 {
+    TSR_NEED(, NULL, mesh);
     tsr__pool_trim(&mesh->ctx->pool);
 }
 
 void tsr_fault_alloc(tsr_mesh *mesh, int64_t n)
 {
+    TSR_NEED(, NULL, mesh);
+
     tsr_heap *heap = &mesh->ctx->heap;
     heap->fail_at = n > 0 ? heap->calls + n : 0;
 }
 
 void tsr_fault_call(tsr_mesh *mesh, int64_t n)
 {
+    TSR_NEED(, NULL, mesh);
+
     tsr_world *world = mesh->ctx->world;
     world->fail_call_at = n > 0 ? world->calls + n : 0;
 }
 
 int64_t tsr_allocations(const tsr_mesh *mesh)
 {
-    return mesh->ctx->heap.calls;
+    return mesh ? mesh->ctx->heap.calls : 0;
 }
 
 int64_t tsr_allocations_live(const tsr_mesh *mesh)
 {
-    return mesh->ctx->heap.live;
+    return mesh ? mesh->ctx->heap.live : 0;
 }
 
 tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, call);
+
     tsr_world *world = mesh->ctx->world;
 
     if (!world->ops->native)
@@ -134,10 +153,12 @@ tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call)
 
 void tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->overlap = mode;
 }
 
 void tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->keep_limit = bytes > 0 ? (size_t)bytes : 0;
 }

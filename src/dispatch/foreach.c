@@ -38,9 +38,11 @@ tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, i
 
     if (n <= 0)
         return TSR_OK;
-    if (n_in < 1 || !in[0] || !in[0][0])
+    if (n_in < 1 || !in || !in[0] || !in[0][0])
         return TSR_ERR_ARG;
     ctx = in[0][0]->mesh->ctx;
+    if (!out)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_foreach: out is NULL"));
     TSR_TRY(read_call(in[0][0]->mesh, op, n_in, attrs, n_attrs, &values, &call.entry));
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < n_in; k++)

@@ -145,6 +145,7 @@ static tsr_status run_job(tsr_ctx *ctx, const job_setup *setup)
     tsr_status st;
 
     TSR_TRY(open_mesh(ctx, setup, &mesh));
+    mesh->of_job = true;
     TSR_TRY(tsr__context_open(ctx, mesh));
     TSR_TRY(setup->job(mesh, setup->arg));
 done:
@@ -152,6 +153,8 @@ done:
     if (st != TSR_OK)
         tsr__fail(&ctx->error, st, "the job returned: %s", tsr_status_text(st));
     tsr__context_close(ctx);
+    if (mesh)
+        mesh->of_job = false;
     tsr_mesh_unref(mesh);
     return st;
 }

@@ -313,8 +313,17 @@ static tsr_status with_group(const tsr_table_use *uses, tsr_tensor *const *grads
 
     if (n <= 0)
         return TSR_OK;
-    if (!uses || !out || !uses[0].ids)
+    if (!uses || !uses[0].ids || !out || (backward && !grads)) {
+        tsr_tensor *const any[] = {uses ? uses[0].ids : NULL, uses ? uses[0].table : NULL,
+                                   grads ? grads[0] : NULL};
+
+        tsr__typed_refuse(any, 3, NULL, "lookup_group: %s is NULL",
+                          !uses          ? "uses"
+                          : !uses[0].ids ? "ids of table 0"
+                          : !out         ? "out"
+                                         : "grads");
         return TSR_ERR_ARG;
+    }
     g.mesh = uses[0].ids->mesh;
     g.ctx = g.mesh->ctx;
     TSR_TRY(tsr__alloc(&g.ctx->heap, n, sizeof *g.use, &g.use, &g.ctx->error));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "layout/cost.h"
 #include "op/local_call.h"
 #include "op/schema.h"
@@ -24,6 +25,8 @@ static void set_way(const tsr_schema *schema, const tsr_strategy *s, tsr_op_way 
 tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr_placement *want,
                        bool exhaustive, tsr_op_way *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, schema, out);
+
     tsr_cost usual = tsr__cost_default();
     tsr_heap heap = {0};
     tsr_strategy best;
@@ -41,6 +44,8 @@ done:
 tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const tsr_placement *want,
                         tsr_op_way *way, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, schema, way);
+
     tsr_cost usual = tsr__cost_default();
     tsr_heap heap = {0};
     const tsr_schema effective = tsr__schema_effective(schema);
@@ -80,6 +85,8 @@ done:
 tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost, const tsr_op_way *way,
                           tsr_windows *out, bool *spread, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, schema, way, out, spread);
+
     tsr_cost usual = tsr__cost_default();
 
     cost = cost ? cost : &usual;
@@ -101,6 +108,8 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost, const 
 tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int i, int index,
                          tsr_window_range *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, way, windows, out);
+
     const tsr_spec *guide = tsr__operand_spec(way->in, way->out, windows->guide);
     int coord[TSR_MAX_MESH] = {0};
     tsr_layout by, seen;
@@ -124,6 +133,10 @@ tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int 
 
 tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap, int *n, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, schema, n);
+    if (cap > 0)
+        TSR_NEED(TSR_ERR_ARG, err, out);
+
     tsr_heap heap = {0};
     tsr_rules rules = {.heap = &heap};
     tsr_status st;

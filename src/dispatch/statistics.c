@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/args.h"
 #include "base/text.h"
 #include "dispatch/dispatch.h"
 #include "layout/plan.h"
@@ -16,11 +17,13 @@
 
 void tsr_strict_set(tsr_mesh *mesh, bool on)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->strict = on;
 }
 
 void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->scope->limited = true;
     mesh->ctx->scope->budget = bytes;
 }
@@ -77,11 +80,14 @@ double tsr__book_end(const tsr_ctx *ctx, const tsr_booking *b, tsr_op_counters *
 
 void tsr_statistics_set(tsr_mesh *mesh, bool on)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->statistics = on;
 }
 
 tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op)
 {
+    TSR_NEED((tsr_op_counters){0}, NULL, mesh, op);
+
     const tsr_op_table *table = mesh->ctx->ops;
 
     for (const tsr_op_entry *e = table ? table->first : NULL; e; e = e->later)

@@ -131,9 +131,13 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     bool scoped = false;
     tsr_status st;
 
-    *out = (tsr_touched){0};
-    if (!ctx)
+    if (out)
+        *out = (tsr_touched){0};
+    if (!ctx || !out) {
+        tsr__typed_refuse((tsr_tensor *const[]){c->table, c->in[0], c->in[1]}, 3, NULL,
+                          "%s: %s is NULL", c->name, ctx ? "out" : "table");
         return TSR_ERR_ARG;
+    }
     for (int k = 0; k < c->n_in; k++)
         if (c->in[k] || k < TSR__OFFSETS)
             TSR_TRY(tsr__tensor_check(ctx, c->in[k], c->name));

@@ -3,6 +3,7 @@
    the rows (kernel/conv_call.h); and its gradients together, composed of the single ones. */
 #include <string.h>
 
+#include "base/args.h"
 #include "dispatch/typed_space.h"
 #include "kernel/conv_call.h"
 #include "op/families.h"
@@ -129,6 +130,8 @@ done:
 tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                              const tsr_conv_opts *opts, const bool wanted[3], tsr_tensor *out[3])
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x ? x : grad), x, out);
+
     conv_attrs a = attrs_of(opts, typed_space(x));
     tsr_tensor *all[TSR_MAX_OUT] = {NULL}, *first;
 
@@ -139,5 +142,5 @@ tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight
         tsr__dispatch_typed("conv_backward", (tsr_tensor *[]){grad, x, weight}, 3, a.value, all);
     for (int k = 0; k < 3; k++)
         out[k] = first || k ? all[k] : NULL;
-    return x ? tsr_mesh_status(x->mesh) : TSR_ERR_ARG;
+    return tsr_mesh_status(x->mesh);
 }

@@ -8,8 +8,11 @@
 tsr_tensor *tsr__make_by(const char *name, tsr_mesh *mesh, const char *spec, const tsr_attr *attrs)
 {
     tsr_tensor *x = NULL;
-    tsr_status st = tsr__tensor_of_text(mesh, spec, &x);
+    tsr_status st;
 
+    if (!mesh)
+        return NULL;
+    st = tsr__tensor_of_text(mesh, spec, &x);
     x = tsr__tensor_or_error(mesh->ctx, st, x);
     return st == TSR_OK ? tsr__dispatch_typed(name, &x, 1, attrs, NULL) : x;
 }

@@ -3,6 +3,7 @@
    rows (op/linalg.c, op/einsum_op.c, op/attention_op.c), go to dispatch. */
 #include <string.h>
 
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
@@ -74,12 +75,12 @@ tsr_status tsr_attention_backward(tsr_tensor *grad, tsr_tensor *q, tsr_tensor *k
                                   tsr_tensor *mask, const tsr_attention_opts *opts,
                                   tsr_tensor *out[3], tsr_tensor **grad_mask)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(q ? q : grad), q, out);
+
     tsr_tensor *in[] = {grad, q, k, v, y, lse, grad_lse, mask}, *given[TSR_MAX_OUT] = {NULL};
     tsr_attr attrs[4];
 
     set_attrs(opts ? opts : &USUAL, grad_mask != NULL, attrs);
-    if (!q)
-        return TSR_ERR_ARG;
     tsr__dispatch_typed("attention_backward", in, 8, attrs, given);
     for (int i = 0; i < 3; i++)
         out[i] = given[i];

@@ -75,7 +75,9 @@ static tsr_status backward(const char *name, tsr_tensor *const *in, int n_in, ts
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
     tsr_attr attrs[] = {first, {.n = n}};
 
-    if (!in[0] && !in[1])
+    if (!grads)
+        tsr__typed_refuse(in, n_in, NULL, "%s: grads is NULL", name);
+    if (!grads || (!in[0] && !in[1]))
         return TSR_ERR_ARG;
     for (int k = 0; k < n; k++)
         attrs[1].i[k] = grads[k] != NULL;

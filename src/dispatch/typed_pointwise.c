@@ -350,14 +350,20 @@ tsr_tensor *tsr_masked_fill_inplace(tsr_tensor *x, tsr_tensor *mask, double valu
     return binary("masked_fill_inplace", x, mask, (const tsr_attr[]){tsr__element(value)});
 }
 
+/* The rows would take the number that lerp_by gives them. */
+static tsr_tensor *no_weight(const char *name, tsr_tensor *a, tsr_tensor *b)
+{
+    return tsr__typed_refuse((tsr_tensor *[]){a, b}, 2, NULL, "%s: weight is NULL", name);
+}
+
 tsr_tensor *tsr_lerp(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight)
 {
-    return ternary("lerp", a, b, weight, NULL);
+    return weight ? ternary("lerp", a, b, weight, NULL) : no_weight("lerp", a, b);
 }
 
 tsr_tensor *tsr_lerp_inplace(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight)
 {
-    return ternary("lerp_inplace", a, b, weight, NULL);
+    return weight ? ternary("lerp_inplace", a, b, weight, NULL) : no_weight("lerp_inplace", a, b);
 }
 
 tsr_tensor *tsr_lerp_by(tsr_tensor *a, tsr_tensor *b, double weight)

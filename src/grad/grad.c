@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/args.h"
 #include "grad/grad_row.h"
 #include "op/schema.h"
 #include "tensor/scope.h"
@@ -89,20 +90,52 @@ done:
     return st;
 }
 
+/* Are the outputs and their gradients fit for use, and is there any gradient? Ops that are made of
+   others have no outputs of their own here: their parts are asked. */
+static tsr_status check_outputs(tsr_ctx *ctx, const tsr_grad_call *call, int n_in, bool *reached)
+{
+    tsr_schema s = {.op = call->op, .n_in = n_in, .attrs = *call->attrs};
+    tsr_status st = TSR_OK;
+
+    *reached = tsr_op_is_composed(call->op);
+    if (*reached)
+        return TSR_OK;
+    for (int k = 0; k < n_in; k++)
+        if (call->in[k])
+            s.in[k] = *tsr_tensor_spec(call->in[k]);
+        else
+            s.in[k].shape.ndim = -1;
+    TSR_TRY(tsr__schema_check(&s, &ctx->error));
+    for (int k = 0; k < s.n_out; k++) {
+        if (call->out[k])
+            TSR_TRY(tsr__tensor_check(ctx, call->out[k], call->op->name));
+        if (call->grad_out[k])
+            TSR_TRY(tsr__tensor_check(ctx, call->grad_out[k], call->op->name));
+        *reached = *reached || call->grad_out[k];
+    }
+done:
+    return st;
+}
+
 tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                        const char *const *attrs, int n_attrs, tsr_tensor *const *out,
                        tsr_tensor *const *grad_out, const bool *wanted, tsr_tensor **grad_in)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, name, in, out, grad_out, grad_in);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_grad_lists l = {0};
     tsr_grad_call call = tsr__grad_call_of(tsr_op_find(mesh, name), &l);
+    bool reached;
     tsr_status st;
 
     call.out = out;
     call.grad_out = grad_out;
     if (!call.op || n_in < 1 || n_in > TSR_MAX_IN)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\" with %d inputs",
-                          name ? name : "", n_in));
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\" with %d inputs", name,
+                          n_in));
+    if (!in[0])
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: its first input is NULL", name));
     for (int k = 0; k < n_in; k++) {
         l.in[k] = in[k];
         if (in[k])
@@ -116,9 +149,11 @@ tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
                           "was before",
                           name));
     TSR_TRY(read_attrs(call.op, attrs, n_attrs, &l.attrs, &ctx->error));
-    TSR_TRY(tsr__grad_row(ctx, &call));
+    TSR_TRY(check_outputs(ctx, &call, n_in, &reached));
+    if (reached)
+        TSR_TRY(tsr__grad_row(ctx, &call));
 done:
-    for (int k = 0; k < n_in; k++)
+    for (int k = 0; k < n_in && k < TSR_MAX_IN; k++)
         grad_in[k] = l.grad_in[k];
     return tsr__settle(ctx, st);
 }

@@ -55,9 +55,11 @@ tsr_tensor *tsr_recompute(tsr_function function, tsr_tensor *const *in, int n_in
     tsr_ctx *ctx;
     tsr_status st = TSR_OK;
 
-    if (n_in < 1 || !in[0])
+    if (n_in < 1 || !in || !in[0])
         return NULL;
     ctx = in[0]->mesh->ctx;
+    if (!function)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_recompute: function is NULL"));
     for (int k = 0; k < n_in; k++)
         TSR_TRY(tsr__tensor_check(ctx, in[k], "tsr_recompute"));
     if (!tsr__tape_is_on(ctx))

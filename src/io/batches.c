@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "exchange/exchange.h"
 #include "io/dataset.h"
 #include "kernel/random.h"
@@ -14,6 +15,7 @@
 
 int64_t tsr_batches_count(const tsr_batches *b)
 {
+    TSR_NEED(0, NULL, b);
     if (b->size < 1 || b->samples < 1)
         return 0;
     return b->samples / b->size + (b->keep_last && b->samples % b->size != 0);
@@ -33,6 +35,8 @@ static tsr_random order_of(const tsr_batches *b, int64_t epoch)
 
 int64_t tsr_batches_sample(const tsr_batches *b, int64_t epoch, int64_t i, int64_t k)
 {
+    TSR_NEED(-1, NULL, b);
+
     tsr_random order;
 
     if (i < 0 || i >= tsr_batches_count(b) || k < 0 || k >= size_of(b, i))
@@ -159,6 +163,8 @@ done:
 
 tsr_status tsr_batches_check(const tsr_dataset *data, const tsr_batches *b, const char *placements)
 {
+    TSR_NEED(TSR_ERR_ARG, NULL, data);
+
     tsr_error *err = &data->mesh->ctx->error;
     char names[TSR_TEXT_LEN];
     unsigned mdims = 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/args.h"
 #include "base/dtype.h"
 #include "io/idx.h"
 #include "layout/spec.h"
@@ -85,6 +86,8 @@ static bool same(const digest *a, const digest *b)
 
 tsr_status tsr_dataset_idx(tsr_mesh *mesh, const char *path, tsr_dataset **out)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, path, out);
+
     tsr_ctx *ctx = mesh->ctx;
     const bool alone = mesh->index < 0 || ctx->world->kind == TSR_WORLD_SIM;
     tsr_dataset *data = NULL;
@@ -125,6 +128,8 @@ done:
 tsr_status tsr_dataset_from_host(tsr_mesh *mesh, tsr_dtype dtype, const tsr_shape *shape,
                                  const void *memory, tsr_dataset **out)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, shape, out);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_dataset *data = NULL;
     size_t bytes;
@@ -160,7 +165,7 @@ done:
 
 tsr_dtype tsr_dataset_dtype(const tsr_dataset *data)
 {
-    return data->dtype;
+    return data ? data->dtype : TSR_F32;
 }
 
 const tsr_shape *tsr_dataset_shape(const tsr_dataset *data)
@@ -170,7 +175,7 @@ const tsr_shape *tsr_dataset_shape(const tsr_dataset *data)
 
 const void *tsr_dataset_memory(const tsr_dataset *data)
 {
-    return data->memory;
+    return data ? data->memory : NULL;
 }
 
 static int64_t integer(const tsr_dataset *data, int64_t i)
@@ -184,6 +189,8 @@ static int64_t integer(const tsr_dataset *data, int64_t i)
 
 tsr_status tsr_dataset_check_labels(const tsr_dataset *data, int64_t classes)
 {
+    TSR_NEED(TSR_ERR_ARG, NULL, data);
+
     tsr_error *err = &data->mesh->ctx->error;
     const int64_t n = tsr_shape_count(&data->shape);
     const int64_t each = data->shape.size[0] ? n / data->shape.size[0] : 0;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/args.h"
 #include "io/npy_header.h"
 #include "io/part_file.h"
 #include "tensor/partial.h"
@@ -49,6 +50,8 @@ done:
 
 tsr_status tsr_npy_info(const char *path, tsr_dtype *dtype, tsr_shape *shape, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, path);
+
     tsr_heap heap = {0};
     tsr_npy npy;
     tsr_status st;

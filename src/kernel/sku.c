@@ -4,6 +4,7 @@
    whoever lists kernels. */
 #include "kernel/sku.h"
 
+#include "base/args.h"
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "kernel/blas.h"
@@ -203,12 +204,15 @@ enum { VARIANTS = sizeof VARIANT / sizeof *VARIANT };
 
 bool tsr_kernel_sku_equal(const tsr_kernel_sku *a, const tsr_kernel_sku *b)
 {
+    if (!a || !b)
+        return a == b;
     return a->category == b->category && a->op == b->op && a->dtype == b->dtype &&
            a->index == b->index && a->variant == b->variant;
 }
 
 uint64_t tsr_kernel_sku_hash(const tsr_kernel_sku *sku)
 {
+    TSR_NEED(0, NULL, sku);
     uint64_t h = tsr__hash_mix(0, sku->category);
 
     h = tsr__hash_mix(h, sku->op);
@@ -237,6 +241,8 @@ const char *tsr_kernel_op_name(tsr_kernel_category category, uint16_t op)
 
 const char *tsr_kernel_sku_text(const tsr_kernel_sku *sku, char *buf, size_t n)
 {
+    TSR_NEED("", NULL, sku, buf);
+
     const bool known = sku->category < CATEGORIES && sku->op < CATEGORY[sku->category].n;
     const bool has_index = sku->index != TSR_NO_INDEX;
     char number[8];
@@ -324,6 +330,8 @@ tsr_kernel_sku tsr_kernel_at(int i)
 
 tsr_status tsr_kernel_sku_parse(const char *text, tsr_kernel_sku *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, text, out);
+
     tsr_kernel_sku s = FIRST, same;
     char name[TSR_SKU_TEXT_LEN];
 
@@ -374,6 +382,7 @@ tsr_kernel_variant tsr__variant_of(const tsr_kernel_call *call, tsr_kernel_categ
 
 tsr_kernel_variant tsr_kernel_variant_best(const tsr_kernel_sku *wanted)
 {
+    TSR_NEED(TSR_VARIANT_AUTO, NULL, wanted);
     if (!index_fits(wanted))
         return TSR_VARIANT_AUTO;
     return tsr__variant_best(wanted->category, wanted->op, wanted->dtype, wanted->variant);
@@ -392,6 +401,7 @@ const char *tsr_library_name(tsr_library library)
 
 const char *tsr_library_version(tsr_library library, char *buf, size_t n)
 {
+    TSR_NEED(NULL, NULL, buf);
     switch (library) {
     case TSR_LIBRARY_OPENBLAS: return tsr__blas_version(buf, n);
     case TSR_LIBRARY_ONEDNN: return tsr__onednn_version(buf, n);

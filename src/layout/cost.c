@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -264,6 +265,8 @@ done:
 
 tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, out);
+
     static const char flag[] = "+reproducible";
     const size_t n = text ? strlen(text) : 0, more = sizeof flag - 1;
     const bool reproducible = n >= more && strcmp(text + n - more, flag) == 0;

@@ -2,6 +2,7 @@
 /* layout.c - from placements to the indices that a rank holds. Nested shards apply the chunk rule
    to the current piece, outermost mesh dim first; this file is the only place that knows it. */
 #include "layout/layout.h"
+#include "base/args.h"
 
 #include <stdio.h>
 
@@ -316,6 +317,8 @@ done:
 
 tsr_status tsr_spec_local_shape(const tsr_spec *spec, int index, tsr_shape *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, spec, out);
+
     int coord[TSR_MAX_MESH];
     tsr_layout layout;
     tsr_status st;
@@ -331,6 +334,10 @@ done:
 tsr_status tsr_spec_runs(const tsr_spec *spec, int index, int dim, tsr_index_run *runs, int cap,
                          int *n, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, spec, n);
+    if (cap > 0)
+        TSR_NEED(TSR_ERR_ARG, err, runs);
+
     tsr_heap heap = {0};
     tsr_runs all = {0};
     int coord[TSR_MAX_MESH];

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "layout/search.h"
 
 /* ---- steps ---- */
@@ -351,6 +352,8 @@ tsr_status tsr_redist_plan(const tsr_spec *from, const tsr_spec *to, const tsr_c
                            size_t memory_limit, tsr_redist_rival rival, tsr_redist **out,
                            tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, from, to, out);
+
     tsr_heap heap = {0};
     tsr_cost usual = tsr__cost_default();
     tsr_status st;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "layout/plan.h"
 
 static const tsr_price IMPOSSIBLE = {.seconds = INFINITY};
@@ -250,6 +251,8 @@ done:
 tsr_status tsr_redist_costs(const tsr_spec *from, const tsr_placement (*to)[TSR_MAX_MESH], int n,
                             const tsr_cost *cost, double *seconds, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, from, to, seconds);
+
     tsr_cost usual = tsr__cost_default();
     tsr_heap heap = {0};
     tsr_pricer pricer;

@@ -5,12 +5,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/hash.h"
 #include "base/reduce.h"
 
 int64_t tsr_shape_count(const tsr_shape *shape)
 {
     int64_t n = 1;
+
+    if (!shape)
+        return 0;
     for (int d = 0; d < shape->ndim; d++)
         n *= shape->size[d];
     return n;
@@ -18,8 +22,11 @@ int64_t tsr_shape_count(const tsr_shape *shape)
 
 bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b)
 {
-    bool equal = a->ndim == b->ndim;
+    bool equal;
 
+    if (!a || !b)
+        return a == b;
+    equal = a->ndim == b->ndim;
     for (int d = 0; d < a->ndim && equal; d++)
         equal = a->size[d] == b->size[d];
     return equal;
@@ -95,6 +102,8 @@ done:
 
 tsr_status tsr_spec_check(const tsr_spec *spec, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, spec);
+
     tsr_status st;
 
     if (!tsr__dtype_valid(spec->dtype))
@@ -108,6 +117,8 @@ done:
 
 bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b)
 {
+    if (!a || !b)
+        return a == b;
     if (a->dtype != b->dtype || a->shape.ndim != b->shape.ndim ||
         !tsr__mesh_equal(&a->mesh, &b->mesh))
         return false;
@@ -151,6 +162,8 @@ uint64_t tsr__spec_hash(const tsr_spec *spec)
 tsr_status tsr_spec_to_dim_map(const tsr_spec *spec, int dim_map[TSR_MAX_DIM],
                                bool pending[TSR_MAX_MESH], tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, spec, dim_map, pending);
+
     int map[TSR_MAX_DIM];
     bool sums[TSR_MAX_MESH] = {false};
     char text[TSR_TEXT_LEN];
@@ -188,6 +201,8 @@ tsr_status tsr_spec_from_dim_map(tsr_dtype dtype, const tsr_shape *shape,
                                  const tsr_mesh_shape *mesh, const int *dim_map,
                                  const bool *pending, tsr_spec *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, shape, mesh, dim_map, out);
+
     tsr_spec spec = {.dtype = dtype, .shape = *shape, .mesh = *mesh};
     tsr_status st;
 

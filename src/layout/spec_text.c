@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/text.h"
 #include "layout/spec.h"
 
@@ -165,6 +166,8 @@ static tsr_status end(cursor *c)
 tsr_status tsr_spec_parse(const char *text, const tsr_mesh_shape *mesh, tsr_spec *out,
                           tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, mesh, out);
+
     cursor c = {.text = text, .p = text, .err = err};
     tsr_spec spec = {.mesh = *mesh};
     size_t n;
@@ -190,6 +193,8 @@ done:
 tsr_status tsr_placements_parse(const char *text, const tsr_spec *like, tsr_spec *out,
                                 tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, like, out);
+
     cursor c = {.text = text, .p = text, .err = err};
     tsr_spec spec = *like;
     tsr_status st;
@@ -231,6 +236,8 @@ const char *tsr__shape_text(const tsr_shape *s, char *buf, size_t n)
 
 const char *tsr_placements_text(const tsr_spec *spec, char *buf, size_t n)
 {
+    TSR_NEED("", NULL, spec, buf);
+
     char one[48];
     size_t used = (size_t)snprintf(buf, n, "[");
 
@@ -244,6 +251,8 @@ const char *tsr_placements_text(const tsr_spec *spec, char *buf, size_t n)
 
 const char *tsr_spec_text(const tsr_spec *spec, char *buf, size_t n)
 {
+    TSR_NEED("", NULL, spec, buf);
+
     char dims[TSR_TEXT_LEN], places[TSR_TEXT_LEN];
 
     snprintf(buf, n, "%s%s@%s", tsr_dtype_name(spec->dtype),

@@ -3,6 +3,7 @@
    multiplied, without a loop over pairs of ranks. Also the public look at a plan. */
 #include <string.h>
 
+#include "base/args.h"
 #include "layout/plan.h"
 
 #include "base/reduce.h"
@@ -241,6 +242,8 @@ static int64_t most_bytes(const tsr_redist *plan, const tsr_mesh_shape *mesh)
 
 tsr_redist_info tsr_redist_info_of(const tsr_redist *plan)
 {
+    TSR_NEED((tsr_redist_info){0}, NULL, plan);
+
     tsr_redist_info info = {.n_steps = plan->n_steps, .seconds = plan->seconds};
 
     info.peak = tsr__plan_peak(plan);
@@ -257,6 +260,8 @@ tsr_redist_info tsr_redist_info_of(const tsr_redist *plan)
 
 tsr_status tsr_redist_step(const tsr_redist *plan, int i, tsr_step *out)
 {
+    TSR_NEED(TSR_ERR_ARG, NULL, plan, out);
+
     const tsr_plan_step *step;
 
     if (i < 0 || i >= plan->n_steps)
@@ -276,6 +281,8 @@ tsr_status tsr_redist_step(const tsr_redist *plan, int i, tsr_step *out)
 
 int64_t tsr_redist_bytes_in(const tsr_redist *plan, int rank)
 {
+    TSR_NEED(0, NULL, plan);
+
     int64_t bytes = 0;
     for (int i = 0; i < plan->n_steps; i++)
         bytes += tsr__step_bytes_in(&plan->step[i], rank);
@@ -284,6 +291,8 @@ int64_t tsr_redist_bytes_in(const tsr_redist *plan, int rank)
 
 int64_t tsr_redist_bytes_out(const tsr_redist *plan, int rank)
 {
+    TSR_NEED(0, NULL, plan);
+
     int64_t bytes = 0;
     for (int i = 0; i < plan->n_steps; i++)
         bytes += tsr__step_bytes_out(&plan->step[i], rank);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/text.h"
 #include "mesh/mesh_shape.h"
 
@@ -48,6 +49,8 @@ static tsr_status parse_size(const char *text, const char **p, int *size, tsr_er
 
 tsr_status tsr_mesh_parse(const char *text, tsr_mesh_shape *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, out);
+
     tsr_mesh_shape mesh;
     char name[TSR_MAX_MESH][TSR_NAME_LEN] = {{0}};
     int size[TSR_MAX_MESH], ndim = 0;
@@ -86,6 +89,8 @@ done:
 
 const char *tsr_mesh_text(const tsr_mesh_shape *mesh, char *buf, size_t n)
 {
+    TSR_NEED("", NULL, mesh, buf);
+
     size_t used = 0;
     bool named = mesh->ndim > 0;
 

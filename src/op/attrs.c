@@ -376,7 +376,7 @@ tsr_status tsr__choices_check(const tsr_op *op, const tsr_attrs *attrs, tsr_erro
 const tsr_attr *tsr_schema_attr(const tsr_schema *schema, const char *name)
 {
     static const tsr_attr absent = {.n = -1};
-    int i = tsr__attr_index(schema->op, name);
+    int i = schema && name ? tsr__attr_index(schema->op, name) : -1;
 
     return i < 0 ? &absent : &schema->attrs.value[i];
 }

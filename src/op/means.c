@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/text.h"
 #include "op/element_attr.h"
 #include "op/schema.h"
@@ -375,6 +376,8 @@ void tsr__means_attrs(const tsr_means_step *step, const tsr_attrs *own, tsr_attr
 
 bool tsr_op_has_grad(const tsr_op *op)
 {
+    TSR_NEED(false, NULL, op);
+
     tsr_heap heap = {0};
     tsr_means *m = NULL;
     bool known = op->grad != NULL;

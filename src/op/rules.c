@@ -4,6 +4,7 @@
    have. Or, for rows that speak of the whole mesh, their strategies. Called by propagate. */
 #include <string.h>
 
+#include "base/args.h"
 #include "op/linear.h"
 #include "op/schema.h"
 
@@ -19,6 +20,8 @@ static bool marks_equal(const tsr_mark *a, const tsr_mark *b, int n)
 
 tsr_status tsr_rule_add(tsr_rules *rules, const tsr_rule *rule, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, rules, rule);
+
     tsr_status st;
 
     for (int i = 0; i < rules->n; i++)
@@ -149,6 +152,8 @@ static tsr_status check_rules(const tsr_schema *s, const tsr_rules *rules, tsr_e
 
 tsr_status tsr_strategy_add(tsr_rules *rules, const tsr_rule *rule, int n, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, rules, rule);
+
     int ndim = rules->schema->in[0].mesh.ndim;
     tsr_status st = TSR_OK;
 

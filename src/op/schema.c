@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/args.h"
 #include "op/means.h"
 
 int tsr__op_inputs(const tsr_op *op)
@@ -184,6 +185,8 @@ tsr_schema tsr__schema_effective(const tsr_schema *schema)
 tsr_status tsr_schema_make(const tsr_op *op, const tsr_spec *in, int n_in, const char *const *attrs,
                            int n_attrs, tsr_schema *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, op, in, out);
+
     tsr_schema s = {.op = op, .n_in = n_in};
     tsr_status st;
 
@@ -215,6 +218,8 @@ bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n, unsigned numb
 
 const char *tsr_schema_text(const tsr_schema *s, char *buf, size_t n)
 {
+    TSR_NEED("", NULL, s, buf);
+
     size_t used = 0;
     char one[TSR_TEXT_LEN];
 

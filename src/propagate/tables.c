@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "layout/cost.h"
@@ -271,6 +272,8 @@ double tsr__tables_seconds(const tsr_table_facts *facts, int n, const tsr_tables
 tsr_status tsr_tables_plan(const tsr_table_facts *facts, int n, const tsr_tables_opts *opts,
                            tsr_table_choice *choices, tsr_table_load *loads, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, facts, opts, choices);
+
     tables t = {.facts = facts, .n = n, .ranks = opts->ranks, .opts = opts};
     tsr_heap heap = {0};
     int64_t least = 0;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "redist/program.h"
 #include "tape/tape.h"
 #include "tensor/partial.h"
@@ -69,23 +70,26 @@ done:
 
 /* ---- tensor to host ---- */
 
-static tsr_status check_host(tsr_tensor *x, const char *function, const void *out, size_t bytes,
-                             bool writes)
+/* What one rank alone sees, while the others wait for it or for its data. */
+static tsr_status fail_alone(tsr_ctx *ctx, const tsr_error *err)
 {
-    tsr_ctx *ctx = x->mesh->ctx;
-    char text[TSR_TEXT_LEN];
-    tsr_status st;
+    ctx->world->ops->poison(ctx->world, err);
+    return tsr__fail(&ctx->error, err->code, "%s", err->text);
+}
 
-    TSR_TRY(tsr__tensor_check(ctx, x, function));
-    TSR_TRY(tsr__tensor_needs_data(x, function));
-    if (writes && bytes != tsr__spec_bytes(&x->form->spec))
-        st = tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: out has %zu bytes, but %s has %zu", function,
-                       bytes, tsr_spec_text(&x->form->spec, text, sizeof text),
-                       tsr__spec_bytes(&x->form->spec));
-    else if (writes && bytes > 0 && !out)
-        st = tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: out is NULL", function);
-done:
-    return st;
+/* Is the memory at out as large as the tensor? */
+static tsr_status check_memory(const tsr_tensor *x, const char *function, const void *out,
+                               size_t bytes, tsr_error *err)
+{
+    char text[TSR_TEXT_LEN];
+
+    if (bytes != tsr__spec_bytes(&x->form->spec))
+        return tsr__fail(err, TSR_ERR_ARG, "%s: out has %zu bytes, but %s has %zu", function, bytes,
+                         tsr_spec_text(&x->form->spec, text, sizeof text),
+                         tsr__spec_bytes(&x->form->spec));
+    if (bytes > 0 && !out)
+        return tsr__fail(err, TSR_ERR_ARG, "%s: out is NULL", function);
+    return TSR_OK;
 }
 
 /* Move x's value to `to`, whose part on this rank is the memory at out. */
@@ -118,7 +122,9 @@ tsr_status tsr_to_host(tsr_tensor *x, void *out, size_t bytes)
 
     if (!x)
         return TSR_ERR_ARG;
-    TSR_TRY(check_host(x, "tsr_to_host", out, bytes, true));
+    TSR_TRY(tsr__tensor_check(x->mesh->ctx, x, "tsr_to_host"));
+    TSR_TRY(tsr__tensor_needs_data(x, "tsr_to_host"));
+    TSR_TRY(check_memory(x, "tsr_to_host", out, bytes, &x->mesh->ctx->error));
     if (x->mesh->index < 0)
         TSR_TRY(outside(x, "tsr_to_host"));
     to = x->form->spec;
@@ -143,15 +149,19 @@ static tsr_status root_mesh(tsr_mesh *mesh, const char *function, int root, tsr_
 tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root)
 {
     tsr_mesh *one = NULL;
+    tsr_error err = {0};
     tsr_spec to;
     tsr_status st;
 
     if (!x)
         return TSR_ERR_ARG;
-    TSR_TRY(check_host(x, "tsr_to_root", out, bytes, x->mesh->index == root));
+    TSR_TRY(tsr__tensor_check(x->mesh->ctx, x, "tsr_to_root"));
+    TSR_TRY(tsr__tensor_needs_data(x, "tsr_to_root"));
     if (x->mesh->index < 0)
         TSR_TRY(outside(x, "tsr_to_root"));
     TSR_TRY(root_mesh(x->mesh, "tsr_to_root", root, &one));
+    if (x->mesh->index == root && check_memory(x, "tsr_to_root", out, bytes, &err) != TSR_OK)
+        TSR_TRY(fail_alone(x->mesh->ctx, &err));
     to = x->form->spec;
     to.mesh = one->shape;
     memset(to.place, 0, sizeof to.place);
@@ -165,6 +175,8 @@ done:
 
 tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, int root)
 {
+    TSR_NEED(NULL, NULL, mesh);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_mesh *one = NULL;
     tsr_tensor *x = NULL;
@@ -181,12 +193,10 @@ tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, in
     from.mesh = one->shape;
     memset(from.place, 0, sizeof from.place);
     if (mesh->index == root && !data && tsr__spec_bytes(&to) > 0) {
-        /* only the root can see this, and the others already wait for its data */
         tsr_error err = {0};
-        st = tsr__fail(&err, TSR_ERR_ARG, "tsr_from_root: data is NULL on rank %d",
-                       ctx->world->rank);
-        ctx->world->ops->poison(ctx->world, &err);
-        TSR_TRY(tsr__fail(&ctx->error, err.code, "%s", err.text));
+
+        tsr__fail(&err, TSR_ERR_ARG, "tsr_from_root: data is NULL on rank %d", ctx->world->rank);
+        TSR_TRY(fail_alone(ctx, &err));
     }
     TSR_TRY(tsr__program_get(one, mesh, &from, tsr__spec_hash(&from), &to, &program));
     if (program->plan->n_steps > 0)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "op/lookups.h"
 #include "op/schema.h"
 #include "run/deal.h"
@@ -136,6 +137,7 @@ done:
 
 void tsr_touched_free(tsr_touched *touched)
 {
+    TSR_NEED(, NULL, touched);
     if (touched->mesh) {
         tsr__pool_put(&touched->mesh->ctx->pool, touched->memory);
         tsr_mesh_unref(touched->mesh);
@@ -197,12 +199,12 @@ done:
 
 tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double scale)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(table), table, touched);
+
     int64_t first;
     tsr_ctx *ctx;
     tsr_status st;
 
-    if (!table)
-        return TSR_ERR_ARG;
     ctx = table->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, table, "rows_add"));
     if (table->mesh->index < 0 || !touched->mesh) /* zero is empty */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watch.c - watched tensors, their gradients, and tapes as programs see them (tessera_train.h). */
+#include "base/args.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
 
@@ -65,6 +66,7 @@ tsr_tensor *tsr_grad(const tsr_tensor *x)
 
 const tsr_touched *tsr_grad_rows(const tsr_tensor *table, int *n)
 {
+    TSR_NEED(NULL, tsr__tensor_error(table), n);
     *n = table && table->leaf ? table->leaf->n_touched : 0;
     return *n ? table->leaf->touched : NULL;
 }
@@ -77,16 +79,19 @@ void tsr_grad_clear(tsr_tensor *x)
 
 tsr_status tsr_grad_set(tsr_tensor *x, tsr_tensor *g)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x ? x : g), x, g);
+
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     const tsr_spec *of, *is;
     tsr_ctx *ctx;
     tsr_status st;
 
-    if (!x || !g)
-        return TSR_ERR_ARG;
     ctx = x->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_grad_set"));
     TSR_TRY(tsr__tensor_check(ctx, g, "tsr_grad_set"));
+    if (x == g)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
+                          "tsr_grad_set: a tensor cannot be its own gradient"));
     of = &x->form->spec;
     is = &g->form->spec;
     if (!x->leaf)
@@ -107,6 +112,8 @@ done:
 
 tsr_status tsr_tape_begin(tsr_mesh *mesh)
 {
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_status st;
 
@@ -120,6 +127,8 @@ done:
 
 void tsr_tape_drop(tsr_mesh *mesh)
 {
+    TSR_NEED(, NULL, mesh);
+
     tsr_ctx *ctx = mesh->ctx;
 
     if (!ctx->tape)
@@ -130,11 +139,13 @@ void tsr_tape_drop(tsr_mesh *mesh)
 
 void tsr_tape_pause(tsr_mesh *mesh)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->unrecorded++;
 }
 
 void tsr_tape_resume(tsr_mesh *mesh)
 {
+    TSR_NEED(, NULL, mesh);
     if (mesh->ctx->unrecorded > 0)
         mesh->ctx->unrecorded--;
 }

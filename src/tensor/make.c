@@ -3,6 +3,7 @@
    between ranks, except for asking the others whether their local part fits. */
 #include <string.h>
 
+#include "base/args.h"
 #include "base/dtype_range.h"
 #include "exchange/exchange.h"
 #include "tensor/partial.h"
@@ -35,6 +36,8 @@ static tsr_status null_data(tsr_mesh *mesh, const char *function)
 
 tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
 {
+    TSR_NEED(NULL, NULL, mesh);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x = NULL;
     tsr_layout whole, part;
@@ -82,6 +85,8 @@ static tsr_status check_part(const tsr_tensor *x, const tsr_shape *got, const vo
 tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
                            const tsr_shape *local_shape)
 {
+    TSR_NEED(NULL, NULL, mesh);
+
     tsr_tensor *x = NULL;
     tsr_error err = {0};
     tsr_status st;
@@ -105,6 +110,8 @@ done:
 
 tsr_tensor *tsr_tensor_new(tsr_mesh *mesh, const tsr_spec *spec)
 {
+    TSR_NEED(tsr__error_tensor(mesh), tsr__mesh_error(mesh), mesh, spec);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x = NULL;
     char own[TSR_TEXT_LEN], other[TSR_TEXT_LEN];
@@ -129,6 +136,8 @@ done:
 
 tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
 {
+    TSR_NEED(NULL, NULL, mesh);
+
     tsr_tensor *x = NULL;
     int64_t n;
     tsr_status st;
@@ -148,6 +157,8 @@ done:
 
 tsr_tensor *tsr_zeros(tsr_mesh *mesh, const char *text)
 {
+    TSR_NEED(NULL, NULL, mesh);
+
     tsr_spec spec;
 
     if (tsr_spec_parse(text, &mesh->shape, &spec, &mesh->ctx->error) != TSR_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scope.c - scopes and keep. */
 #include "tensor/scope.h"
+#include "base/args.h"
 
 #include <inttypes.h>
 
@@ -95,6 +96,7 @@ tsr_status tsr__scope_spend(tsr_ctx *ctx, int64_t bytes, const tsr_spec *from, c
 
 tsr_status tsr_scope_push(tsr_mesh *mesh)
 {
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
     return tsr__settle(mesh->ctx, tsr__scope_push(mesh->ctx));
 }
 
@@ -113,6 +115,8 @@ static tsr_status check_pop(tsr_ctx *ctx, const char *function)
 
 tsr_status tsr_scope_pop(tsr_mesh *mesh)
 {
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
+
     tsr_status st = check_pop(mesh->ctx, "tsr_scope_pop");
 
     if (st == TSR_OK)

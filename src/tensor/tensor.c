@@ -2,6 +2,7 @@
 /* tensor.c - the tensor handle: memory, references, and looking at the local part. */
 #include "tensor/tensor.h"
 
+#include "base/args.h"
 #include "tensor/scope.h"
 
 /* ---- making ---- */
@@ -140,13 +141,19 @@ void tsr__buffer_release(tsr_buffer *buffer)
     tsr__give(&buffer->ctx->heap, &buffer->ctx->spare_buffers, buffer);
 }
 
-void tsr_unref(tsr_tensor *x)
+/* Let go of the last reference, which is the caller's unless a scope has it. */
+static void free_tensor(tsr_tensor *x)
 {
-    tsr_ctx *ctx;
+    tsr_ctx *ctx = x->mesh->ctx;
+    char text[TSR_TEXT_LEN];
 
-    if (!x || x->failed || --x->refs > 0) /* what failed is one tensor for all calls */
+    if (x->scope) {
+        tsr__fail(&ctx->error, TSR_ERR_STATE,
+                  "tsr_unref: %s belongs to its scope, which frees it; only what tsr_keep or "
+                  "tsr_ref gave is the caller's to release",
+                  tsr_spec_text(&x->form->spec, text, sizeof text));
         return;
-    ctx = x->mesh->ctx;
+    }
     if (x->kept)
         tsr__kept_drop(x);
     if (x->leaf) {
@@ -158,6 +165,16 @@ void tsr_unref(tsr_tensor *x)
     tsr__form_release(x->form);
     tsr_mesh_unref(x->mesh);
     tsr__give(&ctx->heap, &ctx->spare_tensors, x);
+}
+
+void tsr_unref(tsr_tensor *x)
+{
+    if (!x || x->failed) /* what failed is one tensor for all calls */
+        return;
+    if (x->refs > 1)
+        x->refs--;
+    else
+        free_tensor(x);
 }
 
 tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before)
@@ -213,12 +230,12 @@ tsr_status tsr__tensor_needs_data(const tsr_tensor *x, const char *function)
 
 const tsr_spec *tsr_tensor_spec(const tsr_tensor *x)
 {
-    return &x->form->spec;
+    return x ? &x->form->spec : NULL;
 }
 
 tsr_mesh *tsr_tensor_mesh(const tsr_tensor *x)
 {
-    return x->mesh;
+    return x ? x->mesh : NULL;
 }
 
 bool tsr_tensor_ok(const tsr_tensor *x)
@@ -228,13 +245,13 @@ bool tsr_tensor_ok(const tsr_tensor *x)
 
 tsr_status tsr_local_view(tsr_tensor *x, tsr_local *out)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x), x, out);
+
     tsr_local view = {0};
     tsr_layout layout;
     tsr_ctx *ctx;
     tsr_status st;
 
-    if (!x)
-        return TSR_ERR_ARG;
     ctx = x->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_local_view"));
     TSR_TRY(tsr__tensor_needs_data(x, "tsr_local_view"));
@@ -259,6 +276,8 @@ done:
 
 int64_t tsr_local_index(const tsr_tensor *x, int dim, int64_t i)
 {
+    TSR_NEED(-1, NULL, x);
+
     tsr_ctx *ctx = x->mesh->ctx;
     tsr_runs runs = {0};
     tsr_layout layout;

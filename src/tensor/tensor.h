@@ -115,6 +115,16 @@ static inline void *tsr__tensor_data(const tsr_tensor *x)
     return x->buffer ? x->buffer->data : NULL;
 }
 
+/* Where a public function says what is wrong, and what it gives instead of a tensor; NULL if it
+   was given none. */
+static inline tsr_error *tsr__tensor_error(const tsr_tensor *x)
+{
+    return x ? &x->mesh->ctx->error : NULL;
+}
+static inline tsr_tensor *tsr__error_tensor(const tsr_mesh *mesh)
+{
+    return mesh ? mesh->ctx->error_tensor : NULL;
+}
 /* What a maker returns: the tensor, or on failure the error tensor; a one-sided error poisons. */
 tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x);
 /* Is x fit for use? NULL is a mistake of its own; the error tensor hands the first error on. */

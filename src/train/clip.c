@@ -3,6 +3,7 @@
    rank; gradients that are partial are brought to where the step wants them first. */
 #include <math.h>
 
+#include "base/args.h"
 #include "kernel/kernels.h"
 #include "kernel/optimizer_step.h"
 #include "redist/program.h"
@@ -124,8 +125,8 @@ tsr_status tsr_clip_grad_norm(tsr_tensor *const *params, int n, double max_norm,
         *norm = 0;
     if (n <= 0)
         return TSR_OK;
-    if (!params[0])
-        return TSR_ERR_ARG;
+    TSR_NEED(TSR_ERR_ARG, NULL, params);
+    TSR_NEED(TSR_ERR_ARG, NULL, params[0]);
     ctx = params[0]->mesh->ctx;
     ctx->unrecorded++;
     TSR_TRY(tsr__scope_push(ctx));

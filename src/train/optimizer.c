@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/typed_attr.h"
 #include "tape/tape.h"
@@ -289,6 +290,10 @@ done:
 tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *opts,
                              tsr_tensor *const *params, int n, tsr_optimizer **out)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, out);
+    if (n > 0)
+        TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), params);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_optimizer *opt = NULL;
     tsr_attr attrs[ATTRS];
@@ -382,6 +387,8 @@ done:
 
 tsr_status tsr_optimizer_step(tsr_optimizer *opt)
 {
+    TSR_NEED(TSR_ERR_ARG, NULL, opt);
+
     tsr_ctx *ctx = opt->mesh->ctx;
     tsr_status st;
 
@@ -410,6 +417,8 @@ done:
 
 tsr_status tsr_optimizer_lr_set(tsr_optimizer *opt, double lr)
 {
+    TSR_NEED(TSR_ERR_ARG, NULL, opt);
+
     tsr_ctx *ctx = opt->mesh->ctx;
     tsr_status st = TSR_OK;
 
@@ -423,10 +432,10 @@ done:
 
 double tsr_optimizer_lr(const tsr_optimizer *opt)
 {
-    return opt->opts.lr;
+    return opt ? opt->opts.lr : 0;
 }
 
 tsr_tensor *tsr_optimizer_state(const tsr_optimizer *opt, int i, int k)
 {
-    return i >= 0 && i < opt->n && k >= 0 && k < STATES ? opt->items[i].state[k] : NULL;
+    return opt && i >= 0 && i < opt->n && k >= 0 && k < STATES ? opt->items[i].state[k] : NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/hash.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
@@ -25,6 +26,8 @@ struct tsr_params {
 
 tsr_status tsr_params_new(tsr_mesh *mesh, tsr_dtype dtype, uint64_t seed, tsr_params **out)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, out);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_params *p;
     tsr_status st;
@@ -62,21 +65,22 @@ void tsr_params_free(tsr_params *p)
 
 int tsr_params_count(const tsr_params *p)
 {
-    return p->n;
+    return p ? p->n : 0;
 }
 
 tsr_tensor *const *tsr_params_list(const tsr_params *p)
 {
-    return p->list;
+    return p ? p->list : NULL;
 }
 
 const char *tsr_params_name(const tsr_params *p, int i)
 {
-    return i >= 0 && i < p->n ? p->name[i] : "";
+    return p && i >= 0 && i < p->n ? p->name[i] : "";
 }
 
 tsr_tensor *tsr_params_find(const tsr_params *p, const char *name)
 {
+    TSR_NEED(NULL, NULL, p, name);
     for (int i = 0; i < p->n; i++)
         if (strcmp(p->name[i], name) == 0)
             return p->list[i];
@@ -133,12 +137,13 @@ static tsr_status make_param(tsr_params *p, const char *name, const char *shape,
         return tsr__fail(&ctx->error, TSR_ERR_ARG,
                          "tsr_param: a name has 1 to %d letters, \"%s\" does not", NAME_LEN - 1,
                          name ? name : "");
+    if (!shape)
+        return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_param: shape is NULL");
     if (tsr_params_find(p, name))
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_param: there is a \"%s\" already", name);
     if (!*tsr_places(p->mesh, places, at, sizeof at))
         return ctx->error.code;
-    snprintf(text, sizeof text, "%s%.*s@%s", tsr_dtype_name(p->dtype), TSR_TEXT_LEN,
-             shape ? shape : "", at);
+    snprintf(text, sizeof text, "%s%.*s@%s", tsr_dtype_name(p->dtype), TSR_TEXT_LEN, shape, at);
     TSR_TRY(tsr_spec_parse(text, &p->mesh->shape, &spec, &ctx->error));
     TSR_TRY(tsr__grow(&ctx->heap, &p->list, &p->cap, p->n, sizeof *p->list, &ctx->error));
     TSR_TRY(tsr__grow(&ctx->heap, &p->name, &p->cap_names, p->n, sizeof *p->name, &ctx->error));
@@ -155,6 +160,8 @@ done:
 tsr_tensor *tsr_param(tsr_params *p, const char *name, const char *shape, const char *places,
                       tsr_init init)
 {
+    TSR_NEED(NULL, NULL, p);
+
     tsr_ctx *ctx = p->mesh->ctx;
     tsr_tensor *x = NULL;
     tsr_status st;
@@ -181,6 +188,11 @@ static tsr_layer make_layer(tsr_params *p, const char *name, const char *shape, 
 {
     char part[2 * NAME_LEN], places[64], vector[32];
     tsr_layer layer = {0};
+
+    if (!p)
+        return layer;
+    if (!name) /* which tsr_param refuses */
+        name = "";
 
     snprintf(part, sizeof part, "%s.weight", name);
     by_style(style, style.kind == TSR_STYLE_COLUMN ? 0 : 1, places, sizeof places);

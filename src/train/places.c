@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "tensor/tensor.h"
 #include "tessera_train.h"
 
@@ -74,6 +75,8 @@ static const char *join(const tsr_mesh_shape *mesh, char (*place)[TSR_NAME_LEN *
 
 const char *tsr_places(tsr_mesh *mesh, const char *text, char *buf, size_t n)
 {
+    TSR_NEED("", tsr__mesh_error(mesh), mesh, buf);
+
     char place[TSR_MAX_MESH][TSR_NAME_LEN * 2] = {{0}};
 
     buf[0] = 0;
@@ -84,6 +87,8 @@ const char *tsr_places(tsr_mesh *mesh, const char *text, char *buf, size_t n)
 
 tsr_tensor *tsr_placed(tsr_tensor *x, const char *text)
 {
+    TSR_NEED(x ? x->mesh->ctx->error_tensor : NULL, tsr__tensor_error(x), x, text);
+
     char place[TSR_MAX_MESH][TSR_NAME_LEN * 2] = {{0}}, all[TSR_TEXT_LEN];
     tsr_spec one;
     tsr_ctx *ctx;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* register.c - making an op of a program known: its row is checked, and in the validating mode its
    rules are tried. */
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "validate/validate.h"
 
 void tsr_validating_set(tsr_mesh *mesh, bool on)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->validating = on;
 }
 
@@ -27,6 +29,8 @@ done:
 
 tsr_status tsr_op_register(tsr_mesh *mesh, const tsr_op *row)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, row);
+
     tsr_ctx *ctx = mesh->ctx;
     tsr_error *err = &ctx->error;
     tsr_op_entry *entry;

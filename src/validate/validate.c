@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* validate.c - all checks of one op, and its flaws as a report. Called by the tool and by tests. */
 #include "validate/validate.h"
+#include "base/args.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,6 +47,8 @@ static double now(void)
 
 tsr_status tsr_validate(const tsr_op *op, tsr_validation *out, tsr_error *err)
 {
+    TSR_NEED(TSR_ERR_ARG, err, op, out);
+
     tsr_heap heap = {0};
     tsr_validation report = {0};
     tsr_validator v = {.heap = &heap,

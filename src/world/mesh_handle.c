@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mesh_handle.c - meshes as the user holds them: making, sub-meshes, and their groups of ranks. */
 #include "world/mesh_handle.h"
+#include "base/args.h"
 
 tsr_status tsr__mesh_open(tsr_ctx *ctx, const tsr_mesh_shape *shape, tsr_mesh **out)
 {
@@ -63,6 +64,8 @@ done:
 
 tsr_status tsr_mesh_sub(tsr_mesh *mesh, const char *dims, tsr_mesh **out)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, dims, out);
+
     tsr_mesh_shape sub;
     unsigned mdims;
     int zero[TSR_MAX_MESH] = {0};
@@ -78,6 +81,8 @@ done:
 
 tsr_status tsr_mesh_part(tsr_mesh *mesh, const char *text, int first, tsr_mesh **out)
 {
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, text, out);
+
     tsr_mesh_shape part;
     int step = mesh->shape.ndim ? mesh->shape.stride[mesh->shape.ndim - 1] : 1;
     char whole[TSR_TEXT_LEN];
@@ -109,7 +114,8 @@ done:
 
 tsr_mesh *tsr_mesh_ref(tsr_mesh *mesh)
 {
-    mesh->refs++;
+    if (mesh)
+        mesh->refs++;
     return mesh;
 }
 
@@ -117,6 +123,13 @@ void tsr_mesh_unref(tsr_mesh *mesh)
 {
     if (!mesh || --mesh->refs > 0)
         return;
+    if (mesh->of_job) {
+        mesh->refs = 1;
+        tsr__fail(&mesh->ctx->error, TSR_ERR_STATE,
+                  "tsr_mesh_unref: the job's mesh is not the caller's to release; only what "
+                  "tsr_mesh_sub, tsr_mesh_part or tsr_mesh_ref gave is");
+        return;
+    }
     for (int i = 0; i < 1 << TSR_MAX_MESH; i++)
         tsr__group_close(mesh->group[i]);
     tsr__free(&mesh->ctx->heap, mesh);
@@ -124,50 +137,51 @@ void tsr_mesh_unref(tsr_mesh *mesh)
 
 tsr_status tsr_mesh_status(const tsr_mesh *mesh)
 {
-    return mesh->ctx->error.code;
+    return mesh ? mesh->ctx->error.code : TSR_ERR_ARG;
 }
 
 const char *tsr_mesh_message(const tsr_mesh *mesh)
 {
-    return mesh->ctx->error.text;
+    return mesh ? mesh->ctx->error.text : "";
 }
 
 void tsr_mesh_clear_error(tsr_mesh *mesh)
 {
+    TSR_NEED(, NULL, mesh);
     mesh->ctx->error = (tsr_error){0};
 }
 
 const tsr_mesh_shape *tsr_mesh_shape_of(const tsr_mesh *mesh)
 {
-    return &mesh->shape;
+    return mesh ? &mesh->shape : NULL;
 }
 
 int tsr_mesh_rank(const tsr_mesh *mesh)
 {
-    return mesh->ctx->world->rank;
+    return mesh ? mesh->ctx->world->rank : -1;
 }
 
 int tsr_mesh_index(const tsr_mesh *mesh)
 {
-    return mesh->index;
+    return mesh ? mesh->index : -1;
 }
 
 int tsr_mesh_coord(const tsr_mesh *mesh, int mdim)
 {
-    return mdim >= 0 && mdim < mesh->shape.ndim ? mesh->coord[mdim] : -1;
+    return mesh && mdim >= 0 && mdim < mesh->shape.ndim ? mesh->coord[mdim] : -1;
 }
 
 bool tsr_mesh_is_member(const tsr_mesh *mesh)
 {
-    return mesh->index >= 0;
+    return mesh && mesh->index >= 0;
 }
 
 int tsr_mesh_size(const tsr_mesh *mesh)
 {
-    return tsr__mesh_size(&mesh->shape);
+    return mesh ? tsr__mesh_size(&mesh->shape) : 0;
 }
 
 tsr_world_kind tsr_mesh_world(const tsr_mesh *mesh)
 {
-    return mesh->ctx->world->kind;
+    return mesh ? mesh->ctx->world->kind : TSR_WORLD_AUTO;
 }

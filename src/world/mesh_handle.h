@@ -9,6 +9,7 @@
 
 struct tsr_mesh {
     int refs;
+    bool of_job; /* one reference is the job's, until it ends */
     tsr_ctx *ctx;
     tsr_mesh_shape shape;
     int index;                           /* own row-major index, -1 outside */
@@ -16,6 +17,12 @@ struct tsr_mesh {
     tsr_group *group[1 << TSR_MAX_MESH]; /* by mask of mesh dims; NULL: not opened yet */
     size_t kept;                         /* bytes of windows that its tensors keep */
 };
+
+/* Where a public function says what is wrong; NULL without a mesh. */
+static inline tsr_error *tsr__mesh_error(const tsr_mesh *mesh)
+{
+    return mesh ? &mesh->ctx->error : NULL;
+}
 
 tsr_status tsr__mesh_open(tsr_ctx *ctx, const tsr_mesh_shape *shape, tsr_mesh **out);
 
