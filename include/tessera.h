@@ -350,9 +350,12 @@ TSR_API void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost);
 TSR_API void tsr_reproducible_set(tsr_mesh *mesh, bool on);
 /* Limit of memory in bytes that one redistribution may use on a rank; 0: none. Collective. */
 TSR_API void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes);
-/* How many plans of ops, and of redistributions, a rank keeps for calls to come; 0: 4096. When
-   there are more, those that were not used for long are forgotten. Local: ranks may differ. */
+/* How many plans of ops, and of redistributions, a rank keeps for calls to come; 0: 4096; and how
+   many bytes they may take in all, with the specs that they are for; 0: 16 MiB. Beyond that those
+   that were not used for long are forgotten, except plans of calls that run.
+   tsr_counters.plan_bytes counts them. Local: ranks may differ. */
 TSR_API void tsr_plan_limit_set(tsr_mesh *mesh, int plans);
+TSR_API void tsr_plan_bytes_set(tsr_mesh *mesh, size_t bytes);
 
 typedef enum tsr_step_kind {
     TSR_STEP_SLICE = 0,          /* R -> S: each rank keeps its part; sends nothing */
@@ -419,6 +422,7 @@ typedef struct tsr_counters {
     /* bytes_in by the mesh dim that they came along; the last: along several, or between meshes.
        Sim: what an op moves by itself is along all dims of its mesh */
     int64_t along[TSR_MAX_MESH + 1];
+    size_t plan_bytes; /* held now by plans that are kept; see tsr_plan_bytes_set */
 } tsr_counters;
 TSR_API tsr_counters tsr_counters_get(const tsr_mesh *mesh); /* Local. */
 TSR_API void tsr_counters_reset(tsr_mesh *mesh);             /* Local. */

@@ -27,17 +27,28 @@ static void note_drop(tsr_cached *entry, void *arg)
     there[entry->hash / TSR_CACHE_BUCKETS] = false; /* all are in one bucket */
 }
 
-static void add(tsr_cache *cache, int limit, tsr_cached *entry, int i, bool *there)
+/* A cache with limits of its own. */
+typedef struct one_cache {
+    tsr_caches all;
+    tsr_cache cache;
+} one_cache;
+
+static void add(one_cache *c, int limit, tsr_cached *entry, int i, bool *there)
 {
-    *entry = (tsr_cached){.hash = (uint64_t)i * TSR_CACHE_BUCKETS};
-    tsr__cache_add(cache, limit, entry, note_drop, there);
+    *entry = (tsr_cached){.hash = (uint64_t)i * TSR_CACHE_BUCKETS, .bytes = 100};
+    c->all.limit = limit;
+    if (!c->all.limit_bytes)
+        c->all.limit_bytes = TSR_CACHE_BYTES;
+    tsr__cache_add(&c->all, &c->cache, entry, note_drop, there);
     there[i] = true;
 }
 
-static void check_list(const tsr_cache *cache, const bool *there)
+static void check_list(const one_cache *of, const bool *there)
 {
+    const tsr_cache *cache = &of->cache;
     int n = 0;
 
+    assert_int_equal(of->all.bytes, 100 * cache->n);
     for (const tsr_cached *c = tsr__cache_first(cache, 0); c; c = c->next) {
         assert_true(there[c->hash / TSR_CACHE_BUCKETS]);
         n++;
@@ -50,16 +61,16 @@ static void check_list(const tsr_cache *cache, const bool *there)
 
 static void the_unused_go_first(void **state)
 {
-    tsr_cache cache = {0};
+    one_cache cache = {0};
     tsr_cached entry[ENTRIES];
     bool there[ENTRIES] = {false};
     (void)state;
 
     for (int i = 0; i < 8; i++)
         add(&cache, 8, &entry[i], i, there);
-    assert_int_equal(cache.n, 8);
+    assert_int_equal(cache.cache.n, 8);
     add(&cache, 8, &entry[8], 8, there); /* all were used just now, so all go */
-    assert_int_equal(cache.n, 1);
+    assert_int_equal(cache.cache.n, 1);
     for (int i = 9; i < 16; i++)
         add(&cache, 8, &entry[i], i, there);
     for (int i = 0; i < 16; i++)
@@ -69,13 +80,13 @@ static void the_unused_go_first(void **state)
         assert_int_equal(there[i], i % 4 == 0);
     check_list(&cache, there);
     assert_false(entry[8].used); /* it has to be used again to stay the next time */
-    tsr__cache_clear(&cache, note_drop, there);
+    tsr__cache_clear(&cache.all, &cache.cache);
     check_list(&cache, there);
 }
 
 static void the_held_stay(void **state)
 {
-    tsr_cache cache = {0};
+    one_cache cache = {0};
     tsr_cached entry[ENTRIES];
     bool there[ENTRIES] = {false};
     (void)state;
@@ -86,15 +97,15 @@ static void the_held_stay(void **state)
         check_list(&cache, there);
         for (int k = 0; k <= i && k < 20; k++)
             assert_true(there[k]);
-        assert_true(cache.n <= 40 + 1);
+        assert_true(cache.cache.n <= 40 + 1);
     }
-    tsr__cache_clear(&cache, note_drop, there);
-    assert_int_equal(cache.n, 0);
+    tsr__cache_clear(&cache.all, &cache.cache);
+    assert_int_equal(cache.cache.n, 0);
 }
 
 static void a_lower_limit_counts_at_once(void **state)
 {
-    tsr_cache cache = {0};
+    one_cache cache = {0};
     tsr_cached entry[ENTRIES];
     bool there[ENTRIES] = {false};
     (void)state;
@@ -104,11 +115,49 @@ static void a_lower_limit_counts_at_once(void **state)
             entry[k].used = k < 16; /* half of them stay when room is made for the last */
         add(&cache, 32, &entry[i], i, there);
     }
-    assert_int_equal(cache.n, 17);
+    assert_int_equal(cache.cache.n, 17);
     add(&cache, 4, &entry[33], 33, there);
-    assert_true(cache.n <= 4);
+    assert_true(cache.cache.n <= 4);
     check_list(&cache, there);
-    tsr__cache_clear(&cache, note_drop, there);
+    tsr__cache_clear(&cache.all, &cache.cache);
+}
+
+/* Two caches share bytes: room for one is made in both, and what is held stays. */
+static void bytes_are_bounded_together(void **state)
+{
+    one_cache c = {0};
+    tsr_cache other = {0};
+    tsr_cached entry[ENTRIES], more[ENTRIES];
+    bool there[ENTRIES] = {false}, others[ENTRIES] = {false};
+    (void)state;
+
+    c.all.limit_bytes = 1000;
+    for (int i = 0; i < ENTRIES; i++) {
+        add(&c, ENTRIES, &entry[i], i, there);
+        more[i] = (tsr_cached){.hash = (uint64_t)i * TSR_CACHE_BUCKETS, .bytes = 300};
+        tsr__cache_add(&c.all, &other, &more[i], note_drop, others);
+        others[i] = true;
+        assert_true(c.all.bytes <= 1000);
+        assert_int_equal(c.all.bytes, 100 * c.cache.n + 300 * other.n);
+        assert_true(there[i] || others[i]);
+    }
+    tsr__cache_clear(&c.all, &c.cache);
+    tsr__cache_clear(&c.all, &other);
+    assert_int_equal(c.all.bytes, 0);
+
+    for (int i = 0; i < 20; i++) { /* 2,000 bytes that stay, and as many again at the most */
+        add(&c, ENTRIES, &entry[i], i, there);
+        entry[i].holds = 1;
+    }
+    for (int i = 20; i < ENTRIES; i++) {
+        add(&c, ENTRIES, &entry[i], i, there);
+        assert_true(c.all.bytes <= 4000 + 100);
+    }
+    for (int i = 0; i < 20; i++)
+        assert_true(there[i]);
+    tsr__cache_grow(&c.all, &entry[0], 500); /* an entry takes with it what it grew by */
+    tsr__cache_clear(&c.all, &c.cache);
+    assert_int_equal(c.all.bytes, 0);
 }
 
 /* ---- results ---- */
@@ -271,6 +320,45 @@ done:
     return st;
 }
 
+/* The bytes of what is kept are counted and bounded, by default and by the program. */
+static tsr_status few_bytes(tsr_mesh *mesh, void *arg)
+{
+    enum { BYTES = 1 << 20, RUNNING = 64 << 10 }; /* a plan grows when it first runs */
+    tsr_counters c;
+    size_t most = 0;
+    tsr_status st;
+    (void)arg;
+
+    TSR_TRY(shapes(mesh, 4, 20));
+    c = tsr_counters_get(mesh);
+    CHECK(c.plan_bytes > 16 * 1000 && c.plan_bytes <= 16 << 20);
+    TSR_TRY(shapes(mesh, 4, 20)); /* nothing new */
+    CHECK(tsr_counters_get(mesh).plan_misses == c.plan_misses);
+    CHECK(tsr_counters_get(mesh).plan_bytes == c.plan_bytes);
+    tsr_plan_bytes_set(mesh, BYTES);
+    for (int i = 20; i < 120; i++) {
+        TSR_TRY(shapes(mesh, i, i + 1));
+        c = tsr_counters_get(mesh);
+        CHECK(c.plan_bytes <= BYTES + RUNNING);
+        most = c.plan_bytes > most ? c.plan_bytes : most;
+    }
+    CHECK(most > BYTES / 2);     /* it is made use of */
+    tsr_plan_bytes_set(mesh, 1); /* every plan is forgotten at once, and made again */
+    TSR_TRY(shapes(mesh, 4, 20));
+    CHECK(tsr_counters_get(mesh).plan_bytes <= RUNNING);
+    tsr_plan_bytes_set(mesh, 0);
+    for (int i = 20, before = 0; i < 1000 && before <= (int)most;
+         i++) { /* until some were forgotten */
+        before = (int)most;
+        TSR_TRY(shapes(mesh, i, i + 1));
+        most = tsr_counters_get(mesh).plan_bytes;
+        CHECK(most <= (16 << 20) + RUNNING);
+    }
+    CHECK(most < 12 << 20);
+done:
+    return st;
+}
+
 static void results_do_not_depend_on_it(void **state)
 {
     (void)state;
@@ -282,6 +370,7 @@ static void memory_stays(void **state)
 {
     (void)state;
     pass_on("2x2", ever_new_shapes, NULL);
+    pass_on("2x2", few_bytes, NULL);
 }
 
 int main(int argc, char **argv)
@@ -290,6 +379,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_unused_go_first),
         cmocka_unit_test(the_held_stay),
         cmocka_unit_test(a_lower_limit_counts_at_once),
+        cmocka_unit_test(bytes_are_bounded_together),
         cmocka_unit_test(results_do_not_depend_on_it),
         cmocka_unit_test(memory_stays),
     };

@@ -14,7 +14,7 @@ static bool is_swept(const tsr_cached *entry, sweep_kind kind)
     return !entry->holds && (kind == SWEEP_FREE || !entry->used);
 }
 
-static void sweep(tsr_cache *cache, sweep_kind kind, tsr_cache_drop drop, void *arg)
+static void sweep(tsr_caches *all, tsr_cache *cache, sweep_kind kind)
 {
     for (int i = 0; i < TSR_CACHE_BUCKETS; i++)
         for (tsr_cached **at = &cache->bucket[i]; *at;) {
@@ -22,7 +22,8 @@ static void sweep(tsr_cache *cache, sweep_kind kind, tsr_cache_drop drop, void *
             if (is_swept(entry, kind)) {
                 *at = entry->next;
                 cache->n--;
-                drop(entry, arg);
+                all->bytes -= entry->bytes;
+                cache->drop(entry, cache->arg);
             } else {
                 entry->used = false;
                 at = &entry->next;
@@ -30,29 +31,48 @@ static void sweep(tsr_cache *cache, sweep_kind kind, tsr_cache_drop drop, void *
         }
 }
 
-static void make_room(tsr_cache *cache, int limit, tsr_cache_drop drop, void *arg)
+static void make_room(tsr_caches *all, tsr_cache *cache)
 {
-    sweep(cache, SWEEP_UNUSED, drop, arg);
-    if (cache->n > limit / 2)
-        sweep(cache, SWEEP_FREE, drop, arg);
+    sweep(all, cache, SWEEP_UNUSED);
+    if (cache->n > all->limit / 2)
+        sweep(all, cache, SWEEP_FREE);
     /* if most are held, sweeping again for every new one would find as little; else the limit
        counts, which may be another the next time */
-    cache->full = cache->n > limit / 2 ? 2 * cache->n : 0;
+    cache->full = cache->n > all->limit / 2 ? 2 * cache->n : 0;
 }
 
-void tsr__cache_add(tsr_cache *cache, int limit, tsr_cached *entry, tsr_cache_drop drop, void *arg)
+static void make_room_of_bytes(tsr_caches *all)
+{
+    for (tsr_cache *c = all->first; c; c = c->next)
+        sweep(all, c, SWEEP_UNUSED);
+    for (tsr_cache *c = all->first; c && all->bytes > all->limit_bytes / 2; c = c->next)
+        sweep(all, c, SWEEP_FREE);
+    all->full = all->bytes > all->limit_bytes / 2 ? 2 * all->bytes : 0;
+}
+
+void tsr__cache_add(tsr_caches *all, tsr_cache *cache, tsr_cached *entry, tsr_cache_drop drop,
+                    void *arg)
 {
     tsr_cached **bucket = &cache->bucket[entry->hash % TSR_CACHE_BUCKETS];
 
-    if (cache->n >= limit && cache->n >= cache->full)
-        make_room(cache, limit, drop, arg);
+    if (!cache->drop) {
+        cache->drop = drop;
+        cache->arg = arg;
+        cache->next = all->first;
+        all->first = cache;
+    }
+    if (cache->n >= all->limit && cache->n >= cache->full)
+        make_room(all, cache);
+    if (all->bytes + entry->bytes > all->limit_bytes && all->bytes >= all->full)
+        make_room_of_bytes(all);
     entry->used = true;
     entry->next = *bucket;
     *bucket = entry;
     cache->n++;
+    all->bytes += entry->bytes;
 }
 
-void tsr__cache_clear(tsr_cache *cache, tsr_cache_drop drop, void *arg)
+void tsr__cache_clear(tsr_caches *all, tsr_cache *cache)
 {
-    sweep(cache, SWEEP_ALL, drop, arg);
+    sweep(all, cache, SWEEP_ALL);
 }

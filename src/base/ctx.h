@@ -30,7 +30,7 @@ typedef struct tsr_ctx {
     tsr_cache plans;    /* dispatch/plan_cache.c */
     tsr_cache programs; /* redist/program.c */
     tsr_cache forms;    /* tensor/form.c */
-    int plan_limit;     /* of how many of each */
+    tsr_caches caches;  /* what these three may keep */
 
     struct tsr_world *world;         /* world/world.h */
     struct tsr_scope *scope;         /* tensor/scope.h, innermost */

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ tsr_status tsr__alloc(tsr_heap *heap, int64_t count, size_t size, void *out, tsr
         return tsr__fail(err, TSR_ERR_MEMORY, "out of memory: %lld x %zu bytes", (long long)count,
                          size);
     heap->live++;
+    heap->bytes += malloc_usable_size(p);
     memcpy(out, &p, sizeof p);
     return TSR_OK;
 }
@@ -56,6 +58,7 @@ void tsr__free(tsr_heap *heap, void *p)
         return;
     heap->live--;
     assert(heap->live >= 0);
+    heap->bytes -= malloc_usable_size(p);
     free(p);
 }
 

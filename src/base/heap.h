@@ -11,6 +11,7 @@ typedef struct tsr_heap {
     int64_t calls;   /* allocations so far */
     int64_t fail_at; /* the allocation with this number fails (counted from 1); 0: none */
     int64_t live;    /* blocks not yet freed */
+    size_t bytes;    /* of them, as malloc rounds them; spare ones included */
 } tsr_heap;
 
 /* Zeroed memory of count * size bytes, never of 0. Writes *out only on success. */

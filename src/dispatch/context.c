@@ -79,7 +79,13 @@ void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes)
 void tsr_plan_limit_set(tsr_mesh *mesh, int plans)
 {
     TSR_NEED(, NULL, mesh);
-    mesh->ctx->plan_limit = plans > 0 ? plans : TSR_CACHE_LIMIT;
+    mesh->ctx->caches.limit = plans > 0 ? plans : TSR_CACHE_LIMIT;
+}
+
+void tsr_plan_bytes_set(tsr_mesh *mesh, size_t bytes)
+{
+    TSR_NEED(, NULL, mesh);
+    mesh->ctx->caches.limit_bytes = bytes > 0 ? bytes : TSR_CACHE_BYTES;
 }
 
 tsr_counters tsr_counters_get(const tsr_mesh *mesh)
@@ -88,6 +94,7 @@ tsr_counters tsr_counters_get(const tsr_mesh *mesh)
 
     tsr_counters counters = mesh->ctx->counters;
 
+    counters.plan_bytes = mesh->ctx->caches.bytes;
     if (mesh->ctx->world->kind != TSR_WORLD_SIM) {
         counters.memory = mesh->ctx->pool.used;
         counters.memory_peak = mesh->ctx->pool.peak;

@@ -112,7 +112,8 @@ static void open_context(tsr_ctx *ctx, const job_setup *setup)
 {
     memset(ctx, 0, sizeof *ctx);
     tsr__pool_open(&ctx->pool, &ctx->heap);
-    ctx->plan_limit = TSR_CACHE_LIMIT;
+    ctx->caches.limit = TSR_CACHE_LIMIT;
+    ctx->caches.limit_bytes = TSR_CACHE_BYTES;
     ctx->cost = setup->cost;
     ctx->log_level = setup->log_level;
     ctx->strict = setup->strict;

@@ -71,6 +71,8 @@ done:
 tsr_status tsr__local_plan_get(tsr_mesh *mesh, tsr_plan *plan, tsr_local_plan **out)
 {
     tsr_ctx *ctx = mesh->ctx;
+    /* forms that are made meanwhile, or dropped, count for themselves */
+    const size_t before = ctx->heap.bytes - ctx->caches.bytes;
     tsr_local_plan *p = NULL;
     tsr_status st = TSR_OK;
 
@@ -80,6 +82,7 @@ tsr_status tsr__local_plan_get(tsr_mesh *mesh, tsr_plan *plan, tsr_local_plan **
         TSR_TRY(prepare(mesh, plan, p));
         plan->local = p;
         p = NULL;
+        tsr__cache_grow(&ctx->caches, &plan->cached, ctx->heap.bytes - ctx->caches.bytes - before);
     }
     *out = plan->local;
 done:

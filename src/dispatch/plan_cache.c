@@ -19,13 +19,15 @@ static void drop_plan(tsr_cached *entry, void *arg)
 
 static tsr_status make_plan(tsr_ctx *ctx, const tsr_plan_key *key, tsr_plan **out)
 {
+    const size_t before = ctx->heap.bytes;
     tsr_status st;
 
     TSR_TRY(tsr__propagate(&ctx->heap, key, out, &ctx->error));
+    (*out)->cached.bytes = ctx->heap.bytes - before;
     for (int k = 0; k < key->n_in; k++)
         if (key->in[k])
             tsr__form_of(key->in[k])->cached.holds++;
-    tsr__cache_add(&ctx->plans, ctx->plan_limit, &(*out)->cached, drop_plan, ctx);
+    tsr__cache_add(&ctx->caches, &ctx->plans, &(*out)->cached, drop_plan, ctx);
 done:
     return st;
 }
@@ -45,5 +47,5 @@ tsr_status tsr__plan_get(tsr_ctx *ctx, const tsr_plan_key *key, tsr_plan **out)
 
 void tsr__plans_free(tsr_ctx *ctx)
 {
-    tsr__cache_clear(&ctx->plans, drop_plan, ctx);
+    tsr__cache_clear(&ctx->caches, &ctx->plans);
 }

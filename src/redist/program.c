@@ -207,6 +207,7 @@ tsr_status tsr__program_get(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *fro
     tsr_ctx *ctx = mesh->ctx;
     /* the seed, for costs that differ are most often random ones */
     uint64_t hash = tsr__hash_mix(tsr__hash_mix(from_hash, tsr__spec_hash(to)), ctx->cost.seed);
+    const size_t before = ctx->heap.bytes;
     tsr_status st;
 
     for (tsr_cached *c = tsr__cache_first(&ctx->programs, hash); c; c = c->next)
@@ -218,12 +219,13 @@ tsr_status tsr__program_get(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *fro
         }
     ctx->counters.plan_misses++;
     TSR_TRY(make_program(mesh, other, from, to, hash, out));
-    tsr__cache_add(&ctx->programs, ctx->plan_limit, &(*out)->cached, drop_program, ctx);
+    (*out)->cached.bytes = ctx->heap.bytes - before;
+    tsr__cache_add(&ctx->caches, &ctx->programs, &(*out)->cached, drop_program, ctx);
 done:
     return st;
 }
 
 void tsr__programs_free(tsr_ctx *ctx)
 {
-    tsr__cache_clear(&ctx->programs, drop_program, ctx);
+    tsr__cache_clear(&ctx->caches, &ctx->programs);
 }

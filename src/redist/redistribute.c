@@ -16,7 +16,7 @@ tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, 
 {
     tsr_ctx *ctx = mesh->ctx;
     bool outside = x->mesh->index < 0 && mesh->index < 0;
-    tsr_program *program;
+    tsr_program *program = NULL;
     tsr_tensor *y;
     tsr_status st;
 
@@ -27,6 +27,7 @@ tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, 
     TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->cached.hash, to, &program));
     if (program->plan->n_steps == 0) /* size-1 mesh dims, say */
         return tsr__tensor_share(mesh, to, x, out);
+    program->cached.holds++; /* the result's form may need room */
     if (tsr__scope_is_limited(ctx))
         TSR_TRY(tsr__scope_spend(ctx, tsr_redist_info_of(program->plan).bytes, &x->form->spec, to));
     TSR_TRY(tsr__tensor_make(mesh, to, &y));
@@ -36,6 +37,8 @@ tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, 
         TSR_TRY(tsr__program_run(program, x->mesh, mesh, tsr__tensor_data(x), tsr__tensor_data(y)));
     *out = y;
 done:
+    if (program)
+        program->cached.holds--;
     return st;
 }
 

@@ -32,6 +32,7 @@ static void drop_form(tsr_cached *entry, void *arg)
 tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, tsr_form **out)
 {
     tsr_ctx *ctx = mesh->ctx;
+    const size_t before = ctx->heap.bytes;
     uint64_t hash = tsr__spec_hash(spec);
     tsr_form *form;
     tsr_status st;
@@ -45,8 +46,9 @@ tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, tsr_form **
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *form, &form, &ctx->error));
     form->cached.hash = hash;
     form->spec = *spec;
+    form->cached.bytes = ctx->heap.bytes - before;
     fill(mesh, form);
-    tsr__cache_add(&ctx->forms, ctx->plan_limit, &form->cached, drop_form, ctx);
+    tsr__cache_add(&ctx->caches, &ctx->forms, &form->cached, drop_form, ctx);
     *out = form;
 done:
     return st;
@@ -54,5 +56,5 @@ done:
 
 void tsr__forms_free(tsr_ctx *ctx)
 {
-    tsr__cache_clear(&ctx->forms, drop_form, ctx);
+    tsr__cache_clear(&ctx->caches, &ctx->forms);
 }
