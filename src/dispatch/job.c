@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "dispatch/context.h"
 #include "kernel/blas.h"
+#include "kernel/job_blas.h"
 #include "layout/cost.h"
 
 enum { DEFAULT_TIMEOUT_MS = 60000, MOST_SECONDS = 1000000 };
@@ -296,10 +297,19 @@ done:
     return st;
 }
 
+/* Ranks of this process that compute. */
+static int ranks_here(const job_setup *setup)
+{
+    return setup->world == TSR_WORLD_THREAD ? tsr__mesh_size(&setup->mesh)
+           : setup->world == TSR_WORLD_SIM  ? 0
+                                            : 1;
+}
+
 tsr_status tsr__run(const tsr_run_opts *opts, tsr_job job, void *arg, bool *known, tsr_error *err)
 {
     const tsr_run_opts none = {0};
     job_setup setup = {.job = job, .arg = arg};
+    int ranks;
     tsr_status st;
 
     *known = false;
@@ -307,11 +317,13 @@ tsr_status tsr__run(const tsr_run_opts *opts, tsr_job job, void *arg, bool *know
     if (!job)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_run: the job is NULL");
     TSR_TRY(read_setup(opts ? opts : &none, &setup, err));
-    tsr__blas_setup(); /* a rank computes on one thread, its own */
+    ranks = ranks_here(&setup);
+    TSR_TRY(tsr__job_blas_begin(ranks, err));
     if (setup.world == TSR_WORLD_THREAD)
         st = run_threads(&setup, err);
     else
         st = run_here(&setup, known, err);
+    tsr__job_blas_end(ranks);
 done:
     return st;
 }

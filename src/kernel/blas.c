@@ -8,11 +8,40 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 1 << 30 }; /* rows, columns or terms at once */
+enum { MOST = 1 << 30 };           /* rows, columns or terms at once */
+enum { BUFFER_BYTES = 128 << 20 }; /* address space of a work buffer, little of it is ever used */
 
 void tsr__blas_setup(void)
 {
     openblas_set_num_threads(1);
+}
+
+/* Its own, exported by all versions that we know of; absent, nothing is reserved. */
+extern void *blas_memory_alloc(int position) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+int tsr__blas_threads_set(int n)
+{
+    const int before = openblas_get_num_threads();
+
+    if (n != before)
+        openblas_set_num_threads(n);
+    return before;
+}
+
+size_t tsr__blas_buffer_bytes(void)
+{
+    return blas_memory_alloc && blas_memory_free ? BUFFER_BYTES : 0;
+}
+
+void *tsr__blas_buffer_take(void)
+{
+    return blas_memory_alloc(0);
+}
+
+void tsr__blas_buffer_give(void *buffer)
+{
+    blas_memory_free(buffer);
 }
 
 bool tsr__blas_usable(void)

@@ -6,8 +6,15 @@
 
 #include "base/dtype.h"
 
-/* Once per process, before the first kernel: one thread per caller. */
+/* For programs without jobs, before the first kernel: one thread per caller. */
 void tsr__blas_setup(void);
+/* On how many threads a call computes, for the whole process; gives the number before. */
+int tsr__blas_threads_set(int n);
+/* A work buffer as a product takes one, and back: the memory stays with OpenBLAS. The bytes of one,
+   0 if there are none to take. */
+size_t tsr__blas_buffer_bytes(void);
+void *tsr__blas_buffer_take(void);
+void tsr__blas_buffer_give(void *buffer);
 /* Can several threads call it at once? Debian's serial build is then silently wrong. */
 bool tsr__blas_usable(void);
 /* OpenBLAS's version, "0.3.21"; NULL in builds without it. */

@@ -9,6 +9,27 @@ void tsr__blas_setup(void)
 {
 }
 
+int tsr__blas_threads_set(int n)
+{
+    (void)n;
+    return 1;
+}
+
+size_t tsr__blas_buffer_bytes(void)
+{
+    return 0;
+}
+
+void *tsr__blas_buffer_take(void)
+{
+    return NULL;
+}
+
+void tsr__blas_buffer_give(void *buffer)
+{
+    (void)buffer;
+}
+
 bool tsr__blas_usable(void)
 {
     return true;
