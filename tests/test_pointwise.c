@@ -342,10 +342,38 @@ static void hyperbolic(void **state)
     pass_on("2", slopes_at_zero_job, NULL);
 }
 
+/* The result of an op in place that is computed elsewhere would be moved back, which is as
+   forbidden as moving inputs: of x whole and two shards, moving the sum back is the cheapest. */
+static tsr_status strict_inplace_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_full(mesh, "f32[64,64]@[R]", 1),
+               *a = tsr_full(mesh, "f32[64,64]@[S(0)]", 2);
+    float got[64 * 64];
+    (void)arg;
+
+    tsr_strict_set(mesh, true);
+    CHECK(!tsr_tensor_ok(tsr_addcmul_inplace(x, a, a, 3)));
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "addcmul_inplace: strict mode forbids to move f32[64,64]@[S(0)] to [R], which "
+                 "brings a rank 8192 bytes") == 0);
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_op_counters_get(mesh, "addcmul_inplace").along[0] == 0);
+    tsr_strict_set(mesh, false);
+    tsr_fill_inplace(x, 1);
+    CHECK(tsr_tensor_ok(tsr_addcmul_inplace(x, a, a, 3)));
+    CHECK(tsr_op_counters_get(mesh, "addcmul_inplace").along[0] == 8192); /* the result alone */
+    CHECK(tsr_to_host(x, got, sizeof got) == TSR_OK && got[0] == 13 && got[64 * 64 - 1] == 13);
+    tsr_strict_set(mesh, true);
+    x = tsr_redistribute(x, "[S(0)]"); /* where nothing has to move it may run */
+    CHECK(tsr_tensor_ok(tsr_addcmul_inplace(x, a, a, 3)));
+    return TSR_OK;
+}
+
 static void in_place(void **state)
 {
     (void)state;
     pass_on("3", inplace_job, NULL);
+    pass_on("2", strict_inplace_job, NULL);
 }
 
 static void steps(void **state)
