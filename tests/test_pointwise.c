@@ -206,15 +206,16 @@ static tsr_status hyperbolic_job(tsr_mesh *mesh, void *arg)
         double first; /* of its domain */
     } functions[] = {
         {tsr_sinh, sinh, -INFINITY},
+        {tsr_cosh, cosh, -INFINITY},
         {tsr_asinh, asinh, -INFINITY},
         {tsr_acosh, acosh, 1},
     };
-    static const double at[] = {0,        1e-300, -1e-12, 3e-7, -1e-3, 0.5,  1,    1 + 1e-12,
-                                1 + 1e-6, 1.01,   -2,     30,   -700,  1e10, 1e160};
-    enum { POINTS = sizeof at / sizeof *at };
+    static const double at[] = {0,        1e-300, -1e-12, 3e-7, -1e-3, 0.5,   1,    1 + 1e-12,
+                                1 + 1e-6, 1.01,   -2,     30,   -700,  710.3, 1e10, 1e160};
+    enum { POINTS = sizeof at / sizeof *at, FUNCTIONS = sizeof functions / sizeof *functions };
     (void)arg;
 
-    for (int f = 0; f < 3; f++)
+    for (int f = 0; f < FUNCTIONS; f++)
         for (int i = 0; i < POINTS; i++) {
             double y, want = functions[f].want(at[i]);
             tsr_tensor *x = tsr_full(mesh, "f64[1]@[S(0)]", at[i]);

@@ -50,7 +50,9 @@ const tsr_op tsr__ops_decomposed[] = {
     {.name = "cosh",
      .inputs = "x",
      .doc = "hyperbolic cosine",
-     .means = "affine(add(exp(x), exp(neg(x))), mul=0.5)",
+     /* 2 cosh(x / 2)^2 - 1: e^x is infinite before its half is */
+     .means = "affine(square(affine(add(exp(affine(x, mul=0.5)), exp(affine(x, mul=-0.5))), "
+              "mul=0.5)), mul=2, add=-1)",
      .cases = unary_cases},
     {.name = "asinh",
      .inputs = "x",
