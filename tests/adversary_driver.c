@@ -274,8 +274,18 @@ static FILE *open_pipe(const char *dir, const char *name, const char *mode)
     return f;
 }
 
+/* The names of all ops, so that the tester can say which it does not know. */
+static int list_ops(void)
+{
+    for (int i = 0; i < tsr_op_count(); i++)
+        puts(tsr_op_row(i)->name);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--ops") == 0)
+        return list_ops();
     FILE *in = argc > 1 ? open_pipe(argv[1], "in", "rb") : stdin;
     FILE *out = argc > 1 ? open_pipe(argv[1], "out", "wb") : stdout;
     session s;

@@ -108,9 +108,9 @@ class Client:
                       for r in range(self.ranks)]
 
     def close(self):
-        """Ends the driver; returns what it wrote to stderr."""
+        """Ends the driver; returns its status and what it wrote to stderr."""
         if not self.process:
-            return ""
+            return 0, ""
         if self.mpirun:
             for pipe in self.pipes:
                 os.close(pipe.send)
@@ -118,7 +118,7 @@ class Client:
         else:
             self.process.stdin.close()
         try:
-            self.process.wait(1)
+            self.process.wait(10)
         except subprocess.TimeoutExpired:
             if self.mpirun:
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -132,8 +132,9 @@ class Client:
         self.log.seek(0)
         text = self.log.read().decode("utf-8", "replace")
         self.log.close()
+        status = self.process.returncode
         self.process = self.pipes = self.folder = None
-        return text
+        return status, text.strip()
 
     def run(self, session):
         """Answers [call][rank] of a session."""
@@ -150,13 +151,12 @@ class Client:
                 self._read(pipe, ranks, answers, deadline)
             return answers
         except (DriverDied, BrokenPipeError) as error:
-            status = self.process.poll()
-            code = self.process.returncode if status is not None else None
-            text = self.close().strip()
-            if code is not None and code < 0:
-                why = "the driver was killed by signal %d" % -code
-            else:
-                why = str(error)
+            ended = self.process.poll() is not None
+            status, text = self.close()
+            why = str(error)
+            if ended:
+                why = ("the driver was killed by signal %d" % -status if status < 0
+                       else "the driver ended with status %d" % status)
             raise DriverDied("\n".join([why] + text.splitlines()[:40])) from None
 
     def _write(self, pipe, data, deadline):

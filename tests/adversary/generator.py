@@ -14,7 +14,7 @@ import ops_reduction  # noqa: F401
 import ops_training  # noqa: F401
 import ops_windows  # noqa: F401
 from calls import Session
-from registry import COMPOSED, MODELS
+from registry import COMPOSED, MODELS, WEIGHTS
 from tensors import Maker
 
 # Ops of the library that have no model here, and why not.
@@ -94,11 +94,12 @@ def session(seed, number, world, ops=None):
     mesh = _mesh(rng, ranks)
     cost = _cost(rng)
     names = sorted(ops or MODELS)
+    weights = np.array([WEIGHTS[name] for name in names])
     calls = []
-    for _ in range(int(rng.integers(1, 13))):
+    for name in rng.choice(names, int(rng.integers(1, 13)), p=weights / weights.sum()):
         g = Generator(rng, mesh)
         with np.errstate(all="ignore"):
-            call = MODELS[names[int(rng.integers(len(names)))]](g)
+            call = MODELS[str(name)](g)
         _ask_for_placements(g, call)
         calls.append(call)
     return Session(mesh, world, cost, calls)
@@ -110,7 +111,7 @@ def _ask_for_placements(g, call):
         return
     if g.chance(0.15):
         want = call.outputs[0]
-        if want is not None and want != "unchecked":
+        if want is not None:
             call.to = lm.placements_text(g.places(want.dtype, want.value.ndim, partial=False))
 
 

@@ -137,10 +137,10 @@ def assemble(parts, shape, mesh, places):
             where = at + np.ix_(*held) if held else at
         seen = owner[where]
         again = seen >= 0
-        same = _same(grid[where], parts[rank])
-        if np.any(again & ~same):
+        differs = again & ~same(grid[where], parts[rank])
+        if np.any(differs):
             raise Disagreement("rank %d differs from rank %d in elements that both hold"
-                               % (rank, int(np.min(seen[again & ~same]))))
+                               % (rank, int(np.min(seen[differs]))))
         grid[where] = parts[rank]
         owner[where] = rank
     if grid.size and owner.min() < 0:
@@ -148,7 +148,8 @@ def assemble(parts, shape, mesh, places):
     return grid
 
 
-def _same(a, b):
+def same(a, b):
+    """Bit by bit, but for NaN."""
     if a.dtype.kind == "f":
         return (a == b) & (np.signbit(a) == np.signbit(b)) | (np.isnan(a) & np.isnan(b))
     return a == b

@@ -39,7 +39,7 @@ def _copied(x, f, name, inputs, attrs, error):
     return Call(name, inputs, [want], attrs)
 
 
-@model("gather")
+@model("gather", weight=2.0)
 def gather(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 3))
     d, text = g.dim(len(x.shape))
@@ -50,7 +50,7 @@ def gather(g):
                    "gather", [x, index], [attr("dim", text)], bad)
 
 
-@model("index_select")
+@model("index_select", weight=2.0)
 def index_select(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 3))
     d, text = g.dim(len(x.shape))
@@ -59,7 +59,7 @@ def index_select(g):
                    [attr("dim", text)], bad)
 
 
-@model("take")
+@model("take", weight=2.0)
 def take(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 0, 3))
     index, bad = spoil(g, g.indices(g.shape(0, 3), x.value.size), x.value.size)
@@ -84,7 +84,7 @@ def _places(index, d):
     return tuple(where)
 
 
-@model("scatter")
+@model("scatter", weight=2.0)
 def scatter(g):
     x, index, src, d, text, bad = _scattered(g, "scatter", g.pick(nm.ALL))
     inputs, attrs = [x, index, src], [attr("dim", text)]
@@ -108,7 +108,7 @@ def scatter(g):
     return Call("scatter", inputs, [want], attrs)
 
 
-@model("scatter_add")
+@model("scatter_add", weight=2.0)
 def scatter_add(g):
     x, index, src, d, text, bad = _scattered(g, "scatter_add", g.pick(nm.NUMBERS))
     inputs, attrs = [x, index, src], [attr("dim", text)]
@@ -124,7 +124,7 @@ def scatter_add(g):
     return Call("scatter_add", inputs, [linear(f, [x, src], x.dtype, index.shape[d])], attrs)
 
 
-@model("index_add")
+@model("index_add", weight=2.0)
 def index_add(g):
     dtype = g.pick(nm.NUMBERS)
     x = g.tensor(dtype, _filled(g, 1, 3), g.kind(dtype, ("whole", "unit", "full")))
@@ -145,7 +145,7 @@ def index_add(g):
     return Call("index_add", inputs, [linear(f, [x, src], dtype, n)], attrs)
 
 
-@model("scatter_backward")
+@model("scatter_backward", weight=2.0)
 def scatter_backward(g):
     x, index, _, d, text, bad = _scattered(g, "scatter_backward", g.pick(nm.FLOATS))
     last = np.full(x.shape, -1)
@@ -165,7 +165,7 @@ def scatter_backward(g):
     return _copied(x, f, "scatter_backward", [x, index], [attr("dim", text)], bad)
 
 
-@model("one_hot")
+@model("one_hot", weight=2.0)
 def one_hot(g):
     classes, dtype = g.number(1, 9), g.pick(nm.NUMBERS)
     ids, bad = spoil(g, g.indices(g.shape(0, 3), classes), classes)

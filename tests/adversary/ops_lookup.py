@@ -69,7 +69,7 @@ class _Lookup:
         return self.g.smooth(dtype, (self.rows, self.columns))
 
 
-@model("embedding")
+@model("embedding", weight=2.0)
 def embedding(g):
     at, dtype = _Lookup(g), g.pick(nm.FLOATS)
     keep = at.padding is not None and g.chance(0.3)
@@ -97,7 +97,7 @@ def _frequency(at, scaled):
     return np.where(use, 1.0 / np.maximum(counts[at.safe()], 1), 0.0)
 
 
-@model("embedding_backward")
+@model("embedding_backward", weight=2.0)
 def embedding_backward(g):
     at, dtype, scaled = _Lookup(g), g.pick(nm.FLOATS), g.chance(0.2)
     grad = g.smooth(dtype, at.ids.shape + (at.columns,))
@@ -134,7 +134,7 @@ def _bag_inputs(at, first, weights=None):
     return x
 
 
-@model("bag_sum", "bag_mean")
+@model("bag_sum", "bag_mean", weight=2.0)
 def bag(g, name):
     at, dtype = _Lookup(g, bags=True), g.pick(nm.FLOATS)
     table = at.table(dtype)
@@ -159,7 +159,7 @@ def bag(g, name):
     return Call(name, inputs, [want], attrs)
 
 
-@model("bag_max")
+@model("bag_max", weight=2.0)
 def bag_max(g):
     at, dtype = _Lookup(g, bags=True), g.pick(nm.FLOATS)
     table = g.exact(dtype, (at.rows, at.columns), ("whole", "unit", "wide"))
@@ -179,7 +179,7 @@ def bag_max(g):
     return Call("bag_max", inputs, [exactly(dtype, value), exactly("i64", row)], attrs)
 
 
-@model("bag_sum_backward", "bag_mean_backward")
+@model("bag_sum_backward", "bag_mean_backward", weight=2.0)
 def bag_backward(g, name):
     at, dtype, scaled = _Lookup(g, bags=True), g.pick(nm.FLOATS), g.chance(0.2)
     grad = g.smooth(dtype, (at.n_bags, at.columns))
@@ -204,7 +204,7 @@ def bag_backward(g, name):
                                                scaled or name[4] == "m")], attrs)
 
 
-@model("bag_weights_backward")
+@model("bag_weights_backward", weight=2.0)
 def bag_weights_backward(g):
     at, dtype = _Lookup(g, bags=True), g.pick(nm.FLOATS)
     grad, table = g.smooth(dtype, (at.n_bags, at.columns)), at.table(dtype)
@@ -221,7 +221,7 @@ def bag_weights_backward(g):
                 at.attrs())
 
 
-@model("bag_max_backward")
+@model("bag_max_backward", weight=2.0)
 def bag_max_backward(g):
     rows, bags, columns = g.number(1, 9), g.size(), max(1, g.size(5))
     dtype = g.pick(nm.FLOATS)
@@ -241,7 +241,7 @@ def bag_max_backward(g):
     return Call("bag_max_backward", [grad, index], [linear(f, [grad], dtype, bags)], attrs)
 
 
-@model("embedding_renorm")
+@model("embedding_renorm", weight=2.0)
 def embedding_renorm(g):
     at, dtype = _Lookup(g), g.pick(nm.FLOATS)
     at.ids = g.indices(at.ids.shape, at.rows)

@@ -16,7 +16,7 @@ def _moved(g, x, f, name, attrs):
     return Call(name, [x], [want], attrs)
 
 
-@model("redistribute")
+@model("redistribute", weight=6.0)
 def redistribute(g):
     dtype = g.pick(nm.ALL)
     x = g.tensor(dtype, g.shape())
@@ -45,10 +45,10 @@ def _mixes(x, places):
     return bool((stays and gone and len(kinds) > 1) or (new and x.dims))
 
 
-@model("cat", "stack")
+@model("cat", "stack", weight=3.0)
 def join(g, name):
     dtype, shape = g.pick(nm.ALL), list(g.shape(1 if name == "cat" else 0, 3))
-    n = g.pick((1, 2, 2, 3, 3, 4, 6, 9, 10, 12))
+    n = g.pick((1, 2, 2, 3, 4, 6, 9, 11, 12))
     d, text = g.dim(len(shape) + (name == "stack"))
     same = g.places(dtype, len(shape)) if g.chance(0.5) else None
     x = []
@@ -333,7 +333,7 @@ def _regroup(g, shape):
     return sizes or [1]
 
 
-@model("reshape")
+@model("reshape", weight=2.0)
 def reshape(g):
     x = g.tensor(g.pick(nm.ALL), g.shape())
     sizes = _regroup(g, x.shape)

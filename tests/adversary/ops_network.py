@@ -354,7 +354,7 @@ class _Classes:
         return loss.sum() if self.reduction == "sum" else np.divide(loss.sum(), self.divisor(w))
 
 
-@model("cross_entropy", "nll_loss")
+@model("cross_entropy", "nll_loss", weight=2.0)
 def class_loss(g, name):
     c = _Classes(g, name == "nll_loss")
     smoothing = g.pick((0.0, 0.0, 0.25)) if name == "cross_entropy" else 0.0

@@ -143,7 +143,7 @@ def _logsumexp(v, dims, keepdim):
     return y if keepdim else y.reshape([n for d, n in enumerate(v.shape) if d not in dims])
 
 
-@model("argmax", "argmin")
+@model("argmax", "argmin", weight=2.0)
 def arg(g, name):
     dtype, shape = g.pick(nm.NUMBERS), g.shape()
     while 0 in shape:

@@ -294,7 +294,7 @@ def max_pool(g):
     return Call("max_pool", [x], [exactly(p.dtype, value), exactly("i64", index)], p.attrs)
 
 
-@model("max_pool_backward")
+@model("max_pool_backward", weight=2.0)
 def max_pool_backward(g):
     p = _Pool(g)
     grad = g.smooth(p.dtype, p.y_shape())

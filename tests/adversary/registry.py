@@ -2,6 +2,7 @@
 """Models by name of op. A model makes up a call: model(g) with g a generator.Generator."""
 
 MODELS = {}
+WEIGHTS = {}
 
 # Ops composed of others: they have no form in place, and where the output goes cannot be asked.
 COMPOSED = set("""
@@ -11,13 +12,14 @@ COMPOSED = set("""
     """.split())
 
 
-def model(*names):
+def model(*names, weight=1.0):
     """Registers a function as the model of these ops; it is called with the name if there are
-    several."""
+    several. Ops that are all alike weigh less, those with more that can go wrong weigh more."""
     def register(function):
         for name in names:
             if name in MODELS:
                 raise ValueError("two models of " + name)
+            WEIGHTS[name] = weight
             MODELS[name] = (lambda g, n=name: function(g, n)) if len(names) > 1 else function
         return function
     return register
