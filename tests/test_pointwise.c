@@ -144,8 +144,10 @@ static tsr_status integers_job(tsr_mesh *mesh, void *arg)
 {
     static const int32_t host_a[N] = {7, -7, 7, -1, INT32_MIN, 5};
     static const int32_t host_b[N] = {2, 2, -2, -3, -1, 0};
+    static const uint8_t host_c[N] = {0, 1, 127, 128, 200, 255};
     tsr_tensor *a = tsr_from_host(mesh, "i32[6]@[S(0)]", host_a);
     tsr_tensor *b = tsr_from_host(mesh, "i32[6]@[R]", host_b);
+    tsr_tensor *c = tsr_from_host(mesh, "u8[6]@[S(0)]", host_c);
     (void)arg;
 
     IS(tsr_floor_divide(a, b), 3, -4, -4, 0, INT32_MIN, 0);
@@ -154,6 +156,8 @@ static tsr_status integers_job(tsr_mesh *mesh, void *arg)
     IS(tsr_fmod(a, b), 1, -1, 1, -1, 0, 5);
     IS(tsr_pow(a, b), 49, 49, 0, -1, 0, 1);
     IS(tsr_pow(b, tsr_abs(b)), 4, 4, 4, -27, -1, 1);
+    IS(tsr_prelu(a, tsr_fill(b, 3)), 7, -21, 7, -3, INT32_MIN, 5);
+    IS(tsr_prelu(c, tsr_fill(c, 3)), 0, 1, 127, 128, 200, 255);
     return TSR_OK;
 }
 

@@ -134,7 +134,7 @@ const tsr_op tsr__ops_decomposed[] = {
     {.name = "prelu",
      .inputs = "x,weight",
      .doc = "x where it is positive, else weight times x; weight broadcasts",
-     .means = "sub(relu(x), mul(weight, relu(neg(x))))",
+     .means = "add(relu(x), mul(weight, clamp(x, max=0)))", /* -x is no u8 */
      .cases = binary_cases},
     {.name = "threshold",
      .inputs = "x",
