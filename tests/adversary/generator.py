@@ -47,9 +47,13 @@ class Generator(Maker):
             shapes.append(shape[self.number(0, len(shape)):] if self.chance(0.15) else shape)
         return np.broadcast_shapes(*shapes), shapes
 
-    def dim(self, ndim):
-        """A dim and how it is written: from the front or from the end."""
+    def dim(self, ndim, x=None):
+        """A dim and how it is written: from the front or from the end. Rather one that is sharded
+        if there is an x."""
         d = self.number(0, ndim - 1)
+        sharded = [p[1] for p in x.places if p[0] in ("S", "SS")] if x is not None else []
+        if sharded and self.chance(0.5):
+            d = self.pick(sharded)
         return d, d - ndim if self.chance(0.3) else d
 
     def dims(self, ndim):

@@ -99,7 +99,8 @@ def reduce_terms(terms, op):
         if op == "sum":
             return terms.sum(axis=0, dtype=terms.dtype)
         if op == "avg":
-            return terms.sum(axis=0) / terms.shape[0]
+            mean = terms.sum(axis=0) / len(terms)
+            return np.where(np.isfinite(mean), mean, (terms / len(terms)).sum(axis=0))
         if op == "prod":
             return terms.prod(axis=0, dtype=terms.dtype)
         return terms.max(axis=0) if op == "max" else terms.min(axis=0)

@@ -42,7 +42,7 @@ def _copied(x, f, name, inputs, attrs, error):
 @model("gather", weight=2.0)
 def gather(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 3))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     shape = _smaller(g, x.shape, d, g.size())
     index, bad = spoil(g, g.indices(shape, x.shape[d]), x.shape[d])
     cut = tuple(slice(None) if k == d else slice(n) for k, n in enumerate(shape))
@@ -53,7 +53,7 @@ def gather(g):
 @model("index_select", weight=2.0)
 def index_select(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 3))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     index, bad = spoil(g, g.indices((g.size(12),), x.shape[d]), x.shape[d])
     return _copied(x, lambda v: np.take(v, index.value, axis=d), "index_select", [x, index],
                    [attr("dim", text)], bad)
@@ -69,7 +69,7 @@ def take(g):
 def _scattered(g, name, dtype):
     """Inputs of a scatter: x, index, src, and where the elements of src go."""
     x = g.tensor(dtype, _filled(g, 1, 3), g.kind(dtype, ("whole", "unit", "full")))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     shape = _smaller(g, x.shape, d, g.size())
     index, bad = spoil(g, g.indices(shape, x.shape[d]), x.shape[d])
     larger = tuple(n + g.pick((0, 0, 0, 1)) for n in shape)
@@ -128,7 +128,7 @@ def scatter_add(g):
 def index_add(g):
     dtype = g.pick(nm.NUMBERS)
     x = g.tensor(dtype, _filled(g, 1, 3), g.kind(dtype, ("whole", "unit", "full")))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     n = g.size(12)
     index, bad = spoil(g, g.indices((n,), x.shape[d]), x.shape[d])
     src = g.tensor(dtype, x.shape[:d] + (n,) + x.shape[d + 1:],

@@ -49,8 +49,11 @@ def _mixes(x, places):
 def join(g, name):
     dtype, shape = g.pick(nm.ALL), list(g.shape(1 if name == "cat" else 0, 3))
     n = g.pick((1, 2, 2, 3, 4, 6, 9, 11, 12))
-    d, text = g.dim(len(shape) + (name == "stack"))
     same = g.places(dtype, len(shape)) if g.chance(0.5) else None
+    d, text = g.dim(len(shape) + (name == "stack"))
+    sharded = [p[1] for p in same or () if p[0] in ("S", "SS")]
+    if sharded and g.chance(0.6):
+        d = text = g.pick(sharded)
     x = []
     for _ in range(n):
         if name == "cat":
@@ -122,7 +125,7 @@ def tile(g):
 @model("slice")
 def slice_op(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(1, 4))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     n = x.shape[d]
     start, step = g.number(-n - 2, n + 2), g.pick((1, 1, 2, 3, 7))
     stop = g.number(-n - 2, n + 2) if g.chance(0.8) else None
@@ -134,7 +137,7 @@ def slice_op(g):
 @model("narrow")
 def narrow(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(1, 4))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     start = g.number(0, x.shape[d])
     length = g.number(0, x.shape[d] - start)
     at = (slice(None),) * d + (slice(start, start + length),)
@@ -151,7 +154,7 @@ def _filled(g, low, high, most=9):
 @model("select")
 def select(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 4))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     index = g.number(-x.shape[d], x.shape[d] - 1)
     return _moved(g, x, lambda v: np.take(v, index, axis=d), "select",
                   [attr("dim", text), attr("index", index)])
@@ -160,7 +163,7 @@ def select(g):
 @model("unfold")
 def unfold(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 3))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     size, step = g.number(1, x.shape[d]), g.number(1, 4)
 
     def f(v):
@@ -182,7 +185,7 @@ def diagonal(g):
 
 @model("tril", "triu")
 def triangle(g, name):
-    x = g.tensor(g.pick(nm.NUMBERS), g.shape(2, 4))
+    x = g.tensor(g.pick(nm.ALL), g.shape(2, 4))
     k = g.number(-6, 6)
     return _moved(g, x, lambda v: getattr(np, name)(v, k), name, [attr("diagonal", k)])
 
@@ -191,14 +194,14 @@ def triangle(g, name):
 
 @model("pad")
 def pad(g):
-    dtype = g.pick(nm.NUMBERS)
+    dtype = g.pick(nm.ALL)
     x = g.tensor(dtype, g.shape(1, 4))
     before = [g.pick((0, 0, 1, 2, 3, -1)) for _ in x.shape]
     after = [g.pick((0, 0, 1, 2, 5, -1)) for _ in x.shape]
     for d, n in enumerate(x.shape):  # what is cut off must be there
         if max(0, -before[d]) + max(0, -after[d]) > n:
             before[d] = after[d] = 0
-    value = g.number(-3, 3) if dtype != "u8" else g.number(0, 3)
+    value = g.number(0 if dtype in ("u8", "bool") else -3, 1 if dtype == "bool" else 3)
     cut = tuple(slice(max(0, -b), n - max(0, -a)) for b, a, n in zip(before, after, x.shape))
     width = [(max(0, b), max(0, a)) for b, a in zip(before, after)]
 
@@ -245,16 +248,17 @@ def slice_backward(g):
 
 @model("unfold_backward")
 def unfold_backward(g):
-    dtype, shape = g.pick(nm.FLOATS), list(_filled(g, 1, 3))
+    dtype, shape = g.pick(nm.NUMBERS), list(_filled(g, 1, 3))
     d, text = g.dim(len(shape))
     length = shape[d]
     size, step = g.number(1, length), g.number(1, 4)
     starts = range(0, length - size + 1, step)
     text = d  # from the front: the gradient has one dim more
-    grad = g.smooth(dtype, tuple(shape[:d] + [len(starts)] + shape[d + 1:] + [size]))
+    grad = g.tensor(dtype, tuple(shape[:d] + [len(starts)] + shape[d + 1:] + [size]),
+                    g.kind(dtype, ("whole", "unit", "full")))
 
     def f(v):
-        y = np.zeros(shape)
+        y = np.zeros(shape, v.dtype)
         for k, s in enumerate(starts):
             at = (slice(None),) * d
             y[at + (slice(s, s + size),)] += np.moveaxis(v[at + (k,)], -1, d)
@@ -277,7 +281,7 @@ def _pieces(x, at, d):
 @model("split", "chunk")
 def split(g, name):
     x = g.tensor(g.pick(nm.ALL), g.shape(1, 4))
-    d, text = g.dim(len(x.shape))
+    d, text = g.dim(len(x.shape), x)
     n, parts = x.shape[d], g.number(1, 4)
     if name == "chunk":
         size = -(-n // parts)

@@ -229,10 +229,15 @@ def _divisor(g, dtype, shape, kinds):
 @model("add", "sub", "mul", "div", "pow", weight=2.0)
 def binary(g, name):
     _, (sa, sb) = g.broadcast(2)
-    dtype = g.pick(nm.FLOATS if name == "div" else nm.NUMBERS)
+    dtype = g.pick(nm.FLOATS if name == "div" else nm.ALL if name in ("add", "mul")
+                   else nm.NUMBERS)
     if not nm.is_float(dtype):
         a, b = g.tensor(dtype, sa), g.tensor(dtype, sb)
-        want = exactly(dtype, _integer_binary(name, dtype)(a.value, b.value))
+        if dtype == "bool":  # as among truth values: or, and
+            f = np.logical_or if name == "add" else np.logical_and
+        else:
+            f = _integer_binary(name, dtype)
+        want = exactly(dtype, f(a.value, b.value))
         return _maybe_inplace(g, Call(name, [a, b], [want]))
     kinds = ("whole", "unit", "wide", "special")
     kind = g.kind(dtype, kinds)
@@ -318,6 +323,8 @@ def _scalar(g, dtype):
     """A number that the dtype has, and its text."""
     if nm.is_float(dtype):
         return _quarter(g)
+    if dtype == "bool":
+        return g.number(0, 1)
     low, high = nm.int_range(dtype)
     return g.pick((0, 1, 2, 3, 100, 255, g.number(max(low, -300), min(high, 300))))
 
@@ -358,7 +365,7 @@ def clamp(g):
 
 @model("fill")
 def fill(g):
-    dtype = g.pick(nm.NUMBERS)
+    dtype = g.pick(nm.ALL)
     x, value = g.tensor(dtype, g.shape()), _scalar(g, dtype)
     want = exactly(dtype, np.full(x.shape, value))
     return _maybe_inplace(g, Call("fill", [x], [want], [attr("value", value)]))
@@ -366,7 +373,7 @@ def fill(g):
 
 @model("masked_fill")
 def masked_fill(g):
-    dtype = g.pick(nm.NUMBERS)
+    dtype = g.pick(nm.ALL)
     whole, (sx, sm) = g.broadcast(2)
     x, mask, value = g.tensor(dtype, sx), g.tensor("bool", sm), _scalar(g, dtype)
     f = lambda v: np.where(mask.value, v.dtype.type(value), v)  # noqa: E731
@@ -463,9 +470,13 @@ def hard(g, name):
 
 @model("prelu")
 def prelu(g):
-    dtype = g.pick(nm.FLOATS)
+    dtype = g.pick(nm.NUMBERS)
     shape = g.shape(1, 4)
     weight = shape[g.number(0, len(shape)):]
+    if not nm.is_float(dtype):
+        x, w = g.tensor(dtype, shape), g.tensor(dtype, weight)
+        f = _objects(lambda v, u: v if v > 0 else u * v, dtype)
+        return Call("prelu", [x, w], [exactly(dtype, f(x.value, w.value))])
     x, w = g.smooth(dtype, shape), g.smooth(dtype, weight)
     want = smooth(g.rng, lambda v, u: np.where(v > 0, v, u * v), [x, w], dtype)
     return Call("prelu", [x, w], [want])
@@ -486,11 +497,13 @@ def compare(g, name):
 
 @model("logical_not", "isnan", "isinf", "isposinf", "isneginf", weight=0.5)
 def question(g, name):
-    dtype = g.pick(nm.ALL if name == "logical_not" else nm.FLOATS)
+    dtype = g.pick(nm.ALL if name == "logical_not" else nm.NUMBERS)
     x = g.exact(dtype, g.shape())
     f = {"isnan": np.isnan, "isinf": np.isinf, "isposinf": np.isposinf,
          "isneginf": np.isneginf, "logical_not": np.logical_not}[name]
-    return Call(name, [x], [exactly("bool", f(x.value))])
+    finite = name != "logical_not" and not nm.is_float(dtype)
+    value = np.zeros(x.shape, bool) if finite else f(x.value)
+    return Call(name, [x], [exactly("bool", value)])
 
 
 @model("cast", weight=3.0)

@@ -28,7 +28,7 @@ def _attrs(text, keepdim):
 
 @model("sum", "mean")
 def total(g, name):
-    dtype = g.pick(nm.NUMBERS if name == "sum" else nm.FLOATS)
+    dtype = g.pick(nm.ALL if name == "sum" else nm.FLOATS)
     shape = g.shape()
     dims, text = g.dims(len(shape))
     keepdim, n = g.chance(0.4), _count(shape, dims)
@@ -45,7 +45,7 @@ def total(g, name):
 
 @model("max", "min")
 def extreme(g, name):
-    dtype = g.pick(nm.NUMBERS)
+    dtype = g.pick(nm.ALL)
     shape, dims, text = _full_dims(g, g.shape(), True)
     keepdim = g.chance(0.4)
     x = g.exact(dtype, shape)
@@ -56,7 +56,7 @@ def extreme(g, name):
 
 @model("prod")
 def prod(g):
-    dtype, shape = g.pick(nm.NUMBERS), g.shape()
+    dtype, shape = g.pick(nm.ALL), g.shape()
     dims, text = g.dims(len(shape))
     keepdim, n = g.chance(0.4), _count(shape, dims)
     x = g.tensor(dtype, shape, g.kind(dtype, ("unit", "whole", "full")))
@@ -145,12 +145,12 @@ def _logsumexp(v, dims, keepdim):
 
 @model("argmax", "argmin", weight=2.0)
 def arg(g, name):
-    dtype, shape = g.pick(nm.NUMBERS), g.shape()
+    dtype, shape = g.pick(nm.ALL), g.shape()
     while 0 in shape:
         shape = g.shape()
     keepdim = g.chance(0.4)
-    d, text = g.dim(len(shape)) if shape and g.chance(0.75) else (None, None)
     x = g.exact(dtype, shape, ("whole", "whole", "unit", "special", "full"))
+    d, text = g.dim(len(shape), x) if shape and g.chance(0.75) else (None, None)
     f = np.argmax if name == "argmax" else np.argmin
     y = f(x.value, axis=d)
     if keepdim:
@@ -162,9 +162,9 @@ def arg(g, name):
 @model("cumsum", "cumprod")
 def scan(g, name):
     dtype, shape = g.pick(nm.NUMBERS), g.shape(1, 4)
-    d, text = g.dim(len(shape))
-    reverse = g.chance(0.4)
     x = g.tensor(dtype, shape, g.kind(dtype, ("whole", "unit", "full")))
+    d, text = g.dim(len(shape), x)
+    reverse = g.chance(0.4)
 
     def f(v):
         v = np.flip(v, d) if reverse else v
@@ -201,8 +201,8 @@ def log_softmax_of(v, d):
 @model("softmax", "log_softmax")
 def softmax(g, name):
     dtype, shape = g.pick(nm.FLOATS), g.shape(1, 4)
-    d, text = g.dim(len(shape))
     x = g.smooth(dtype, shape)
+    d, text = g.dim(len(shape), x)
     f = softmax_of if name == "softmax" else log_softmax_of
     want = smooth(g.rng, lambda v: f(v, d), [x], dtype, terms=4)
     if name == "log_softmax":
@@ -244,10 +244,10 @@ def _order(v, d, descending):
 
 @model("sort")
 def sort(g):
-    dtype, shape = g.pick(nm.NUMBERS), g.shape(1, 4)
-    d, text = g.dim(len(shape))
-    descending = g.chance(0.5)
+    dtype, shape = g.pick(nm.ALL), g.shape(1, 4)
     x = g.exact(dtype, shape)
+    d, text = g.dim(len(shape), x)
+    descending = g.chance(0.5)
     order = _order(x.value, d, descending)
     value = np.take_along_axis(x.value, order, d)
     return Call("sort", [x], [exactly(dtype, value), exactly("i64", order)],
@@ -256,10 +256,10 @@ def sort(g):
 
 @model("topk")
 def topk(g):
-    dtype, shape = g.pick(nm.NUMBERS), g.shape(1, 4)
-    d, text = g.dim(len(shape))
-    largest, k = g.chance(0.5), g.number(0, shape[d])
+    dtype, shape = g.pick(nm.ALL), g.shape(1, 4)
     x = g.exact(dtype, shape)
+    d, text = g.dim(len(shape), x)
+    largest, k = g.chance(0.5), g.number(0, shape[d])
     order = np.take(_order(x.value, d, largest), np.arange(k), axis=d)
     value = np.take_along_axis(x.value, order, d)
     return Call("topk", [x], [exactly(dtype, value), exactly("i64", order)],

@@ -84,22 +84,24 @@ class Maker:
 
     # ---- placements
 
-    def _placement(self, dtype, ndim, partial):
+    def _placement(self, dtype, ndim, partial, dim):
         kind = self.rng.random()
         if kind < 0.25 and partial and dtype != "bool":
             reductions = [r for r in lm.REDUCTIONS if r != "avg" or nm.is_float(dtype)]
             return ("P", self.pick(reductions))
         if kind < 0.45 or not ndim:
             return ("R",)
-        dim = self.number(0, ndim - 1)
-        if kind < 0.82:
+        dim = self.number(0, ndim - 1) if dim is None else dim
+        if kind < 0.80:
             return ("S", dim)
         return ("SS", dim, self.pick((2, 2, 2, 3, 4, 5, 16)))
 
     def places(self, dtype, ndim, partial=True):
         if self.chance(0.1):
             return (("R",),) * len(self.mesh)
-        return tuple(self._placement(dtype, ndim, partial) for _ in self.mesh)
+        # often several mesh dims shard one tensor dim, where layouts are most intricate
+        dim = self.number(0, ndim - 1) if ndim and self.chance(0.4) else None
+        return tuple(self._placement(dtype, ndim, partial, dim) for _ in self.mesh)
 
     # ---- numbers
 
