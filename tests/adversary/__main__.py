@@ -45,6 +45,7 @@ def main():
     missing = generator.unknown_ops(names)
     for line in missing:
         print("finding: " + line)
+    print("adversary: seed %d" % options.seed, flush=True)
     begin = time.monotonic()
     try:
         if options.session is not None:

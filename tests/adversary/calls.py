@@ -26,12 +26,15 @@ class Property:
 
 class Call:
     """One call of an op. outputs: an Expected or None (not there) for each. error: a part of the sentence that is expected, instead of outputs. to:
-    placements asked for. overwritten: numbers of the inputs that the op writes to."""
+    placements asked for. overwritten: numbers of the inputs that the op writes to. may_refuse: an
+    attribute is so extreme that a sentence will do instead of the result."""
 
-    def __init__(self, op, inputs, outputs, attrs=(), error=None, to=None, overwritten=()):
+    def __init__(self, op, inputs, outputs, attrs=(), error=None, to=None, overwritten=(),
+                 may_refuse=False):
         self.op, self.inputs, self.outputs = op, list(inputs), list(outputs)
         self.attrs = [text for text in attrs if text]
         self.error, self.to, self.overwritten = error, to, set(overwritten)
+        self.may_refuse = may_refuse
 
     def text(self):
         words = [self.op] + [x.spec if x else "-" for x in self.inputs] + self.attrs
@@ -196,6 +199,8 @@ def judge(call, answers, mesh):
             raise Wrong("an error was expected (%s), but there was none" % call.error)
         if not any(call.error in a.message for a in answers):
             raise Wrong("expected an error with %r, got %r" % (call.error, answers[0].message))
+        return []
+    if call.may_refuse and 0 not in statuses and len({a.message for a in answers}) == 1:
         return []
     if statuses != {0}:
         bad = next(a for a in answers if a.status)

@@ -47,6 +47,13 @@ class Generator(Maker):
             shapes.append(shape[self.number(0, len(shape)):] if self.chance(0.15) else shape)
         return np.broadcast_shapes(*shapes), shapes
 
+    def extreme(self, usual, negative=True):
+        """A number, now and then one at the end of its type: (number, is it such a one?)."""
+        if not self.chance(0.06):
+            return usual, False
+        big = (2**63 - 1, 2**63 - 2, 2**62, 2**32 + 1, 2**31)
+        return (self.pick(big) * (-1 if negative and self.chance(0.5) else 1)), True
+
     def dim(self, ndim, x=None):
         """A dim and how it is written: from the front or from the end. Rather one that is sharded
         if there is an x."""

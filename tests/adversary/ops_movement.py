@@ -8,12 +8,12 @@ from calls import Call, Expected, exactly, linear
 from registry import attr, model
 
 
-def _moved(g, x, f, name, attrs):
+def _moved(g, x, f, name, attrs, may_refuse=False):
     """A call of an op whose output holds elements of x, and nothing computed."""
     value = f(x.value)
     noise = f(np.broadcast_to(x.noise, x.shape)) if np.any(x.noise) else 0.0
     want = Expected(x.dtype, value, noise) if np.any(noise) else exactly(x.dtype, value)
-    return Call(name, [x], [want], attrs)
+    return Call(name, [x], [want], attrs, may_refuse=may_refuse)
 
 
 @model("redistribute", weight=6.0)
@@ -92,12 +92,14 @@ def flip(g):
 def roll(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(1, 4))
     if g.chance(0.25):
-        shift = g.number(-20, 20)
-        return _moved(g, x, lambda v: np.roll(v, shift), "roll", [attr("shifts", [shift])])
+        shift, odd = g.extreme(g.number(-20, 20))
+        return _moved(g, x, lambda v: np.roll(v, shift % max(v.size, 1)), "roll",
+                      [attr("shifts", [shift])], odd)
     dims, text = g.dims(len(x.shape))
-    shifts = [g.number(-12, 12) for _ in dims]
-    return _moved(g, x, lambda v: np.roll(v, shifts, dims), "roll",
-                  [attr("shifts", shifts), attr("dims", text or dims)])
+    shifts, odd = zip(*(g.extreme(g.number(-12, 12)) for _ in dims))
+    small = [s % max(x.shape[d], 1) for s, d in zip(shifts, dims)]
+    return _moved(g, x, lambda v: np.roll(v, small, dims), "roll",
+                  [attr("shifts", shifts), attr("dims", text or dims)], any(odd))
 
 
 @model("expand")
@@ -127,11 +129,13 @@ def slice_op(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(1, 4))
     d, text = g.dim(len(x.shape), x)
     n = x.shape[d]
-    start, step = g.number(-n - 2, n + 2), g.pick((1, 1, 2, 3, 7))
-    stop = g.number(-n - 2, n + 2) if g.chance(0.8) else None
+    start, odd = g.extreme(g.number(-n - 2, n + 2))
+    stop, odd2 = g.extreme(g.number(-n - 2, n + 2)) if g.chance(0.8) else (None, False)
+    step, odd3 = g.extreme(g.pick((1, 1, 2, 3, 7)), negative=False)
     at = (slice(None),) * d + (slice(start, stop, step),)
     return _moved(g, x, lambda v: v[at], "slice", [
-        attr("dim", text), attr("start", start), attr("stop", stop), attr("step", step)])
+        attr("dim", text), attr("start", start), attr("stop", stop), attr("step", step)],
+        odd or odd2 or odd3)
 
 
 @model("narrow")
@@ -164,30 +168,34 @@ def select(g):
 def unfold(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 3))
     d, text = g.dim(len(x.shape), x)
-    size, step = g.number(1, x.shape[d]), g.number(1, 4)
+    size = g.number(1, x.shape[d])
+    step, odd = g.extreme(g.number(1, 4), negative=False)
 
     def f(v):
         starts = range(0, v.shape[d] - size + 1, step)
         return np.stack([np.moveaxis(np.take(v, range(s, s + size), axis=d), d, -1)
                          for s in starts], axis=d)
 
-    return _moved(g, x, f, "unfold", [attr("dim", text), attr("size", size), attr("step", step)])
+    return _moved(g, x, f, "unfold", [attr("dim", text), attr("size", size), attr("step", step)],
+                  odd)
 
 
 @model("diagonal")
 def diagonal(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(2, 4))
     a, b = (int(d) for d in g.rng.permutation(len(x.shape))[:2])
-    offset = g.number(-x.shape[a], x.shape[b])
-    return _moved(g, x, lambda v: np.diagonal(v, offset, a, b), "diagonal", [
-        attr("offset", offset), attr("dim1", a), attr("dim2", b)])
+    offset, odd = g.extreme(g.number(-x.shape[a], x.shape[b]))
+    small = min(max(offset, -10**6), 10**6)
+    return _moved(g, x, lambda v: np.diagonal(v, small, a, b), "diagonal", [
+        attr("offset", offset), attr("dim1", a), attr("dim2", b)], odd)
 
 
 @model("tril", "triu")
 def triangle(g, name):
     x = g.tensor(g.pick(nm.ALL), g.shape(2, 4))
-    k = g.number(-6, 6)
-    return _moved(g, x, lambda v: getattr(np, name)(v, k), name, [attr("diagonal", k)])
+    k, odd = g.extreme(g.number(-6, 6))
+    small = min(max(k, -10**6), 10**6)
+    return _moved(g, x, lambda v: getattr(np, name)(v, small), name, [attr("diagonal", k)], odd)
 
 
 # ---- padding
