@@ -25,9 +25,10 @@ class Property:
 
 
 class Call:
-    """One call of an op. outputs: an Expected or None (not there) for each. error: a part of the sentence that is expected, instead of outputs. to:
-    placements asked for. overwritten: numbers of the inputs that the op writes to. may_refuse: an
-    attribute is so extreme that a sentence will do instead of the result."""
+    """One call of an op. outputs: an Expected or None (not there) for each. error: a part of the
+    sentence that is expected, instead of outputs. to: placements asked for. overwritten: numbers
+    of the inputs that the op writes to. may_refuse: an attribute is so extreme that a sentence
+    will do instead of the result."""
 
     def __init__(self, op, inputs, outputs, attrs=(), error=None, to=None, overwritten=(),
                  may_refuse=False):
@@ -89,7 +90,8 @@ def linear(f, inputs, dtype, terms):
 
 def smooth(rng, f, inputs, dtypes, factor=8.0, ulps=4.0, terms=1):
     """f gives an array, or several. Each may differ by some ulps, and by what a change of each
-    input by one ulp (or by the rounding of its terms) makes of it, times factor and the root of terms."""
+    input by one ulp (or by the rounding of its terms) makes of it, times factor and the root of
+    terms."""
     single = isinstance(dtypes, str)
     dtypes = [dtypes] if single else dtypes
     values = _values(inputs)

@@ -61,7 +61,7 @@ def _bf16_bits(x):
     """Nearest, ties to even, from float64 directly: rounding to f32 first would round twice."""
     x = np.asarray(x, np.float64).ravel()
     with np.errstate(all="ignore"):
-        mantissa, exponent = np.frexp(x)
+        exponent = np.frexp(x)[1]
         unit = np.ldexp(1.0, np.maximum(exponent, -125) - 8)
         y = np.where(np.isfinite(x), np.rint(x / unit) * unit, x).astype(np.float32)
     bits = y.view(np.uint32) >> np.uint32(16)

@@ -8,7 +8,7 @@ from calls import Call, Expected, exactly, linear
 from registry import attr, model
 
 
-def _moved(g, x, f, name, attrs, may_refuse=False):
+def _moved(x, f, name, attrs, may_refuse=False):
     """A call of an op whose output holds elements of x, and nothing computed."""
     value = f(x.value)
     noise = f(np.broadcast_to(x.noise, x.shape)) if np.any(x.noise) else 0.0
@@ -30,7 +30,7 @@ def redistribute(g):
         places.append(want)
     if _mixes(x, places):
         places = [p if p[0] != "P" else ("R",) for p in places]
-    call = _moved(g, x, lambda v: v, "redistribute", [])
+    call = _moved(x, lambda v: v, "redistribute", [])
     call.to = lm.placements_text(places)
     return call
 
@@ -70,7 +70,7 @@ def join(g, name):
 def transpose(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(1, 4))
     (a, ta), (b, tb) = g.dim(len(x.shape)), g.dim(len(x.shape))
-    return _moved(g, x, lambda v: np.swapaxes(v, a, b), "transpose",
+    return _moved(x, lambda v: np.swapaxes(v, a, b), "transpose",
                   [attr("dim0", ta), attr("dim1", tb)])
 
 
@@ -78,14 +78,14 @@ def transpose(g):
 def permute(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(1, 5, 5))
     order = [int(d) for d in g.rng.permutation(len(x.shape))]
-    return _moved(g, x, lambda v: np.transpose(v, order), "permute", [attr("dims", order)])
+    return _moved(x, lambda v: np.transpose(v, order), "permute", [attr("dims", order)])
 
 
 @model("flip")
 def flip(g):
     x = g.tensor(g.pick(nm.ALL), g.shape())
     dims, text = g.dims(len(x.shape))
-    return _moved(g, x, lambda v: np.flip(v, dims), "flip", [attr("dims", text)])
+    return _moved(x, lambda v: np.flip(v, dims), "flip", [attr("dims", text)])
 
 
 @model("roll")
@@ -93,12 +93,12 @@ def roll(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(1, 4))
     if g.chance(0.25):
         shift, odd = g.extreme(g.number(-20, 20))
-        return _moved(g, x, lambda v: np.roll(v, shift % max(v.size, 1)), "roll",
+        return _moved(x, lambda v: np.roll(v, shift % max(v.size, 1)), "roll",
                       [attr("shifts", [shift])], odd)
     dims, text = g.dims(len(x.shape))
     shifts, odd = zip(*(g.extreme(g.number(-12, 12)) for _ in dims))
     small = [s % max(x.shape[d], 1) for s, d in zip(shifts, dims)]
-    return _moved(g, x, lambda v: np.roll(v, small, dims), "roll",
+    return _moved(x, lambda v: np.roll(v, small, dims), "roll",
                   [attr("shifts", shifts), attr("dims", text or dims)], any(odd))
 
 
@@ -112,14 +112,14 @@ def expand(g):
         sizes, front = [2], [2]
     text = [-1 if k >= len(front) and sizes[k] == shape[k - len(front)] and g.chance(0.3)
             else n for k, n in enumerate(sizes)]
-    return _moved(g, x, lambda v: np.broadcast_to(v, sizes), "expand", [attr("sizes", text)])
+    return _moved(x, lambda v: np.broadcast_to(v, sizes), "expand", [attr("sizes", text)])
 
 
 @model("tile")
 def tile(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(0, 3, 5))
     counts = [g.pick((0, 1, 1, 2, 3)) for _ in range(g.number(1, len(x.shape) + 1))]
-    return _moved(g, x, lambda v: np.tile(v, counts), "tile", [attr("counts", counts)])
+    return _moved(x, lambda v: np.tile(v, counts), "tile", [attr("counts", counts)])
 
 
 # ---- slicing
@@ -133,7 +133,7 @@ def slice_op(g):
     stop, odd2 = g.extreme(g.number(-n - 2, n + 2)) if g.chance(0.8) else (None, False)
     step, odd3 = g.extreme(g.pick((1, 1, 2, 3, 7)), negative=False)
     at = (slice(None),) * d + (slice(start, stop, step),)
-    return _moved(g, x, lambda v: v[at], "slice", [
+    return _moved(x, lambda v: v[at], "slice", [
         attr("dim", text), attr("start", start), attr("stop", stop), attr("step", step)],
         odd or odd2 or odd3)
 
@@ -146,7 +146,7 @@ def narrow(g):
     length = g.number(0, x.shape[d] - start)
     at = (slice(None),) * d + (slice(start, start + length),)
     written = start - x.shape[d] if start < x.shape[d] and g.chance(0.3) else start
-    return _moved(g, x, lambda v: v[at], "narrow", [
+    return _moved(x, lambda v: v[at], "narrow", [
         attr("dim", text), attr("start", written), attr("length", length)])
 
 
@@ -160,7 +160,7 @@ def select(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 4))
     d, text = g.dim(len(x.shape), x)
     index = g.number(-x.shape[d], x.shape[d] - 1)
-    return _moved(g, x, lambda v: np.take(v, index, axis=d), "select",
+    return _moved(x, lambda v: np.take(v, index, axis=d), "select",
                   [attr("dim", text), attr("index", index)])
 
 
@@ -176,7 +176,7 @@ def unfold(g):
         return np.stack([np.moveaxis(np.take(v, range(s, s + size), axis=d), d, -1)
                          for s in starts], axis=d)
 
-    return _moved(g, x, f, "unfold", [attr("dim", text), attr("size", size), attr("step", step)],
+    return _moved(x, f, "unfold", [attr("dim", text), attr("size", size), attr("step", step)],
                   odd)
 
 
@@ -186,7 +186,7 @@ def diagonal(g):
     a, b = (int(d) for d in g.rng.permutation(len(x.shape))[:2])
     offset, odd = g.extreme(g.number(-x.shape[a], x.shape[b]))
     small = min(max(offset, -10**6), 10**6)
-    return _moved(g, x, lambda v: np.diagonal(v, small, a, b), "diagonal", [
+    return _moved(x, lambda v: np.diagonal(v, small, a, b), "diagonal", [
         attr("offset", offset), attr("dim1", a), attr("dim2", b)], odd)
 
 
@@ -195,7 +195,7 @@ def triangle(g, name):
     x = g.tensor(g.pick(nm.ALL), g.shape(2, 4))
     k, odd = g.extreme(g.number(-6, 6))
     small = min(max(k, -10**6), 10**6)
-    return _moved(g, x, lambda v: getattr(np, name)(v, small), name, [attr("diagonal", k)], odd)
+    return _moved(x, lambda v: getattr(np, name)(v, small), name, [attr("diagonal", k)], odd)
 
 
 # ---- padding
@@ -216,7 +216,7 @@ def pad(g):
     def f(v, fill=0):
         return np.pad(v[cut], width, constant_values=fill)
 
-    call = _moved(g, x, f, "pad", [attr("before", before), attr("after", after),
+    call = _moved(x, f, "pad", [attr("before", before), attr("after", after),
                                    attr("value", float(value))])
     call.outputs[0].value = f(x.value, value)
     return call
@@ -232,7 +232,7 @@ def pad_mode(g, name):
         limit = 5 if mode == "edge" else n + most
         width.append((g.number(0, min(limit, 5)), g.number(0, min(limit, 5)))
                      if g.chance(0.6) else (0, 0))
-    return _moved(g, x, lambda v: np.pad(v, width, mode=mode), name, [
+    return _moved(x, lambda v: np.pad(v, width, mode=mode), name, [
         attr("before", [b for b, _ in width]), attr("after", [a for _, a in width])])
 
 
@@ -250,7 +250,7 @@ def slice_backward(g):
         y[at] = v
         return y
 
-    return _moved(g, grad, f, "slice_backward", [
+    return _moved(grad, f, "slice_backward", [
         attr("dim", text), attr("start", start), attr("step", step), attr("length", length)])
 
 
@@ -320,7 +320,7 @@ def blocks(g, name):
         order = (0, 1, 3, 5, 2, 4) if crd else (0, 3, 5, 1, 2, 4)
         f = lambda v: v.reshape(n, c, h, b, w, b).transpose(  # noqa: E731
             order).reshape(n, c * b * b, h, w)
-    return _moved(g, x, f, name, [attr("block", block), attr("crd", crd)])
+    return _moved(x, f, name, [attr("block", block), attr("crd", crd)])
 
 
 def _regroup(g, shape):
@@ -352,7 +352,7 @@ def reshape(g):
     text = list(sizes)
     if g.chance(0.3) and 0 not in sizes:
         text[g.number(0, len(text) - 1)] = -1
-    return _moved(g, x, lambda v: v.reshape(sizes), "reshape", [attr("shape", text)])
+    return _moved(x, lambda v: v.reshape(sizes), "reshape", [attr("shape", text)])
 
 
 @model("squeeze")
@@ -361,7 +361,7 @@ def squeeze(g):
     x = g.tensor(g.pick(nm.ALL), shape)
     dims, text = g.dims(len(shape))
     keep = [n for d, n in enumerate(shape) if n != 1 or d not in dims]
-    return _moved(g, x, lambda v: v.reshape(keep), "squeeze", [attr("dims", text)])
+    return _moved(x, lambda v: v.reshape(keep), "squeeze", [attr("dims", text)])
 
 
 @model("unsqueeze")
@@ -369,7 +369,7 @@ def unsqueeze(g):
     x = g.tensor(g.pick(nm.ALL), g.shape(0, 3))
     ndim = len(x.shape) + g.number(1, 2)
     dims = sorted(int(d) for d in g.rng.permutation(ndim)[:ndim - len(x.shape)])
-    return _moved(g, x, lambda v: np.expand_dims(v, dims), "unsqueeze", [attr("dims", dims)])
+    return _moved(x, lambda v: np.expand_dims(v, dims), "unsqueeze", [attr("dims", dims)])
 
 
 @model("flatten")
@@ -378,5 +378,5 @@ def flatten(g):
     start = g.number(0, len(x.shape) - 1)
     end = g.number(start, len(x.shape) - 1)
     sizes = x.shape[:start] + (int(np.prod(x.shape[start:end + 1])),) + x.shape[end + 1:]
-    return _moved(g, x, lambda v: v.reshape(sizes), "flatten",
+    return _moved(x, lambda v: v.reshape(sizes), "flatten",
                   [attr("start", start), attr("end", end - len(x.shape))])

@@ -78,7 +78,8 @@ class Maker:
         ndim = self.number(low, high)
         if ndim and self.chance(0.03):
             sizes = [self.number(1, 3) for _ in range(ndim)]
-            sizes[self.number(0, ndim - 1)] = self.number(100, 3000)
+            most = 3000 if self.chance(0.9) else 30000
+            sizes[self.number(0, ndim - 1)] = self.number(100, most)
             return tuple(sizes)
         return tuple(self.size(most if ndim < 4 else 5) for _ in range(ndim))
 
