@@ -404,6 +404,8 @@ def lerp(g):
         x, weight = [g.smooth(dtype, s) for s in shapes], _quarter(g, -4, 8)
         f, attrs = (lambda a, b: a + weight * (b - a)), [attr("weight", weight)]
     want = smooth(g.rng, f, x, dtype, ulps=2, factor=4)
+    want.tolerance = want.tolerance + 4 * nm.eps(dtype) * (
+        np.abs(x[0].value) + np.abs(want.value - x[0].value))  # b - a is rounded, too
     return _maybe_inplace(g, Call("lerp", x, [want], attrs))
 
 
