@@ -174,12 +174,46 @@ static void take_output(tsr_tensor *x, result *res, int k)
         memcpy(p->data, local.data, p->bytes);
 }
 
-static tsr_status run_op(tsr_mesh *mesh, const call *c, tsr_tensor *const *in, tsr_tensor **out)
+/* The first input, which all ranks have whole, placed as the call says. */
+static tsr_tensor *from_host(tsr_mesh *mesh, const call *c, int rank)
+{
+    char text[TSR_TEXT_LEN];
+    tsr_spec spec;
+    tsr_error err = {0};
+
+    if (tsr_placements_parse(c->to, &c->in[0].spec, &spec, &err) != TSR_OK)
+        die(err.text);
+    tsr_spec_text(&spec, text, sizeof text);
+    return tsr_from_host(mesh, text, c->in[0].parts[rank].data);
+}
+
+/* The whole value of a tensor as every rank gets it, as a replicated one. */
+static tsr_tensor *to_host(tsr_mesh *mesh, tsr_tensor *x)
+{
+    tsr_spec spec = *tsr_tensor_spec(x);
+    const size_t bytes = (size_t)tsr_shape_count(&spec.shape) * tsr_dtype_size(spec.dtype);
+    void *data = make(bytes, 1);
+    char text[TSR_TEXT_LEN];
+
+    tsr_to_host(x, data, bytes);
+    memset(spec.place, 0, sizeof spec.place);
+    tsr_tensor *y =
+        tsr_from_local(mesh, tsr_spec_text(&spec, text, sizeof text), data, &spec.shape);
+    free(data);
+    return y;
+}
+
+static tsr_status run_op(tsr_mesh *mesh, const call *c, tsr_tensor *const *in, int rank,
+                         tsr_tensor **out)
 {
     const char *const *attrs = (const char *const *)c->attrs;
 
     if (strcmp(c->op, "redistribute") == 0)
         out[0] = tsr_redistribute(in[0], c->to);
+    else if (strcmp(c->op, "from_host") == 0)
+        out[0] = from_host(mesh, c, rank);
+    else if (strcmp(c->op, "to_host") == 0)
+        out[0] = to_host(mesh, in[0]);
     else if (strcmp(c->to, "-") == 0)
         return tsr_op_run_all(mesh, c->op, in, c->n_in, attrs, c->n_attrs, out);
     else
@@ -198,7 +232,7 @@ static void run_call(tsr_mesh *mesh, call *c, int rank)
             const part *p = &c->in[k].parts[rank];
             in[k] = tsr_from_local(mesh, c->in[k].text, p->data, &p->shape);
         }
-    res->status = run_op(mesh, c, in, out);
+    res->status = run_op(mesh, c, in, rank, out);
     tsr_barrier(mesh); /* what only one rank noticed is told to the others by the next call */
     if (res->status == TSR_OK)
         res->status = tsr_mesh_status(mesh);

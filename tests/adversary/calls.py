@@ -160,7 +160,8 @@ def _terms_noise(grid, dtype, mesh, places):
         return 0.0, False
     with np.errstate(all="ignore"):
         sizes = lm.reduce_mesh(np.abs(grid), mesh, places)
-        return nm.eps(dtype) * np.where(np.isfinite(sizes), sizes, 0.0), "avg" in kinds
+        sizes = np.where(np.isfinite(sizes), sizes, 0.0) * (1 + np.prod(mesh) / 2)
+        return nm.eps(dtype) * sizes, "avg" in kinds
 
 
 def _compare(k, spec, got, noise, want, partial):

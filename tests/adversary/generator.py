@@ -21,7 +21,7 @@ from tensors import Maker
 EXCUSED = {
 }
 # Models of calls that are no ops.
-NOT_OPS = {"redistribute"}
+NOT_OPS = {"redistribute", "from_host", "to_host"}
 
 
 class Generator(Maker):
@@ -118,7 +118,8 @@ def session(seed, number, world, ops=None):
 
 def _ask_for_placements(g, call):
     """Sometimes the caller says where the output shall be."""
-    if call.op in COMPOSED or call.overwritten or call.to or len(call.outputs) != 1:
+    if (call.op in COMPOSED | NOT_OPS or call.overwritten or call.to
+            or len(call.outputs) != 1):
         return
     if g.chance(0.15):
         want = call.outputs[0]

@@ -35,6 +35,20 @@ def redistribute(g):
     return call
 
 
+@model("from_host")
+def from_host(g):
+    dtype = g.pick(nm.ALL)
+    x = g.tensor(dtype, g.shape(), places=(("R",),) * len(g.mesh))
+    call = _moved(x, lambda v: v, "from_host", [])
+    call.to = lm.placements_text(g.places(dtype, len(x.shape)))
+    return call
+
+
+@model("to_host")
+def to_host(g):
+    return _moved(g.tensor(g.pick(nm.ALL), g.shape()), lambda v: v, "to_host", [])
+
+
 def _mixes(x, places):
     """A partial dim that stays, while one of another reduction outside it is resolved, or one
     inside it: the reductions do not commute."""
