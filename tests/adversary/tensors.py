@@ -5,10 +5,9 @@ import numpy as np
 import layout_model as lm
 import numbers_model as nm
 
-# Kinds of numbers. whole: small integers, so that sums are exact in any order. unit: about 1.
+# Kinds of numbers are texts. whole: small integers, so that sums are exact in any order. unit: about 1.
 # wide: many magnitudes. full: an integer type's whole range, ends included. special: also
 # infinities, NaN, signed zeros, the largest and the least numbers.
-KINDS = ("whole", "unit", "wide", "full", "special")
 
 
 class Tensor:
@@ -46,10 +45,11 @@ class Tensor:
 
 
 class Maker:
-    """Makes tensors for one mesh from one stream of random numbers."""
+    """Makes the tensors of one call, for one mesh, from one stream of random numbers."""
 
     def __init__(self, rng, mesh):
         self.rng, self.mesh = rng, mesh
+        self.before = None  # placements of the tensor before, and its number of dims
 
     # ---- small choices
 
@@ -102,7 +102,23 @@ class Maker:
             return (("R",),) * len(self.mesh)
         # often several mesh dims shard one tensor dim, where layouts are most intricate
         dim = self.number(0, ndim - 1) if ndim and self.chance(0.4) else None
-        return tuple(self._placement(dtype, ndim, partial, dim) for _ in self.mesh)
+        places = [self._placement(dtype, ndim, partial, dim) for _ in self.mesh]
+        if self.before and self.chance(0.5):  # and inputs are placed alike, where rules meet
+            places = [self._like(m, dtype, ndim, partial) or p for m, p in enumerate(places)]
+        self.before = places, ndim
+        return tuple(places)
+
+    def _like(self, m, dtype, ndim, partial):
+        """The placement of the tensor before on a mesh dim, if this one can have it; tensor dims
+        are counted from the end."""
+        place = self.before[0][m]
+        if place[0] == "P":
+            fits = partial and dtype != "bool" and (place[1] != "avg" or nm.is_float(dtype))
+            return place if fits else None
+        if place[0] == "R":
+            return place
+        dim = place[1] + ndim - self.before[1]
+        return (place[0], dim) + place[2:] if 0 <= dim < ndim else None
 
     # ---- numbers
 
