@@ -49,13 +49,13 @@ static bool is_bag(int table)
 
 static tsr_status make_model(tsr_mesh *mesh, const app *a, const clicks_data *data, model *m)
 {
-    const tsr_style whole = {0}, rows = {TSR_STYLE_ROW, "model"};
+    const tsr_style whole = {0}, rows = {TSR_STYLE_ROW, "model?"};
     const int64_t d = a->width, products = CLICKS_TABLES * CLICKS_TABLES;
 
     m->a = a;
     m->data = data;
     m->mesh = mesh;
-    tsr_places(mesh, "data=S(0),model=S(0)", m->places, sizeof m->places);
+    tsr_places(mesh, "data?=S(0),model?=S(0)", m->places, sizeof m->places);
     if (tsr_params_new(mesh, a->o.dtype, a->o.seed, &m->tables) != TSR_OK ||
         tsr_params_new(mesh, a->o.dtype, a->o.seed, &m->params) != TSR_OK)
         return tsr_mesh_status(mesh);

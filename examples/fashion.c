@@ -16,7 +16,7 @@
 
 enum { SIDE = 28, CLASSES = 10, FIRST = 16, SECOND = 32, HIDDEN = 128, QUARTER = SIDE / 4 };
 
-static const char IMAGES[] = "data=S(0),space=S(1)", LABELS[] = "data=S(0)";
+static const char IMAGES[] = "data?=S(0),space?=S(1)", LABELS[] = "data?=S(0)";
 
 /* ---- the model ---- */
 
@@ -95,7 +95,7 @@ static tsr_tensor *run_model(const model *m, tsr_tensor *images, tsr_dtype dtype
 
     x = tsr_reshape(x, (int64_t[]){batch, 1, SIDE, SIDE}, 4);
     x = run_block(&m->second, run_block(&m->first, x, learns), learns);
-    x = tsr_placed(x, "space=S(0)"); /* from rows of images to images */
+    x = tsr_placed(x, "space?=S(0)"); /* from rows of images to images */
     x = tsr_silu(tsr_linear(tsr_flatten(x, 1, -1), m->hidden.weight, m->hidden.bias));
     return tsr_linear(x, m->classes.weight, m->classes.bias);
 }

@@ -21,9 +21,9 @@
 
 enum { LAYERS = 16 }; /* at the most */
 
-/* What activations are between the parts of a block, besides sharded by samples. "model=S(1)" makes
-   it a sequence parallel model: norms are computed by positions then. */
-static const char between[] = "model=R";
+/* What activations are between the parts of a block, besides sharded by samples. "model?=S(1)"
+   makes it a sequence parallel model: norms are computed by positions then. */
+static const char between[] = "model?=R";
 
 typedef struct app {
     train_options o;
@@ -48,7 +48,7 @@ typedef struct model {
 
 static tsr_status make_model(tsr_mesh *mesh, const app *a, model *m)
 {
-    const tsr_style column = {TSR_STYLE_COLUMN, "model"}, row = {TSR_STYLE_ROW, "model"};
+    const tsr_style column = {TSR_STYLE_COLUMN, "model?"}, row = {TSR_STYLE_ROW, "model?"};
     const tsr_style whole = {0};
     const int64_t d = a->width;
     char name[32];
@@ -285,7 +285,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     model m;
     tsr_status st = make_model(mesh, a, &m);
 
-    tsr_places(mesh, "data=S(0)", places, sizeof places);
+    tsr_places(mesh, "data?=S(0)", places, sizeof places);
     if (st == TSR_OK)
         st = train(mesh, &m, places, &done);
     done = done && a->sample > 0;

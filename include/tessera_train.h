@@ -181,9 +181,9 @@ TSR_API tsr_status tsr_batches_check(const tsr_dataset *data, const tsr_batches 
 /* ---- models: parameters and their placements ------------------------------------------------- */
 
 /* Placements by the names of mesh dims: "data=S(0),space=S(2)" is "[S(0),S(2)]" on a mesh
-   data=2,space=2, and "[S(0)]" on data=4: dims that the text does not name are R, names that the
-   mesh does not have are left out. Fills buf (TSR_TEXT_LEN is always enough) and returns it; "" and
-   an error on the mesh if the text is wrong. Local. */
+   data=2,space=2. Mesh dims that the text does not name are R. A name that the mesh does not have
+   is an error; with a ? behind it, "space?=S(2)", it is ignored then. Fills buf (TSR_TEXT_LEN is
+   always enough) and returns it; "" and an error on the mesh if the text is wrong. Local. */
 TSR_API const char *tsr_places(tsr_mesh *mesh, const char *text, char *buf, size_t n);
 /* x with other placements along the named mesh dims, as they are along the others: what an
    activation is made to be between layers, "model=S(1)" for a sharded sequence. Collective. */
@@ -228,7 +228,7 @@ typedef enum tsr_style_kind {
 
 typedef struct tsr_style {
     tsr_style_kind kind;
-    const char *mesh_dim; /* "model"; where the mesh has no such dim the layer is whole */
+    const char *mesh_dim; /* "model"; "model?": the layer is whole where the mesh has no such dim */
 } tsr_style;
 
 /* The weights of one layer. */

@@ -22,10 +22,13 @@ static tsr_status places_job(tsr_mesh *mesh, void *arg)
                  {"space=S(1)", "[R,S(1)]"},
                  {"", "[R,R]"},
                  {NULL, "[R,R]"},
-                 {"model=S(0)", "[R,R]"},
+                 {"model?=S(0)", "[R,R]"},
+                 {"model?=S(0),space?=S(0)", "[R,S(0)]"},
                  {"1=SS(0,2)", "[R,SS(0,2)]"},
                  {"space=P(sum), data=R", "[R,P(sum)]"}};
-    static const char *const wrong[] = {"data", "data=", "=S(0)", "data=S(0),,", "S(0),S(1)"};
+    static const char *const wrong[] = {
+        "data",         "data=", "=S(0)", "data=S(0),,", "S(0),S(1)", "?=S(0)", "data=R,data=S(0)",
+        "data=R,0=S(0)"};
     char buf[TSR_TEXT_LEN];
     tsr_tensor *x;
 
@@ -38,10 +41,16 @@ static tsr_status places_job(tsr_mesh *mesh, void *arg)
         CHECK(strstr(tsr_mesh_message(mesh), wrong[i]));
         tsr_mesh_clear_error(mesh);
     }
+    CHECK(strcmp(tsr_places(mesh, "data=S(0),model=S(0)", buf, sizeof buf), "") == 0);
+    CHECK(tsr_mesh_status(mesh) == TSR_ERR_MESH);
+    CHECK(strstr(tsr_mesh_message(mesh), "has no dim \"model\", only data and space"));
+    tsr_mesh_clear_error(mesh);
     x = tsr_arange(mesh, "f32[4,6]@[S(0),R]", 0, 1);
+    CHECK(!tsr_tensor_ok(tsr_placed(x, "spac=S(1)")) && tsr_mesh_status(mesh) == TSR_ERR_MESH);
+    tsr_mesh_clear_error(mesh);
     x = tsr_placed(x, "space=S(1)");
     CHECK(strcmp(tsr_placements_text(tsr_tensor_spec(x), buf, sizeof buf), "[S(0),S(1)]") == 0);
-    x = tsr_placed(x, "data=R,model=S(0)");
+    x = tsr_placed(x, "data=R,model?=S(0)");
     CHECK(strcmp(tsr_placements_text(tsr_tensor_spec(x), buf, sizeof buf), "[R,S(1)]") == 0);
     CHECK(!tsr_tensor_ok(tsr_placed(x, "data=S(7)")));
     CHECK(strstr(tsr_mesh_message(mesh), "S(7)"));
@@ -73,7 +82,7 @@ static tsr_status weights_job(tsr_mesh *mesh, void *arg)
     static const char *const on_2x2[WEIGHTS] = {"[R,S(0)]", "[R,S(0)]", "[R,S(1)]",
                                                 "[R,R]",    "[R,R]",    "[R,R]",
                                                 "[R,R]",    "[R,S(0)]", "[R,S(1)]"};
-    const tsr_style column = {TSR_STYLE_COLUMN, "model"}, row = {TSR_STYLE_ROW, "model"};
+    const tsr_style column = {TSR_STYLE_COLUMN, "model?"}, row = {TSR_STYLE_ROW, "model?"};
     values *v = arg;
     char buf[TSR_TEXT_LEN];
     tsr_params *p;

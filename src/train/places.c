@@ -10,6 +10,7 @@
 /* "data=S(0)" of a list; commas inside parentheses are not the list's. */
 typedef struct named_place {
     char name[TSR_NAME_LEN], place[TSR_TEXT_LEN];
+    bool optional; /* "data?=S(0)" */
 } named_place;
 
 static const char *end_of_item(const char *at)
@@ -23,21 +24,49 @@ static const char *end_of_item(const char *at)
 
 static tsr_status read_item(const char *text, const char **at, named_place *out, tsr_error *err)
 {
-    const char *end = end_of_item(*at), *equal;
+    const char *end = end_of_item(*at), *equal, *name_end;
 
     while (**at == ' ')
         (*at)++;
     equal = memchr(*at, '=', (size_t)(end - *at));
-    if (!equal || equal == *at || equal + 1 == end || equal - *at >= TSR_NAME_LEN ||
+    out->optional = equal && equal > *at && equal[-1] == '?';
+    name_end = out->optional ? equal - 1 : equal;
+    if (!equal || name_end == *at || equal + 1 == end || name_end - *at >= TSR_NAME_LEN ||
         end - equal > TSR_NAME_LEN * 2)
         return tsr__fail(err, TSR_ERR_PARSE,
                          "placements \"%s\": expected a list of mesh dims and what they do, "
                          "data=S(0),model=R",
                          text);
-    snprintf(out->name, sizeof out->name, "%.*s", (int)(equal - *at), *at);
+    snprintf(out->name, sizeof out->name, "%.*s", (int)(name_end - *at), *at);
     snprintf(out->place, sizeof out->place, "%.*s", (int)(end - equal - 1), equal + 1);
     *at = *end ? end + 1 : end;
     return TSR_OK;
+}
+
+/* "data and model" */
+static const char *dims_text(const tsr_mesh_shape *mesh, char *buf, size_t n)
+{
+    char name[TSR_NAME_LEN];
+    size_t used = 0;
+
+    for (int m = 0; m < mesh->ndim && used < n; m++)
+        used += (size_t)snprintf(buf + used, n - used, "%s%s",
+                                 m == 0               ? ""
+                                 : m < mesh->ndim - 1 ? ", "
+                                                      : " and ",
+                                 tsr__mesh_dim_text(mesh, m, name, sizeof name));
+    return buf;
+}
+
+static tsr_status no_such_dim(const tsr_mesh_shape *mesh, const char *text, const char *name,
+                              tsr_error *err)
+{
+    char dims[TSR_TEXT_LEN];
+
+    return tsr__fail(err, TSR_ERR_MESH,
+                     "placements \"%s\": the mesh has no dim \"%s\", only %s; \"%s?\" would be "
+                     "ignored where there is none",
+                     text, name, dims_text(mesh, dims, sizeof dims), name);
 }
 
 /* The text of a placement per mesh dim, from "" what the list does not name. */
@@ -53,6 +82,11 @@ static tsr_status read_places(const tsr_mesh_shape *mesh, const char *text,
 
         TSR_TRY(read_item(text, &at, &item, err));
         m = tsr__mesh_dim_find(mesh, item.name, strlen(item.name));
+        if (m < 0 && !item.optional)
+            TSR_TRY(no_such_dim(mesh, text, item.name, err));
+        if (m >= 0 && place[m][0])
+            TSR_TRY(tsr__fail(err, TSR_ERR_PARSE, "placements \"%s\": dim %s is given twice", text,
+                              item.name));
         if (m >= 0)
             snprintf(place[m], sizeof place[m], "%.*s", (int)sizeof place[m] - 1, item.place);
     }
