@@ -186,6 +186,8 @@ int cli_draw(const cli_args *args)
     problem p;
     bool color;
 
+    if (svg && strcmp(svg, "-") == 0 && cli_option_of(args, "json"))
+        return cli_bad("draw: --svg - and --json both write to the standard output");
     if (op_problem_is(args->text))
         return cli_draw_op(args);
     if (cli_option_of(args, "rank"))
@@ -205,7 +207,7 @@ int cli_draw(const cli_args *args)
         return cli_print_json(to_json(&p.from, n_ranks));
     if (status == CLI_OK && !svg)
         status = print_text(&p.from, n_ranks, color);
-    if (status == CLI_OK && svg)
+    if (status == CLI_OK && svg && strcmp(svg, "-") != 0)
         printf("%s written\n", svg);
     return status;
 }

@@ -282,10 +282,10 @@ static int draw(const cli_args *args, halo_art *a, bool color)
     }
     if (status == CLI_OK && as_json)
         return cli_print_json(to_json(a));
-    if (status == CLI_OK && svg)
-        printf("%s written\n", svg);
-    else if (status == CLI_OK)
+    if (status == CLI_OK && !svg)
         status = print_text(a, color);
+    else if (status == CLI_OK && strcmp(svg, "-") != 0)
+        printf("%s written\n", svg);
     return status;
 }
 

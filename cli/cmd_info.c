@@ -83,8 +83,8 @@ static json_t *costs(void)
 
 static json_t *collect(void)
 {
-    return json_pack("{s:s, s:{s:i, s:i}, s:o, s:o, s:o, s:{s:i, s:i}, s:o, s:o}", "version",
-                     tsr_version(), "cpus", "usable", usable_cpus(), "online",
+    return json_pack("{s:s, s:s, s:{s:i, s:i}, s:o, s:o, s:o, s:{s:i, s:i}, s:o, s:o}", "command",
+                     "info", "version", tsr_version(), "cpus", "usable", usable_cpus(), "online",
                      (int)sysconf(_SC_NPROCESSORS_ONLN), "worlds", worlds(), "libraries",
                      libraries(), "dtypes", dtypes(), "limits", "tensor_dims", TSR_MAX_DIM,
                      "mesh_dims", TSR_MAX_MESH, "environment", environment(), "default_cost",

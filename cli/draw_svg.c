@@ -317,7 +317,7 @@ int draw_svg(const char *title, const tsr_spec *spec, const picture_view *view, 
     if (picture_make(spec, view, view ? VIEW_ELEMENTS : ELEMENTS, PICTURE_SLOTS, &p, &err) !=
         TSR_OK)
         return cli_error(&err);
-    f = fopen(path, "w");
+    f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     if (!f) {
         picture_free(&p);
         return cli_failed("draw: %s: %s", path, strerror(errno));
@@ -325,7 +325,7 @@ int draw_svg(const char *title, const tsr_spec *spec, const picture_view *view, 
     write_svg(f, title, &p);
     picture_free(&p);
     bad = ferror(f);
-    if (fclose(f) != 0 || bad)
-        return cli_failed("draw: %s cannot be written", path);
+    if ((f == stdout ? fflush(f) : fclose(f)) != 0 || bad)
+        return cli_failed("draw: %s cannot be written", f == stdout ? "the standard output" : path);
     return CLI_OK;
 }

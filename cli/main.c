@@ -16,7 +16,7 @@ static const cli_command commands[] = {
      .options = {JSON},
      .run = cli_info},
     {.name = "ops",
-     .synopsis = "[OP...] [--json]\n       tessera ops --coverage [--json] | --markdown",
+     .synopsis = "[OP...] [--json]\n       tessera ops --coverage|--markdown [--json]",
      .help = "the ops, or all of some: inputs, attributes, how they shard; what ONNX has of them",
      .options = {{"coverage", NULL, "the operators of ONNX: by which ops, and what is missing"},
                  {"markdown", NULL, "all ops as the list of docs/ops.md"},
@@ -39,7 +39,7 @@ static const cli_command commands[] = {
                 "  tessera draw \"conv f32[1,1,12,16]@[S(2),S(3)] f32[1,1,5,5] padding=2 "
                 "mesh=2x2\"\n",
      .options = {{"rank", "RANK", "of an op: who looks; the one that receives most if not given"},
-                 {"svg", "FILE", "write the picture as SVG"},
+                 {"svg", "FILE", "write the picture as SVG; - is the standard output"},
                  {"color", "WHEN", "auto (on terminals), always or never"},
                  JSON},
      .run = cli_draw},

@@ -68,7 +68,7 @@ int cli_draw_op(const cli_args *args);
 int cli_explain_op(const cli_args *args);
 /* tessera ops --coverage and --markdown; give the exit status. */
 int ops_coverage(bool as_json);
-int ops_markdown(void);
+int ops_markdown(bool as_json);
 /* How partial inputs pass (NULL: as the rules of a call say), and whether a gradient flows, in
    words. */
 const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN]);

@@ -26,7 +26,7 @@ static const char *family_of(const tsr_op *op)
     return family ? family : "others";
 }
 
-static void print_contents(void)
+static void write_contents(FILE *f)
 {
     const char *last = "";
 
@@ -36,22 +36,22 @@ static void print_contents(void)
 
         if (strcmp(family_of(op), last) != 0) {
             last = family_of(op);
-            printf("%s- [%s](#ops-%s): ", i ? "\n" : "", last, anchor(last, buf));
+            fprintf(f, "%s- [%s](#ops-%s): ", i ? "\n" : "", last, anchor(last, buf));
         } else {
-            printf(", ");
+            fprintf(f, ", ");
         }
-        printf("[%s](#%s)", op->name, anchor(op->name, buf));
+        fprintf(f, "[%s](#%s)", op->name, anchor(op->name, buf));
     }
-    printf("\n");
+    fprintf(f, "\n");
 }
 
 /* `a,b` as "`a`, `b`". */
-static void print_list(const char *text)
+static void write_list(FILE *f, const char *text)
 {
-    printf("`");
+    fprintf(f, "`");
     for (; *text; text++)
-        printf(*text == ',' ? "`, `" : "%c", *text);
-    printf("`");
+        fprintf(f, *text == ',' ? "`, `" : "%c", *text);
+    fprintf(f, "`");
 }
 
 static bool is_partial(const op_problem *p, const tsr_rule *rule)
@@ -63,22 +63,22 @@ static bool is_partial(const op_problem *p, const tsr_rule *rule)
 }
 
 /* Rules by which a partial input passes, where the row does not say it in words. */
-static void print_partial_rules(const op_problem *p, const op_rules *rules)
+static void write_partial_rules(FILE *f, const op_problem *p, const op_rules *rules)
 {
     char text[OP_TEXT];
     int n = 0;
 
-    printf("- partial inputs: ");
+    fprintf(f, "- partial inputs: ");
     for (int i = 0; i < rules->n; i++) {
         if (!is_partial(p, &rules->rule[i]) || n++ >= SHOWN)
             continue;
-        printf("%s`%s`", n > 1 ? ", " : "", op_rule_text(p, rules, i, text, sizeof text));
+        fprintf(f, "%s`%s`", n > 1 ? ", " : "", op_rule_text(p, rules, i, text, sizeof text));
     }
-    printf(n > SHOWN ? ", and %d more\n" : n ? "\n" : "none pass\n", n - SHOWN);
+    fprintf(f, n > SHOWN ? ", and %d more\n" : n ? "\n" : "none pass\n", n - SHOWN);
 }
 
 /* For one mesh dim, of its first case with every input sharded in the plain way. */
-static int print_rules(const tsr_op *op)
+static int write_rules(FILE *f, const tsr_op *op)
 {
     char text[OP_TEXT];
     op_problem *p = malloc(sizeof *p);
@@ -87,12 +87,12 @@ static int print_rules(const tsr_op *op)
 
     if (status == CLI_OK)
         status = op_rules_make(p, &rules);
-    printf("- rules, of `%s`: ", op->cases[0]);
+    fprintf(f, "- rules, of `%s`: ", op->cases[0]);
     for (int i = 0; i < rules.n && i < SHOWN && status == CLI_OK; i++)
-        printf("%s`%s`", i ? ", " : "", op_rule_text(p, &rules, i, text, sizeof text));
-    printf(rules.n > SHOWN ? ", and %d more\n" : "\n", rules.n - SHOWN);
+        fprintf(f, "%s`%s`", i ? ", " : "", op_rule_text(p, &rules, i, text, sizeof text));
+    fprintf(f, rules.n > SHOWN ? ", and %d more\n" : "\n", rules.n - SHOWN);
     if (status == CLI_OK && !ops_partials(op, text))
-        print_partial_rules(p, &rules);
+        write_partial_rules(f, p, &rules);
     op_rules_free(&rules);
     free(p);
     return status;
@@ -117,54 +117,76 @@ static const char LEGEND[] =
     "  has none, and going back through the op is an error.\n"
     "\n";
 
-static int print_op(const tsr_op *op)
+static int write_op(FILE *f, const tsr_op *op)
 {
     char text[TSR_TEXT_LEN], example[OP_TEXT] = "";
     int status = CLI_OK;
 
-    printf("\n### %s\n\n%s\n\n- inputs: ", op->name, op->doc);
-    print_list(op->inputs);
-    printf("; attributes: ");
+    fprintf(f, "\n### %s\n\n%s\n\n- inputs: ", op->name, op->doc);
+    write_list(f, op->inputs);
+    fprintf(f, "; attributes: ");
     if (op->attrs)
-        print_list(op->attrs);
+        write_list(f, op->attrs);
     else
-        printf("none");
-    printf("\n");
+        fprintf(f, "none");
+    fprintf(f, "\n");
     if (op->means)
-        printf("- is `%s`\n", op->means);
+        fprintf(f, "- is `%s`\n", op->means);
     else if (op->compose)
-        printf("- composed of other ops\n");
+        fprintf(f, "- composed of other ops\n");
     else if (op->cases && op->cases[0] && !op->strategies && !op->propagate)
-        status = print_rules(op);
+        status = write_rules(f, op);
     if (!tsr_op_is_composed(op) && ops_partials(op, text))
-        printf("- partial inputs: %s\n", ops_partials(op, text));
-    printf("- gradient: %s%s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known",
-           op->inplace > 1 ? "; overwrites its first inputs"
-           : op->inplace   ? "; overwrites its first input"
-                           : "");
+        fprintf(f, "- partial inputs: %s\n", ops_partials(op, text));
+    fprintf(f, "- gradient: %s%s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known",
+            op->inplace > 1 ? "; overwrites its first inputs"
+            : op->inplace   ? "; overwrites its first input"
+                            : "");
     if (status == CLI_OK && op->cases && op->cases[0]) {
         status = op_problem_example(op, example, sizeof example);
-        printf("- try: `%s`\n", example);
+        fprintf(f, "- try: `%s`\n", example);
     }
     return status;
 }
 
-int ops_markdown(void)
+static int write_all(FILE *f)
 {
     const char *last = "";
     int status = CLI_OK;
 
-    if (!cli_speaks())
-        return CLI_OK;
-    printf("## All ops\n\n%s", LEGEND);
-    print_contents();
+    fprintf(f, "## All ops\n\n%s", LEGEND);
+    write_contents(f);
     for (int i = 0; i < tsr_op_count() && status == CLI_OK; i++) {
         const tsr_op *op = tsr_op_row(i);
 
         if (strcmp(family_of(op), last) != 0)
-            printf("\n## Ops: %s\n", family_of(op));
+            fprintf(f, "\n## Ops: %s\n", family_of(op));
         last = family_of(op);
-        status = print_op(op);
+        status = write_op(f, op);
     }
+    return status;
+}
+
+int ops_markdown(bool as_json)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f;
+    int status;
+
+    if (!cli_speaks())
+        return CLI_OK;
+    if (!as_json)
+        return write_all(stdout);
+    f = open_memstream(&text, &n);
+    if (!f)
+        return cli_failed("out of memory");
+    status = write_all(f);
+    if (fclose(f) != 0)
+        status = cli_failed("out of memory");
+    if (status == CLI_OK)
+        status =
+            cli_print_json(json_pack("{s:s, s:[s]}", "command", "ops --markdown", "results", text));
+    free(text);
     return status;
 }

@@ -58,6 +58,11 @@ run 0 ops fmod
 has 'ops, an example of numbers, not NaN' 'tessera run "fmod f64[4,6]+@[S(0)] f64[4,6]+@[S(0)] mesh=2"'
 run 0 ops --markdown
 has 'ops as a page says what its words mean' 'How to read an entry' '`not known`' '`number`'
+json 'ops as a page in JSON' 'o["command"] == "ops --markdown" and "How to read an entry" in
+    o["results"][0] and "### matmul" in o["results"][0]' ops --markdown
+bad 'ops as a page, but of one' '--markdown is about all ops' ops --markdown relu
+bad 'ops, two lists' '--coverage is about all ops' ops --markdown --coverage
+run 0 ops --markdown
 grep -q 'as its function says' "$dir/out" && fail 'ops as a page: says nothing of partial inputs'
 run 0 ops mse_loss
 has 'ops, choices' 'attributes  reduction:mean|sum|none=mean'

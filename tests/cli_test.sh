@@ -71,7 +71,8 @@ run 0 info
 has 'info' 'dtypes     f32 f64 f16 bf16 i32 i64 u8 bool' '8 tensor dims, 8 mesh dims' thread
 TESSERA_TIMEOUT=77 run 0 info
 has 'info shows settings' 'TESSERA_TIMEOUT=77'
-json 'info json' 'o["limits"]["mesh_dims"] == 8 and o["worlds"]["sim"]["available"]' info
+json 'info json' 'o["command"] == "info" and o["limits"]["mesh_dims"] == 8 and
+    o["worlds"]["sim"]["available"]' info
 bad 'info takes no words' 'nothing expected' info all
 
 # ---- draw ----
@@ -109,6 +110,11 @@ assert d.tagName == 'svg' and 'rank 0' in d.toxml()" "$dir/a.svg" 2>>"$dir/err" 
         fail "draw --svg: $spec"
     has "draw svg $spec" written
 done
+run 0 draw 'f32[5,3]@[S(0),S(1)] mesh=2x2' --svg "$dir/a.svg"
+run 0 draw 'f32[5,3]@[S(0),S(1)] mesh=2x2' --svg -
+cmp -s "$dir/out" "$dir/a.svg" || fail 'draw --svg -: not what the file has'
+ok 'draw svg to stdout'
+bad 'two things to stdout' 'both write to the standard output' draw 'f32[5]@[S(0)] mesh=2' --svg - --json
 json 'draw json' 'o["results"][3]["shape"] == [2, 1] and [r[0][:2] for r in
     o["results"][3]["runs"]] == [[3, 2], [2, 1]]' draw 'f32[5,3]@[S(0),S(1)] mesh=2x2'
 bad 'draw: colour' '--color is "red"' draw 'f32[2]@[R] mesh=2' --color red
