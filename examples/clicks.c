@@ -242,7 +242,7 @@ int main(int argc, char **argv)
         {"--table-rate", "of the tables (0.05)", NULL, &a.table_rate, NULL},
         {.name = NULL}};
     const int status = train_parse(
-        argc, argv, "A recommender learns which packages depend on which.", &a.o, extra);
+        &argc, argv, "A recommender learns which packages depend on which.", &a.o, extra);
 
     if (status >= 0)
         return status;

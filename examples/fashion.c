@@ -227,7 +227,7 @@ int main(int argc, char **argv)
                        .dtype = TSR_F32,
                        .data = "/usr/share/datasets/fashion-mnist"};
     const int end =
-        train_parse(argc, argv, "Learn to tell clothes apart, on a mesh data x space.", &o, NULL);
+        train_parse(&argc, argv, "Learn to tell clothes apart, on a mesh data x space.", &o, NULL);
 
     return end >= 0 ? end : tsr_main(argc, argv, "data=2,space=2", job, &o);
 }

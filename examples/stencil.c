@@ -227,8 +227,10 @@ int main(int argc, char **argv)
         char *end;
         long number = strtol(argv[i], &end, 10);
 
-        if (strncmp(argv[i], "--", 2) == 0)
-            continue; /* tsr_main's */
+        if (strncmp(argv[i], "--", 2) == 0) { /* tsr_main's: --mesh=4 or --mesh 4 */
+            i += !strchr(argv[i], '=');
+            continue;
+        }
         if (n == 1)
             a.out = argv[i];
         else if (n == 0 && *end)

@@ -58,8 +58,8 @@ static void print_help(const char *program, const char *about, const train_optio
                        const train_extra *extra)
 {
     printf("usage: %s [options]\n\n%s\n\n", program, about);
-    printf("  --mesh=MESH      ranks, e.g. 2x2; under mpirun its ranks\n"
-           "  --world=WORLD    thread or mpi, if it is not clear\n");
+    printf("  --mesh MESH      ranks, e.g. 2x2; under mpirun its ranks\n"
+           "  --world WORLD    thread or mpi, if it is not clear\n");
     printf("  --steps N        how many steps to train (%" PRId64 ")\n", o->steps);
     printf("  --batch N        samples per step, of all ranks together (%" PRId64 ")\n", o->batch);
     printf("  --seed N         of everything random (%" PRIu64 ")\n", o->seed);
@@ -135,32 +135,40 @@ static bool read_option(train_options *o, const train_extra *extra, const char *
     return false;
 }
 
-static bool is_for_main(const char *arg)
+/* How many words tsr_main's option at argv[0] has: --mesh=4 or --mesh 4; 0: it is not one. */
+static int words_for_main(int argc, char **argv)
 {
-    static const char *const names[] = {"--mesh=", "--world=", "--cost=", "--timeout="};
-    bool found = false;
+    static const char *const names[] = {"--mesh", "--world", "--cost", "--timeout"};
+    const size_t n = strcspn(argv[0], "=");
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        found = found || strncmp(arg, names[i], strlen(names[i])) == 0;
-    return found;
+        if (strlen(names[i]) == n && strncmp(argv[0], names[i], n) == 0)
+            return argv[0][n] || argc == 1 ? 1 : 2;
+    return 0;
 }
 
-int train_parse(int argc, char **argv, const char *about, train_options *o,
+int train_parse(int *argc, char **argv, const char *about, train_options *o,
                 const train_extra *extra)
 {
     const train_options defaults = *o;
+    int left = 1;
 
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < *argc; i++) {
         const char *arg = argv[i], *equals = strchr(arg, '='), *value;
+        int words = words_for_main(*argc - i, argv + i);
         bool known;
 
         if (strcmp(arg, "--help") == 0) {
             print_help(argv[0], about, &defaults, extra);
             return 0;
         }
-        if (is_for_main(arg))
+        if (words) {
+            while (words--)
+                argv[left++] = argv[i++];
+            i--;
             continue;
-        value = equals ? equals + 1 : i + 1 < argc ? argv[i + 1] : "";
+        }
+        value = equals ? equals + 1 : i + 1 < *argc ? argv[i + 1] : "";
         if (!read_option(o, extra, arg, equals ? (size_t)(equals - arg) : strlen(arg), value,
                          &known)) {
             if (known)
@@ -171,6 +179,7 @@ int train_parse(int argc, char **argv, const char *about, train_options *o,
         }
         i += !equals;
     }
+    *argc = left;
     return -1;
 }
 

@@ -28,9 +28,10 @@ typedef struct train_extra {
     const char **text;
 } train_extra;
 
-/* Returns -1 if the program should go on, else its exit status: --help, or a mistake. The options
-   of tsr_main are left to it. extra ends with a row without name, and may be NULL. */
-int train_parse(int argc, char **argv, const char *about, train_options *o,
+/* Returns -1 if the program should go on, else its exit status: --help, or a mistake. Takes its
+   options out of argv and leaves those of tsr_main. extra ends with a row without name, and may be
+   NULL. */
+int train_parse(int *argc, char **argv, const char *about, train_options *o,
                 const train_extra *extra);
 
 /* The state of one rank. The functions may be called after a failure; they then do nothing. */

@@ -321,7 +321,7 @@ int main(int argc, char **argv)
         {"--sample", "pieces to write at the end; 0: just train (250)", &a.sample, NULL, NULL},
         {"--rate", "of learning, at the most (0.002)", NULL, &a.rate, NULL},
         {.name = NULL}};
-    int status = train_parse(argc, argv, "A transformer learns to continue a text.", &a.o, extra);
+    int status = train_parse(&argc, argv, "A transformer learns to continue a text.", &a.o, extra);
     words_text *text;
 
     if (status >= 0)

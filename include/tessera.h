@@ -169,9 +169,11 @@ TSR_API tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr
    MPI this loads its plugin. Local. */
 TSR_API bool tsr_world_available(tsr_world_kind kind, tsr_error *err);
 
-/* tsr_run for a program's main: prints the error, returns the exit status. Takes the options
-   --mesh=M, --world=W, --cost=C and --timeout=SECONDS (0: none) from argv, which override `mesh`;
-   an M without names, 4 or 1x2, takes those of `mesh` in their order. */
+/* tsr_run for a program's main: prints the error, returns the exit status. Reads the options
+   --mesh M, --world W, --cost C and --timeout SECONDS, 0 for none (or --mesh=M, ...) from argv; an M
+   without names, 4 or 1x2, takes those of `mesh` in their order. --help lists them. Words that do
+   not begin with -- are ignored, other options are an error: a program with options of its own
+   takes them out of argv first. */
 TSR_API int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg);
 
 /* The first error since the start (or the last clear) on this rank, TSR_OK if none. Local. */
@@ -265,7 +267,8 @@ TSR_API tsr_tensor *tsr_keep(tsr_tensor *x);       /* Local. */
    leaves nothing else behind. Returns x. Local. */
 TSR_API tsr_tensor *tsr_scope_return(tsr_tensor *x);
 
-/* npy files, version 1 to 3, C order: one file, each rank reads and writes its part. */
+/* npy files, version 1 to 3, C order: one file, each rank reads and writes its part. A save
+   replaces the file, with its mode, when all is written: a save that fails leaves it as it was. */
 TSR_API tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path,
                                  const char *placements);         /* Collective. */
 TSR_API tsr_status tsr_save_npy(tsr_tensor *x, const char *path); /* Collective. */

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "capture.h"
 #include "dispatch/context.h"
 #include "layout/cost.h"
 #include "tessera_ext.h"
@@ -35,20 +36,10 @@ static void run_job(tsr_job job, void *arg)
 /* What a job writes to a file descriptor. */
 static void output_of(int fd, tsr_job job, char text[OUT_LEN])
 {
-    FILE *file = tmpfile();
-    int old;
+    capture c = capture_begin(fd);
 
-    assert_non_null(file);
-    fflush(NULL);
-    old = dup(fd);
-    assert_true(dup2(fileno(file), fd) >= 0);
     run_job(job, NULL);
-    fflush(NULL);
-    dup2(old, fd);
-    close(old);
-    rewind(file);
-    text[fread(text, 1, OUT_LEN - 1, file)] = 0;
-    fclose(file);
+    capture_end(&c, text, OUT_LEN);
 }
 
 /* ---- printing ---- */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "capture.h"
 #include "dispatch/context.h"
 #include "harness.h"
 #include "tessera_ext.h"
@@ -19,33 +20,6 @@
 enum { OUT_LEN = 1 << 16 };
 
 /* ---- running with stdout in a file ---- */
-
-typedef struct capture {
-    int old;
-    FILE *file;
-} capture;
-
-static void capture_begin(capture *c)
-{
-    c->file = tmpfile();
-    assert_non_null(c->file);
-    fflush(stdout);
-    c->old = dup(STDOUT_FILENO);
-    assert_true(dup2(fileno(c->file), STDOUT_FILENO) >= 0);
-}
-
-static void capture_end(capture *c, char text[OUT_LEN])
-{
-    size_t n;
-
-    fflush(stdout);
-    dup2(c->old, STDOUT_FILENO);
-    close(c->old);
-    rewind(c->file);
-    n = fread(text, 1, OUT_LEN - 1, c->file);
-    text[n] = 0;
-    fclose(c->file);
-}
 
 /* A tensor from host data, printed. */
 typedef struct ask {
@@ -68,10 +42,10 @@ static void print_on(const char *mesh, const char *spec, const void *data, const
     capture c;
     tsr_status st;
 
-    capture_begin(&c);
+    c = capture_begin(STDOUT_FILENO);
     st = tsr_run(&(tsr_run_opts){.mesh = mesh, .world = TSR_WORLD_THREAD}, print_job,
                  &(ask){spec, data}, &err);
-    capture_end(&c, text);
+    capture_end(&c, text, OUT_LEN);
     if (st != TSR_OK)
         print_error("%s\n", err.text);
     assert_int_equal(st, TSR_OK);
@@ -241,9 +215,9 @@ static void ranks_outside_take_no_part(void **state)
     tsr_status st;
 
     (void)state;
-    capture_begin(&c);
+    c = capture_begin(STDOUT_FILENO);
     st = tsr_run(&(tsr_run_opts){.mesh = "4", .world = TSR_WORLD_THREAD}, outside_job, NULL, NULL);
-    capture_end(&c, text);
+    capture_end(&c, text, OUT_LEN);
     assert_int_equal(st, TSR_OK);
     assert_string_equal(text, "i32[3]@[S(0)]\n[1 2 3]\n");
 }
@@ -261,9 +235,9 @@ static void sim_prints_the_spec(void **state)
     tsr_status st;
 
     (void)state;
-    capture_begin(&c);
+    c = capture_begin(STDOUT_FILENO);
     st = tsr_run(&(tsr_run_opts){.mesh = "8x8", .world = TSR_WORLD_SIM}, sim_job, NULL, NULL);
-    capture_end(&c, text);
+    capture_end(&c, text, OUT_LEN);
     assert_int_equal(st, TSR_OK);
     assert_string_equal(text, "f32[4096,4096]@[S(0),R]\nno data (sim)\n");
 }
@@ -346,9 +320,9 @@ static void every_allocation_may_fail(void **state)
             h = (harness){
                 .mesh = "2x2", .fail_rank = k / 2 * 3, .fail_alloc_at = h.fail_alloc_at + 1};
             snprintf(s, sizeof s, "%s", spec[k % 2]);
-            capture_begin(&c);
+            c = capture_begin(STDOUT_FILENO);
             harness_run(&h, fault_job, s);
-            capture_end(&c, text);
+            capture_end(&c, text, OUT_LEN);
             for (int i = 0; i < 4; i++)
                 assert_true((h.status[i] == TSR_OK) == (h.status[0] == TSR_OK));
         } while (h.status[0] != TSR_OK);

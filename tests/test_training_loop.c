@@ -23,10 +23,11 @@
 static int parse(train_options *o, const train_extra *extra, const char *a, const char *b)
 {
     char arg0[] = "x", arg1[64], arg2[64], *argv[] = {arg0, arg1, arg2, NULL};
+    int argc = b ? 3 : 2;
 
     snprintf(arg1, sizeof arg1, "%s", a);
     snprintf(arg2, sizeof arg2, "%s", b ? b : "");
-    return train_parse(b ? 3 : 2, argv, "", o, extra);
+    return train_parse(&argc, argv, "", o, extra);
 }
 
 static void options_are_read(void **state)
