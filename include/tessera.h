@@ -149,12 +149,25 @@ typedef enum tsr_world_kind {
     TSR_WORLD_SIM = 3 /* any number of ranks, no data: the job runs once and costs are counted */
 } tsr_world_kind;
 
+typedef enum tsr_log_level {
+    TSR_LOG_OFF = 0,
+    TSR_LOG_WARN = 1, /* what should not be; the default */
+    TSR_LOG_INFO = 2, /* the world at the start; bytes, plans and memory at the end */
+    TSR_LOG_DEBUG = 3 /* every plan that is made, of ops and of redistributions */
+} tsr_log_level;
+
+/* Gets one line without its end. Thread ranks call it at the same time: it must be thread-safe. It
+   must not call the library. */
+typedef void (*tsr_log_function)(void *arg, tsr_log_level level, int rank, const char *line);
+
 typedef struct tsr_run_opts {
     const char *mesh;     /* "data=2,model=4" or "2x4"; NULL: all ranks of MPI, or 1 */
     tsr_world_kind world; /* default AUTO */
     /* for one wait; 0: TESSERA_TIMEOUT, in seconds, else 60,000; below 0: a wait has no limit */
     int timeout_ms;
     const char *cost; /* see tsr_cost_parse; default TESSERA_COST, else "default" */
+    tsr_log_function log; /* gets the lines of the level TESSERA_LOG; NULL: they go to stderr */
+    void *log_arg;
 } tsr_run_opts;
 
 /* A job is called once on every rank with the mesh over all ranks of the world. */
@@ -175,6 +188,9 @@ TSR_API bool tsr_world_available(tsr_world_kind kind, tsr_error *err);
    not begin with -- are ignored, other options are an error: a program with options of its own
    takes them out of argv first. */
 TSR_API int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg);
+
+/* From now on this rank logs lines up to `level` to `log`, or to stderr if it is NULL. Local. */
+TSR_API void tsr_log_set(tsr_mesh *mesh, tsr_log_level level, tsr_log_function log, void *arg);
 
 /* The first error since the start (or the last clear) on this rank, TSR_OK if none. Local. */
 TSR_API tsr_status tsr_mesh_status(const tsr_mesh *mesh);
@@ -431,8 +447,10 @@ TSR_API tsr_counters tsr_counters_get(const tsr_mesh *mesh); /* Local. */
 TSR_API void tsr_counters_reset(tsr_mesh *mesh);             /* Local. */
 TSR_API void tsr_memory_trim(tsr_mesh *mesh);                /* Local. Give free buffers back. */
 
-/* What one op did on this rank, since the start or the last reset. Times are measured only while
-   statistics are on; TESSERA_STATS=1 turns them on and prints a table of all ops at the end. Bytes
+/* What one op did on this rank, since the start or the last reset; of the names "redistribute",
+   "host transfers", "collectives" and "files" what the program did itself, and not an op for it.
+   Times are measured only while statistics are on; TESSERA_STATS=1 turns them on and prints a table
+   of all at the end, TESSERA_STATS=json one JSON object. Bytes
    are those of bringing inputs to where they are needed and those that the op moves by itself when
    it runs, ops that it calls then included. */
 typedef struct tsr_op_counters {

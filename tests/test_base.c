@@ -85,12 +85,21 @@ static void version_matches_macros(void **state)
 
 static void log_levels(void **state)
 {
+    static const char *const names[] = {"off", "warn", "info", "debug"};
+    tsr_log_level level;
+    tsr_error err = {0};
+
     (void)state;
-    assert_int_equal(tsr__log_level(NULL), TSR_LOG_WARN);
-    assert_int_equal(tsr__log_level("loud"), TSR_LOG_WARN);
-    assert_int_equal(tsr__log_level("off"), TSR_LOG_OFF);
-    assert_int_equal(tsr__log_level("info"), TSR_LOG_INFO);
-    assert_int_equal(tsr__log_level("debug"), TSR_LOG_DEBUG);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(tsr__log_level_parse(names[i], &level, &err), TSR_OK);
+        assert_int_equal(level, i);
+    }
+    assert_int_equal(tsr__log_level_parse(NULL, &level, &err), TSR_OK);
+    assert_int_equal(level, TSR_LOG_WARN);
+    assert_int_equal(tsr__log_level_parse("", &level, &err), TSR_OK);
+    assert_int_equal(level, TSR_LOG_WARN);
+    assert_int_equal(tsr__log_level_parse("loud", &level, &err), TSR_ERR_PARSE);
+    assert_string_equal(err.text, "log level \"loud\"; expected off, warn, info or debug");
 }
 
 static void heap_zeroes_and_counts(void **state)

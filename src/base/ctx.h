@@ -8,6 +8,18 @@
 #include "base/heap.h"
 #include "base/pool.h"
 
+/* What is printed of the statistics at the end of a job. */
+typedef enum tsr_report { TSR_REPORT_NONE, TSR_REPORT_TABLE, TSR_REPORT_JSON } tsr_report;
+
+/* What programs do themselves, besides calling ops. */
+typedef enum tsr_activity {
+    TSR_DO_REDISTRIBUTE,
+    TSR_DO_HOST,
+    TSR_DO_COLLECTIVE,
+    TSR_DO_FILE,
+    TSR_ACTIVITIES
+} tsr_activity;
+
 typedef struct tsr_ctx {
     tsr_heap heap;
     tsr_pool pool;
@@ -23,8 +35,14 @@ typedef struct tsr_ctx {
     bool strict;     /* ops may not redistribute by themselves */
     bool validating; /* ops are validated when they are registered */
     bool statistics; /* clocks are read */
-    bool reports;    /* what ops did is printed at the end */
-    int log_level;   /* base/log.h */
+    tsr_report report;
+    tsr_log_level log_level; /* base/log.h */
+    tsr_log_function log;    /* NULL: stderr */
+    void *log_arg;
+    int log_rank; /* of the world; 0 before it is joined */
+
+    tsr_op_counters activity[TSR_ACTIVITIES]; /* base/activity.h */
+    int activities;                           /* that have begun and not ended */
 
     tsr_spare spare_tensors, spare_buffers;
     tsr_cache plans;    /* dispatch/plan_cache.c */

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h - messages to stderr at a level set by TESSERA_LOG (off, warn, info, debug). */
+/* log.h - messages at a level set by TESSERA_LOG (off, warn, info, debug), to stderr or to the
+   program's function. */
 #ifndef TSR_BASE_LOG_H
 #define TSR_BASE_LOG_H
 
 #include "base/ctx.h"
 
-enum { TSR_LOG_OFF = 0, TSR_LOG_WARN = 1, TSR_LOG_INFO = 2, TSR_LOG_DEBUG = 3 };
+/* NULL or empty: warn. */
+tsr_status tsr__log_level_parse(const char *text, tsr_log_level *out, tsr_error *err);
 
-int tsr__log_level(const char *text); /* NULL or unknown: warn */
-void tsr__log(const tsr_ctx *ctx, int level, const char *format, ...)
+/* Ask before making texts that only a message needs. */
+static inline bool tsr__log_is_on(const tsr_ctx *ctx, tsr_log_level level)
+{
+    return level <= ctx->log_level;
+}
+
+void tsr__log(const tsr_ctx *ctx, tsr_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

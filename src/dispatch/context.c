@@ -2,6 +2,8 @@
 /* context.c - what a context holds above the world, and the public functions that look at it. */
 #include "dispatch/context.h"
 
+#include <string.h>
+
 #include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "layout/cost.h"
@@ -110,6 +112,7 @@ void tsr_counters_reset(tsr_mesh *mesh)
 
     for (tsr_op_entry *e = ops ? ops->first : NULL; e; e = e->later)
         e->counters = (tsr_op_counters){0};
+    memset(mesh->ctx->activity, 0, sizeof mesh->ctx->activity);
     mesh->ctx->counters = (tsr_counters){0};
     mesh->ctx->pool.peak = mesh->ctx->pool.used;
 }

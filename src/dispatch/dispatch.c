@@ -124,7 +124,9 @@ static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_ca
     tsr_status st;
 
     ctx->unrecorded++; /* what it calls is part of it */
+    ctx->activities++;
     st = op->run(run, &trouble);
+    ctx->activities--;
     ctx->unrecorded--;
     tsr__book_end(ctx, &b, &entry->counters);
     if (st == TSR_OK)

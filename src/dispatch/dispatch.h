@@ -3,6 +3,7 @@
 #ifndef TSR_DISPATCH_DISPATCH_H
 #define TSR_DISPATCH_DISPATCH_H
 
+#include "base/activity.h"
 #include "propagate/propagate.h"
 #include "tensor/tensor.h"
 
@@ -65,15 +66,6 @@ void tsr__plans_free(tsr_ctx *ctx);
 /* statistics.c: a strict context refuses hidden redistribution */
 tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec *from,
                              const tsr_spec *to, tsr_error *err);
-/* What comes in between is counted as an op's, by mesh dim; the seconds are given back, 0 unless
-   statistics are on. */
-typedef struct tsr_booking {
-    int64_t along[TSR_MAX_MESH + 1];
-    double begin;
-} tsr_booking;
-tsr_booking tsr__book_begin(const tsr_ctx *ctx);
-double tsr__book_end(const tsr_ctx *ctx, const tsr_booking *b, tsr_op_counters *counters);
-double tsr__statistics_clock(const tsr_ctx *ctx); /* seconds; 0 unless statistics are on */
 void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh);
 
 #endif

@@ -2,6 +2,7 @@
 /* job.c - runs a job on every rank of a world: makes the contexts, joins the world, calls the job,
    takes everything down again, and picks the error to report. */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,11 @@ typedef struct job_setup {
     tsr_world_kind world;
     int timeout_ms;
     tsr_cost cost;
-    int log_level;
-    bool strict, validating, statistics;
+    tsr_log_level log_level;
+    tsr_log_function log;
+    void *log_arg;
+    bool strict, validating;
+    tsr_report report;
     tsr_job job;
     void *arg;
 } job_setup;
@@ -83,16 +87,28 @@ static bool is_on(const char *variable)
     return text && *text && strcmp(text, "0") != 0;
 }
 
+/* TESSERA_STATS: off, a table, or JSON. */
+static tsr_report report_wanted(void)
+{
+    const char *text = getenv("TESSERA_STATS");
+
+    if (!is_on("TESSERA_STATS"))
+        return TSR_REPORT_NONE;
+    return strcmp(text, "json") == 0 ? TSR_REPORT_JSON : TSR_REPORT_TABLE;
+}
+
 static tsr_status read_setup(const tsr_run_opts *opts, job_setup *setup, tsr_error *err)
 {
     const char *timeout = getenv("TESSERA_TIMEOUT"), *cost = getenv("TESSERA_COST");
     tsr_status st;
 
     setup->timeout_ms = DEFAULT_TIMEOUT_MS;
-    setup->log_level = tsr__log_level(getenv("TESSERA_LOG"));
+    setup->log = opts->log;
+    setup->log_arg = opts->log_arg;
     setup->strict = is_on("TESSERA_STRICT");
     setup->validating = is_on("TESSERA_VALIDATE");
-    setup->statistics = is_on("TESSERA_STATS");
+    setup->report = report_wanted();
+    TSR_TRY(tsr__log_level_parse(getenv("TESSERA_LOG"), &setup->log_level, err));
     TSR_TRY(pick_world(opts->world, &setup->world, err));
     if (opts->timeout_ms != 0)
         setup->timeout_ms = opts->timeout_ms;
@@ -117,9 +133,12 @@ static void open_context(tsr_ctx *ctx, const job_setup *setup)
     ctx->caches.limit_bytes = TSR_CACHE_BYTES;
     ctx->cost = setup->cost;
     ctx->log_level = setup->log_level;
+    ctx->log = setup->log;
+    ctx->log_arg = setup->log_arg;
     ctx->strict = setup->strict;
     ctx->validating = setup->validating;
-    ctx->statistics = ctx->reports = setup->statistics;
+    ctx->report = setup->report;
+    ctx->statistics = setup->report != TSR_REPORT_NONE;
 }
 
 /* The mesh over all ranks of the world. */
@@ -140,20 +159,58 @@ done:
     return st;
 }
 
+static void log_start(const tsr_ctx *ctx, const job_setup *setup, const tsr_mesh *mesh)
+{
+    static const char *const kind[] = {[TSR_WORLD_AUTO] = "nothing",
+                                       [TSR_WORLD_THREAD] = "threads of one process",
+                                       [TSR_WORLD_MPI] = "MPI processes",
+                                       [TSR_WORLD_SIM] = "a simulation without data"};
+    char text[TSR_TEXT_LEN];
+
+    if (ctx->world->rank != 0 || !tsr__log_is_on(ctx, TSR_LOG_INFO))
+        return;
+    tsr__log(ctx, TSR_LOG_INFO, "mesh %s: %d ranks as %s; a wait may take %g s",
+             tsr_mesh_text(&mesh->shape, text, sizeof text), ctx->world->size,
+             kind[ctx->world->kind], 1e-3 * setup->timeout_ms);
+    tsr__log(ctx, TSR_LOG_INFO,
+             "costs: %g s a message, %g bytes/s between ranks, %g s a step, %g bytes/s of local "
+             "copies%s",
+             ctx->cost.latency[0], 1 / ctx->cost.per_byte[0], ctx->cost.per_step,
+             1 / ctx->cost.memory, ctx->cost.reproducible ? "; reproducible" : "");
+}
+
+/* Of the first rank; of all with TSR_LOG_DEBUG. */
+static void log_end(const tsr_ctx *ctx, const tsr_mesh *mesh)
+{
+    const tsr_log_level level = ctx->world->rank == 0 ? TSR_LOG_INFO : TSR_LOG_DEBUG;
+    tsr_counters c;
+
+    if (!mesh || !tsr__log_is_on(ctx, level))
+        return;
+    c = tsr_counters_get(mesh);
+    tsr__log(ctx, level,
+             "rank %d received %" PRId64 " bytes and sent %" PRId64 "; made %" PRId64
+             " plans and used them %" PRId64 " times more; at most %zu bytes of memory",
+             ctx->world->rank, c.bytes_in, c.bytes_out, c.plan_misses, c.plan_hits, c.memory_peak);
+}
+
 /* The job itself, with all that it stands on. Takes down everything but the world. */
 static tsr_status run_job(tsr_ctx *ctx, const job_setup *setup)
 {
     tsr_mesh *mesh = NULL;
     tsr_status st;
 
+    ctx->log_rank = ctx->world->rank;
     TSR_TRY(open_mesh(ctx, setup, &mesh));
     mesh->of_job = true;
+    log_start(ctx, setup, mesh);
     TSR_TRY(tsr__context_open(ctx, mesh));
     TSR_TRY(setup->job(mesh, setup->arg));
 done:
     /* a job may return a status of its own without having recorded anything */
     if (st != TSR_OK)
         tsr__fail(&ctx->error, st, "the job returned: %s", tsr_status_text(st));
+    log_end(ctx, mesh);
     tsr__context_close(ctx);
     if (mesh)
         mesh->of_job = false;
@@ -334,4 +391,11 @@ tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *
     bool known;
 
     return tsr__run(opts, job, arg, &known, err ? err : &own);
+}
+
+void tsr_log_set(tsr_mesh *mesh, tsr_log_level level, tsr_log_function log, void *arg)
+{
+    mesh->ctx->log_level = level;
+    mesh->ctx->log = log;
+    mesh->ctx->log_arg = arg;
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/args.h"
 #include "base/text.h"
@@ -53,31 +52,6 @@ done:
 
 /* ---- numbers ---- */
 
-double tsr__statistics_clock(const tsr_ctx *ctx)
-{
-    struct timespec t;
-
-    if (!ctx->statistics)
-        return 0;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-tsr_booking tsr__book_begin(const tsr_ctx *ctx)
-{
-    tsr_booking b = {.begin = tsr__statistics_clock(ctx)};
-
-    memcpy(b.along, ctx->counters.along, sizeof b.along);
-    return b;
-}
-
-double tsr__book_end(const tsr_ctx *ctx, const tsr_booking *b, tsr_op_counters *counters)
-{
-    for (int i = 0; i <= TSR_MAX_MESH; i++)
-        counters->along[i] += ctx->counters.along[i] - b->along[i];
-    return tsr__statistics_clock(ctx) - b->begin;
-}
-
 void tsr_statistics_set(tsr_mesh *mesh, bool on)
 {
     TSR_NEED(, NULL, mesh);
@@ -90,54 +64,130 @@ tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op)
 
     const tsr_op_table *table = mesh->ctx->ops;
 
+    for (int i = 0; op && i < TSR_ACTIVITIES; i++)
+        if (strcmp(tsr__activity_name((tsr_activity)i), op) == 0)
+            return mesh->ctx->activity[i];
     for (const tsr_op_entry *e = table ? table->first : NULL; e; e = e->later)
         if (op && strcmp(e->op->name, op) == 0)
             return e->counters;
     return (tsr_op_counters){0};
 }
 
-/* ---- the table ---- */
+/* ---- the report ---- */
+
+/* A line of it, an op or an activity, and where to go on. */
+typedef struct report_row {
+    const char *name;
+    const tsr_op_counters *counters;
+    const tsr_op_entry *entry; /* NULL: an activity */
+    int next_activity;
+} report_row;
+
+/* From {0} on: activities that occurred, then ops; false after the last. */
+static bool next_row(const tsr_ctx *ctx, report_row *row)
+{
+    while (row->next_activity < TSR_ACTIVITIES) {
+        const tsr_activity i = (tsr_activity)row->next_activity++;
+
+        row->name = tsr__activity_name(i);
+        row->counters = &ctx->activity[i];
+        if (row->counters->calls > 0)
+            return true;
+    }
+    row->entry = row->entry ? row->entry->later : ctx->ops ? ctx->ops->first : NULL;
+    if (!row->entry)
+        return false;
+    row->name = row->entry->op->name;
+    row->counters = &row->entry->counters;
+    return true;
+}
 
 /* Mesh dims along which anything came; the last column stands for several dims at once. */
 static unsigned used_columns(const tsr_ctx *ctx)
 {
     unsigned used = 0;
 
-    for (const tsr_op_entry *e = ctx->ops->first; e; e = e->later)
-        for (int i = 0; i <= TSR_MAX_MESH; i++)
-            used |= e->counters.along[i] ? 1u << i : 0;
+    for (report_row row = {0}; next_row(ctx, &row);)
+        for (int m = 0; m <= TSR_MAX_MESH; m++)
+            used |= row.counters->along[m] ? 1u << m : 0;
     return used;
 }
 
-static void print_head(const tsr_mesh_shape *mesh, unsigned used)
+static const char *column_name(const tsr_mesh_shape *mesh, int m, char name[TSR_NAME_LEN])
 {
+    if (m == TSR_MAX_MESH)
+        return "several dims";
+    return m < mesh->ndim ? tsr__mesh_dim_text(mesh, m, name, TSR_NAME_LEN) : "?";
+}
+
+/* Computing without the time in which windows were filled. */
+static double computing(const tsr_op_counters *c)
+{
+    return c->computing > c->windows ? c->computing - c->windows : 0;
+}
+
+static void print_table(const tsr_ctx *ctx, const tsr_mesh_shape *mesh)
+{
+    const unsigned used = used_columns(ctx);
     char name[TSR_NAME_LEN];
 
-    fprintf(stderr, "%-20s %10s", "op", "calls");
-    for (int m = 0; m < TSR_MAX_MESH; m++)
+    fprintf(stderr, "what rank 0 did (bytes received along mesh dims)\n%-20s %10s", "op", "calls");
+    for (int m = 0; m <= TSR_MAX_MESH; m++)
         if (used >> m & 1)
-            fprintf(stderr, " %14s",
-                    m < mesh->ndim ? tsr__mesh_dim_text(mesh, m, name, sizeof name) : "?");
-    if (used >> TSR_MAX_MESH & 1)
-        fprintf(stderr, " %14s", "several dims");
-    fprintf(stderr, " %12s %12s %12s\n", "predicted/ms", "moving/ms", "computing/ms");
+            fprintf(stderr, " %14s", column_name(mesh, m, name));
+    fprintf(stderr, " %12s %12s %12s %12s\n", "predicted/ms", "moving/ms", "halo/ms",
+            "computing/ms");
+    for (report_row row = {0}; next_row(ctx, &row);) {
+        fprintf(stderr, "%-20s %10" PRId64, row.name, row.counters->calls);
+        for (int m = 0; m <= TSR_MAX_MESH; m++)
+            if (used >> m & 1)
+                fprintf(stderr, " %14" PRId64, row.counters->along[m]);
+        tsr__print(stderr, " %12.3f %12.3f %12.3f %12.3f\n", 1e3 * row.counters->predicted,
+                   1e3 * row.counters->moving, 1e3 * row.counters->windows,
+                   1e3 * computing(row.counters));
+    }
+}
+
+/* Names are words, which JSON takes as they are. */
+static void print_json(const tsr_ctx *ctx, const tsr_mesh_shape *mesh)
+{
+    const tsr_counters all = tsr_counters_get(ctx->error_tensor->mesh);
+    const unsigned used = used_columns(ctx);
+    char text[TSR_TEXT_LEN], name[TSR_NAME_LEN];
+    const char *before = "";
+
+    fprintf(stderr,
+            "{\"rank\": 0, \"mesh\": \"%s\", \"bytes_in\": %" PRId64 ", \"bytes_out\": %" PRId64
+            ", \"plan_hits\": %" PRId64 ", \"plan_misses\": %" PRId64
+            ", \"memory_peak\": %zu, \"results\": [",
+            tsr_mesh_text(mesh, text, sizeof text), all.bytes_in, all.bytes_out, all.plan_hits,
+            all.plan_misses, all.memory_peak);
+    for (report_row row = {0}; next_row(ctx, &row);) {
+        const char *comma = "";
+
+        fprintf(stderr, "%s\n {\"name\": \"%s\", \"op\": %s, \"calls\": %" PRId64 ", \"bytes\": {",
+                before, row.name, row.entry ? "true" : "false", row.counters->calls);
+        for (int m = 0; m <= TSR_MAX_MESH; m++)
+            if (used >> m & 1) {
+                fprintf(stderr, "%s\"%s\": %" PRId64, comma, column_name(mesh, m, name),
+                        row.counters->along[m]);
+                comma = ", ";
+            }
+        tsr__print(stderr,
+                   "}, \"predicted\": %.9g, \"moving\": %.9g, \"halo\": %.9g, \"computing\": %.9g}",
+                   row.counters->predicted, row.counters->moving, row.counters->windows,
+                   computing(row.counters));
+        before = ",";
+    }
+    fprintf(stderr, "]}\n");
 }
 
 void tsr__statistics_print(const tsr_ctx *ctx, const tsr_mesh_shape *mesh)
 {
-    unsigned used = ctx->ops ? used_columns(ctx) : 0;
-
-    if (!ctx->reports || !ctx->ops || ctx->world->rank != 0)
+    if (ctx->world->rank != 0)
         return;
-    fprintf(stderr, "what ops did on rank 0 (bytes received along mesh dims)\n");
-    print_head(mesh, used);
-    for (const tsr_op_entry *e = ctx->ops->first; e; e = e->later) {
-        const tsr_op_counters *c = &e->counters;
-        fprintf(stderr, "%-20s %10" PRId64, e->op->name, c->calls);
-        for (int i = 0; i <= TSR_MAX_MESH; i++)
-            if (used >> i & 1)
-                fprintf(stderr, " %14" PRId64, c->along[i]);
-        tsr__print(stderr, " %12.3f %12.3f %12.3f\n", 1e3 * c->predicted, 1e3 * c->moving,
-                   1e3 * c->computing);
-    }
+    if (ctx->report == TSR_REPORT_TABLE)
+        print_table(ctx, mesh);
+    else if (ctx->report == TSR_REPORT_JSON)
+        print_json(ctx, mesh);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/activity.h"
 #include "base/args.h"
 #include "base/dtype.h"
 #include "io/idx.h"
@@ -89,6 +90,7 @@ tsr_status tsr_dataset_idx(tsr_mesh *mesh, const char *path, tsr_dataset **out)
     TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, path, out);
 
     tsr_ctx *ctx = mesh->ctx;
+    const tsr_booking b = tsr__activity_begin(ctx);
     const bool alone = mesh->index < 0 || ctx->world->kind == TSR_WORLD_SIM;
     tsr_dataset *data = NULL;
     tsr_error err = {0};
@@ -120,6 +122,7 @@ tsr_status tsr_dataset_idx(tsr_mesh *mesh, const char *path, tsr_dataset **out)
     else
         tsr_dataset_free(data);
 done:
+    tsr__activity_end(ctx, &b, TSR_DO_FILE, 1);
     return st;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/activity.h"
 #include "base/args.h"
 #include "io/npy_header.h"
 #include "io/part_file.h"
@@ -211,18 +212,15 @@ done:
     return st;
 }
 
-tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path, const char *placements)
+static tsr_tensor *load_npy(tsr_mesh *mesh, const char *path, const char *placements)
 {
     tsr_tensor *x = NULL, *y;
     tsr_spec spec, like = {0}; /* like: as it is read */
     tsr_layout layout;
     tsr_npy npy;
-    tsr_ctx *ctx;
+    tsr_ctx *ctx = mesh->ctx;
     tsr_status st;
 
-    if (!mesh)
-        return NULL;
-    ctx = mesh->ctx;
     if (!path)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_load_npy: the path is NULL"));
     if (ctx->world->kind == TSR_WORLD_SIM)
@@ -247,4 +245,17 @@ tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path, const char *placement
     }
 done:
     return st == TSR_OK ? x : ctx->error_tensor;
+}
+
+tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path, const char *placements)
+{
+    tsr_booking b;
+    tsr_tensor *x;
+
+    if (!mesh)
+        return NULL;
+    b = tsr__activity_begin(mesh->ctx);
+    x = load_npy(mesh, path, placements);
+    tsr__activity_end(mesh->ctx, &b, TSR_DO_FILE, 1);
+    return x;
 }

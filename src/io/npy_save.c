@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/activity.h"
 #include "io/new_file.h"
 #include "io/npy_header.h"
 #include "io/part_file.h"
@@ -117,18 +118,15 @@ done:
     return st;
 }
 
-tsr_status tsr_save_npy(tsr_tensor *x, const char *path)
+static tsr_status save_tensor(tsr_tensor *x, const char *path)
 {
     char text[TSR_TEXT_LEN];
     tsr_tensor *y = NULL;
     tsr_layout layout;
     tsr_spec to;
-    tsr_ctx *ctx;
+    tsr_ctx *ctx = x->mesh->ctx;
     tsr_status st;
 
-    if (!x)
-        return TSR_ERR_ARG;
-    ctx = x->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_save_npy"));
     TSR_TRY(tsr__tensor_needs_data(x, "tsr_save_npy"));
     if (!path)
@@ -146,5 +144,18 @@ tsr_status tsr_save_npy(tsr_tensor *x, const char *path)
     TSR_TRY(write_file(y ? y : x, path));
 done:
     tsr_unref(tsr_keep(y)); /* nobody has seen it */
+    return st;
+}
+
+tsr_status tsr_save_npy(tsr_tensor *x, const char *path)
+{
+    tsr_booking b;
+    tsr_status st;
+
+    if (!x)
+        return TSR_ERR_ARG;
+    b = tsr__activity_begin(x->mesh->ctx);
+    st = save_tensor(x, path);
+    tsr__activity_end(x->mesh->ctx, &b, TSR_DO_FILE, 1);
     return st;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/activity.h"
 #include "redist/print_text.h"
 #include "tensor/partial.h"
 #include "tensor/tensor.h"
@@ -162,7 +163,7 @@ static tsr_status print_sim(const tsr_tensor *x)
     return to_stdout(&(tsr_print_text){.data = line, .n = n}, &x->mesh->ctx->error);
 }
 
-tsr_status tsr_print(tsr_tensor *x)
+static tsr_status print_any(tsr_tensor *x)
 {
     char text[TSR_TEXT_LEN];
     tsr_tensor *y = NULL;
@@ -170,8 +171,6 @@ tsr_status tsr_print(tsr_tensor *x)
     tsr_spec to;
     tsr_status st;
 
-    if (!x)
-        return TSR_ERR_ARG;
     TSR_TRY(tsr__tensor_check(x->mesh->ctx, x, "tsr_print"));
     if (x->mesh->ctx->world->kind == TSR_WORLD_SIM)
         return print_sim(x);
@@ -190,5 +189,18 @@ tsr_status tsr_print(tsr_tensor *x)
     TSR_TRY(print_tensor(y ? y : x, &x->form->spec));
 done:
     tsr_unref(tsr_keep(y)); /* nobody has seen it */
+    return st;
+}
+
+tsr_status tsr_print(tsr_tensor *x)
+{
+    tsr_booking b;
+    tsr_status st;
+
+    if (!x)
+        return TSR_ERR_ARG;
+    b = tsr__activity_begin(x->mesh->ctx);
+    st = print_any(x);
+    tsr__activity_end(x->mesh->ctx, &b, TSR_DO_HOST, 1);
     return st;
 }

@@ -3,11 +3,13 @@
    context's cache. Running them is run_program.c. */
 #include "redist/program.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "layout/cost.h"
 
 /* ---- one step ---- */
@@ -158,6 +160,28 @@ done:
     return st;
 }
 
+/* All ranks make the same plans; the first one tells. */
+static void log_plan(const tsr_ctx *ctx, const tsr_redist *plan)
+{
+    const tsr_redist_info info = tsr_redist_info_of(plan);
+    char steps[TSR_TEXT_LEN] = "", from[TSR_TEXT_LEN], to[TSR_TEXT_LEN], dims[TSR_TEXT_LEN];
+    size_t used = 0;
+
+    if (ctx->world->rank != 0 || !tsr__log_is_on(ctx, TSR_LOG_DEBUG))
+        return;
+    for (int i = 0; i < plan->n_steps && used < sizeof steps; i++)
+        used += (size_t)snprintf(
+            steps + used, sizeof steps - used, "%s%s over %s", i ? ", " : "",
+            tsr_step_name(plan->step[i].kind),
+            tsr__mesh_dims_text(&plan->step[i].from.mesh, plan->step[i].mdims, dims, sizeof dims));
+    tsr__log(ctx, TSR_LOG_DEBUG,
+             "redistribution of %s to %s: %s; %.3g us predicted, %" PRId64
+             " bytes, memory peak %zu bytes",
+             tsr_spec_text(&plan->from, from, sizeof from),
+             tsr_placements_text(&plan->to, to, sizeof to), used ? steps : "nothing to do",
+             1e6 * info.seconds, info.bytes, info.peak);
+}
+
 static tsr_status make_program(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *from,
                                const tsr_spec *to, uint64_t hash, tsr_program **out)
 {
@@ -171,6 +195,7 @@ static tsr_status make_program(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *
     program->memory_limit = ctx->memory_limit;
     TSR_TRY(tsr__plan_make(&ctx->heap, from, to, &ctx->cost, ctx->memory_limit, TSR_RIVAL_BEST,
                            &program->plan, &ctx->error));
+    log_plan(ctx, program->plan);
     if (ctx->world->kind == TSR_WORLD_SIM) {
         program->info = tsr_redist_info_of(program->plan);
     } else {

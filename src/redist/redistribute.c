@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/activity.h"
 #include "base/args.h"
 #include "redist/program.h"
 #include "tape/tape.h"
@@ -52,10 +53,12 @@ tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const char *place
     tsr_ctx *ctx = mesh ? mesh->ctx : x ? x->mesh->ctx : NULL;
     tsr_tensor *y = NULL;
     tsr_spec like, to;
+    tsr_booking b;
     tsr_status st;
 
     if (!ctx)
         return NULL;
+    b = tsr__activity_begin(ctx);
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_redistribute"));
     if (!mesh)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_redistribute_to: the mesh is NULL"));
@@ -68,6 +71,7 @@ tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const char *place
             ctx,
             &(tsr_record){.kind = TSR_TAPED_MOVE, .n_in = 1, .in = &x, .n_out = 1, .out = &y}));
 done:
+    tsr__activity_end(ctx, &b, TSR_DO_REDISTRIBUTE, 1);
     return tsr__tensor_or_error(ctx, st, y);
 }
 
@@ -121,10 +125,12 @@ static tsr_status outside(const tsr_tensor *x, const char *function)
 tsr_status tsr_to_host(tsr_tensor *x, void *out, size_t bytes)
 {
     tsr_spec to;
+    tsr_booking b;
     tsr_status st;
 
     if (!x)
         return TSR_ERR_ARG;
+    b = tsr__activity_begin(x->mesh->ctx);
     TSR_TRY(tsr__tensor_check(x->mesh->ctx, x, "tsr_to_host"));
     TSR_TRY(tsr__tensor_needs_data(x, "tsr_to_host"));
     TSR_TRY(check_memory(x, "tsr_to_host", out, bytes, &x->mesh->ctx->error));
@@ -134,6 +140,7 @@ tsr_status tsr_to_host(tsr_tensor *x, void *out, size_t bytes)
     memset(to.place, 0, sizeof to.place);
     TSR_TRY(to_memory(x, x->mesh, &to, out));
 done:
+    tsr__activity_end(x->mesh->ctx, &b, TSR_DO_HOST, 1);
     return tsr__settle(x->mesh->ctx, st);
 }
 
@@ -154,10 +161,12 @@ tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root)
     tsr_mesh *one = NULL;
     tsr_error err = {0};
     tsr_spec to;
+    tsr_booking b;
     tsr_status st;
 
     if (!x)
         return TSR_ERR_ARG;
+    b = tsr__activity_begin(x->mesh->ctx);
     TSR_TRY(tsr__tensor_check(x->mesh->ctx, x, "tsr_to_root"));
     TSR_TRY(tsr__tensor_needs_data(x, "tsr_to_root"));
     if (x->mesh->index < 0)
@@ -170,6 +179,7 @@ tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root)
     memset(to.place, 0, sizeof to.place);
     TSR_TRY(to_memory(x, one, &to, x->mesh->index == root ? out : NULL));
 done:
+    tsr__activity_end(x->mesh->ctx, &b, TSR_DO_HOST, 1);
     tsr_mesh_unref(one);
     return tsr__settle(x->mesh->ctx, st);
 }
@@ -181,6 +191,7 @@ tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, in
     TSR_NEED(NULL, NULL, mesh);
 
     tsr_ctx *ctx = mesh->ctx;
+    const tsr_booking b = tsr__activity_begin(ctx);
     tsr_mesh *one = NULL;
     tsr_tensor *x = NULL;
     tsr_program *program;
@@ -208,6 +219,7 @@ tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, in
     else if (x->form->bytes) /* a mesh of one rank */
         memcpy(tsr__tensor_data(x), data, x->form->bytes);
 done:
+    tsr__activity_end(ctx, &b, TSR_DO_HOST, 1);
     tsr_mesh_unref(one);
     return tsr__tensor_or_error(ctx, st, x);
 }

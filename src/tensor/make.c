@@ -3,6 +3,7 @@
    between ranks, except for asking the others whether their local part fits. */
 #include <string.h>
 
+#include "base/activity.h"
 #include "base/args.h"
 #include "base/dtype_range.h"
 #include "exchange/exchange.h"
@@ -40,6 +41,7 @@ tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
 
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x = NULL;
+    const tsr_booking b = tsr__activity_begin(ctx);
     tsr_layout whole, part;
     tsr_spec replicated;
     tsr_status st;
@@ -57,6 +59,7 @@ tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
                               ctx->world->rank, &ctx->error));
     settle_partial(x);
 done:
+    tsr__activity_end(ctx, &b, TSR_DO_HOST, 1);
     return tsr__tensor_or_error(ctx, st, x);
 }
 
@@ -87,6 +90,7 @@ tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
 {
     TSR_NEED(NULL, NULL, mesh);
 
+    const tsr_booking b = tsr__activity_begin(mesh->ctx);
     tsr_tensor *x = NULL;
     tsr_error err = {0};
     tsr_status st;
@@ -103,6 +107,7 @@ tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
     if (x->form->bytes)
         memcpy(tsr__tensor_data(x), data, x->form->bytes);
 done:
+    tsr__activity_end(mesh->ctx, &b, TSR_DO_HOST, 1);
     return tsr__tensor_or_error(mesh->ctx, st, x);
 }
 

@@ -4,6 +4,8 @@
    library itself makes calls directly. */
 #include "world/collective.h"
 
+#include "base/activity.h"
+
 static void request_free(tsr_request *r)
 {
     tsr_mesh *mesh;
@@ -78,6 +80,7 @@ tsr_status tsr_collective_start(tsr_mesh *mesh, const tsr_collective *call, tsr_
 {
     tsr_group *group;
     tsr_request *r = NULL;
+    tsr_booking b;
     tsr_ctx *ctx;
     tsr_status st;
 
@@ -87,6 +90,7 @@ tsr_status tsr_collective_start(tsr_mesh *mesh, const tsr_collective *call, tsr_
     if (!call || !out)
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_collective_start: %s is NULL",
                          call ? "out" : "call");
+    b = tsr__activity_begin(ctx);
     TSR_TRY(tsr__mesh_group(mesh, (1u << mesh->shape.ndim) - 1, &group));
     TSR_TRY(tsr__collective_check(call, group, &ctx->error));
     TSR_TRY(request_make(mesh, call, group, &r));
@@ -98,6 +102,7 @@ tsr_status tsr_collective_start(tsr_mesh *mesh, const tsr_collective *call, tsr_
     *out = r;
     r = NULL;
 done:
+    tsr__activity_end(ctx, &b, TSR_DO_COLLECTIVE, 1);
     request_free(r);
     return tsr__settle(ctx, st);
 }
@@ -105,12 +110,14 @@ done:
 tsr_status tsr_request_finish_take(tsr_request *request)
 {
     tsr_request *r = request;
+    tsr_booking b;
     tsr_ctx *ctx;
     tsr_status st;
 
     if (!r)
         return TSR_ERR_ARG;
     ctx = r->mesh->ctx;
+    b = tsr__activity_begin(ctx);
     TSR_TRY(tsr__call_finish_take(ctx->world, r->pending));
     if (r->chunk) {
         TSR_TRY(open_lane(r));
@@ -118,6 +125,7 @@ tsr_status tsr_request_finish_take(tsr_request *request)
         TSR_TRY(tsr__call(&r->call));
     }
 done:
+    tsr__activity_end(ctx, &b, TSR_DO_COLLECTIVE, 0);
     request_free(r);
     return tsr__settle(ctx, st);
 }
