@@ -151,6 +151,16 @@ static void sentences_have_points(void **state)
     run_job(refuse_job, NULL);
 }
 
+/* Ranks of one job may have other languages: all get the same sentence. */
+static void sentences_are_english(void **state)
+{
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(tsr_npy_info("/no/such/file", NULL, NULL, &err), TSR_ERR_IO);
+    assert_string_equal(err.text, "cannot open /no/such/file: No such file or directory");
+}
+
 /* ---- letters: \xe4 is one in ISO-8859-1 ---- */
 
 static tsr_status letter_job(tsr_mesh *mesh, void *arg)
@@ -211,11 +221,11 @@ static void the_locale_stays(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors_are_printed), cmocka_unit_test(statistics_are_printed),
-        cmocka_unit_test(attributes_are_read), cmocka_unit_test(costs_are_read),
-        cmocka_unit_test(timeouts_are_read),   cmocka_unit_test(sentences_have_points),
-        cmocka_unit_test(letters_are_ascii),   cmocka_unit_test(numbers_come_back),
-        cmocka_unit_test(the_locale_stays),
+        cmocka_unit_test(tensors_are_printed),   cmocka_unit_test(statistics_are_printed),
+        cmocka_unit_test(attributes_are_read),   cmocka_unit_test(costs_are_read),
+        cmocka_unit_test(timeouts_are_read),     cmocka_unit_test(sentences_have_points),
+        cmocka_unit_test(sentences_are_english), cmocka_unit_test(letters_are_ascii),
+        cmocka_unit_test(numbers_come_back),     cmocka_unit_test(the_locale_stays),
     };
 
     if (argc > 1 && (!setlocale(LC_ALL, argv[1]) || localeconv()->decimal_point[0] != ',')) {

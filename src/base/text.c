@@ -60,6 +60,13 @@ int tsr__print(FILE *to, const char *format, ...)
     return length;
 }
 
+const char *tsr__errno_text(int code)
+{
+    const char *text = strerrordesc_np(code);
+
+    return text ? text : "unknown error";
+}
+
 /* ---- escaping ---- */
 
 static bool is_continuation(char c)

@@ -50,6 +50,9 @@ int tsr__vformat(char *buf, size_t n, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 int tsr__print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What errno says, in English: strerror translates it. */
+const char *tsr__errno_text(int code);
+
 /* Replaces in place what could steer a terminal or break a line, control characters and bytes that
    are not UTF-8, by \xNN. The text in buf[n] is cut if it gets too long. */
 void tsr__escape(char *buf, size_t n);

@@ -279,7 +279,7 @@ static void fail_unstarted(rank_thread *r, const job_setup *setup, int code)
 {
     open_context(&r->ctx, setup);
     r->st = tsr__fail(&r->ctx.error, TSR_ERR_UNAVAILABLE, "rank %d: cannot start a thread: %s",
-                      r->rank, strerror(code));
+                      r->rank, tsr__errno_text(code));
     if (tsr__thread_join(r->hub, r->rank, &r->ctx, &r->ctx.world) != TSR_OK)
         return;
     r->ctx.world->ops->poison(r->ctx.world, &r->ctx.error);

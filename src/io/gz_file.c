@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/text.h"
+
 enum {
     BLOCK = 1 << 16,
     GZIP = 16 + MAX_WBITS, /* zlib: the window of 32 KiB, and gzip's header and trailer */
@@ -56,7 +58,7 @@ static tsr_status fill(tsr_gz *gz, tsr_error *err)
         n = read(gz->fd, gz->block, BLOCK);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return tsr__fail(err, TSR_ERR_IO, "cannot read %s: %s", gz->path, strerror(errno));
+        return tsr__fail(err, TSR_ERR_IO, "cannot read %s: %s", gz->path, tsr__errno_text(errno));
     gz->at_end = n == 0;
     gz->flow.next_in = gz->block;
     gz->flow.avail_in = (uInt)n;
@@ -69,7 +71,7 @@ static tsr_status start(tsr_gz *gz, tsr_error *err)
     tsr_status st;
 
     if (gz->fd < 0 || fstat(gz->fd, &info) != 0)
-        TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot open %s: %s", gz->path, strerror(errno)));
+        TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot open %s: %s", gz->path, tsr__errno_text(errno)));
     if (!S_ISREG(info.st_mode))
         TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot read %s: it is not a regular file", gz->path));
     gz->size = info.st_size;

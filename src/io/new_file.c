@@ -38,7 +38,7 @@ static tsr_status find_target(const char *path, char target[TSR_TARGET_LEN], tsr
 
     if (strlen(path) >= TSR_TARGET_LEN)
         return tsr__fail(err, TSR_ERR_IO, "cannot write %.100s...: %s", path,
-                         strerror(ENAMETOOLONG));
+                         tsr__errno_text(ENAMETOOLONG));
     strcpy(target, path);
     for (int i = 0; lstat(target, &info) == 0 && S_ISLNK(info.st_mode); i++) {
         ssize_t n = readlink(target, link, sizeof link - 1);
@@ -50,7 +50,7 @@ static tsr_status find_target(const char *path, char target[TSR_TARGET_LEN], tsr
             n = -1, errno = ENAMETOOLONG;
         if (n < 0)
             return tsr__fail(err, TSR_ERR_IO, "cannot follow the link %s: %s", path,
-                             strerror(errno));
+                             tsr__errno_text(errno));
         link[n] = 0;
         strcpy(link[0] == '/' ? target : target + at, link);
     }
@@ -136,7 +136,7 @@ tsr_status tsr__new_file_open(tsr_new_file *file, const char *path, tsr_error *e
                         file->exists ? 0600 : file->mode);
         if (file->fd < 0 && (errno != EEXIST || number == TRIES))
             TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot create %s: %s", file->temporary,
-                              strerror(errno)));
+                              tsr__errno_text(errno)));
         if (file->fd >= 0 && !lock_file(file))
             close_both(file);
     }
@@ -152,10 +152,10 @@ tsr_status tsr__new_file_replace(tsr_new_file *file, tsr_error *err)
 
     if (file->exists && chmod(file->temporary, file->mode) != 0)
         return tsr__fail(err, TSR_ERR_IO, "cannot give %s the mode of %s: %s", file->temporary,
-                         file->target, strerror(errno));
+                         file->target, tsr__errno_text(errno));
     if (rename(file->temporary, file->target) != 0)
         return tsr__fail(err, TSR_ERR_IO, "cannot rename %s to %s: %s", file->temporary,
-                         file->target, strerror(errno));
+                         file->target, tsr__errno_text(errno));
     file->created = false;
     fd = open(folder_of(file->target, folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {

@@ -10,6 +10,7 @@
 
 #include "base/activity.h"
 #include "base/args.h"
+#include "base/text.h"
 #include "io/npy_header.h"
 #include "io/part_file.h"
 #include "tensor/partial.h"
@@ -31,7 +32,7 @@ static tsr_status open_npy(tsr_heap *heap, const char *path, int *fd_out, tsr_np
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make us wait */
 
     if (fd < 0 || fstat(fd, &info) != 0)
-        TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot open %s: %s", path, strerror(errno)));
+        TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot open %s: %s", path, tsr__errno_text(errno)));
     if (!S_ISREG(info.st_mode))
         TSR_TRY(tsr__fail(err, TSR_ERR_IO, "cannot read %s: it is not a regular file", path));
     n = info.st_size < TSR_NPY_PREFIX ? (size_t)info.st_size : TSR_NPY_PREFIX;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/activity.h"
+#include "base/text.h"
 #include "io/new_file.h"
 #include "io/npy_header.h"
 #include "io/part_file.h"
@@ -43,7 +44,7 @@ static tsr_status create(save *s, word *w)
     TSR_TRY(tsr__file_write(s->file.fd, w->temporary, header, w->header, 0, &w->err));
     if (ftruncate(s->file.fd, (off_t)(w->header + bytes)) != 0)
         TSR_TRY(tsr__fail(&w->err, TSR_ERR_IO, "cannot write %zu bytes to %s: %s", bytes,
-                          w->temporary, strerror(errno)));
+                          w->temporary, tsr__errno_text(errno)));
 done:
     return st;
 }
@@ -59,7 +60,7 @@ static tsr_status close_file(tsr_new_file *file, const char *name, tsr_error *er
         code = errno;
     file->fd = -1;
     if (code)
-        return tsr__fail(err, TSR_ERR_IO, "cannot write %s: %s", name, strerror(code));
+        return tsr__fail(err, TSR_ERR_IO, "cannot write %s: %s", name, tsr__errno_text(code));
     return TSR_OK;
 }
 
@@ -85,7 +86,7 @@ static tsr_status write_part(save *s, const word *w, tsr_error *err)
         s->file.fd = open(w->temporary, O_WRONLY | O_CLOEXEC);
         if (s->file.fd < 0)
             TSR_TRY(tsr__fail(err, TSR_ERR_IO, "rank %d cannot open %s: %s",
-                              x->mesh->ctx->world->rank, w->temporary, strerror(errno)));
+                              x->mesh->ctx->world->rank, w->temporary, tsr__errno_text(errno)));
     }
     file.fd = s->file.fd;
     file.path = w->temporary;

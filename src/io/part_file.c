@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /* ---- bytes ---- */
 
 tsr_status tsr__file_read(int fd, const char *path, void *data, size_t n, int64_t offset,
@@ -21,7 +23,7 @@ tsr_status tsr__file_read(int fd, const char *path, void *data, size_t n, int64_
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return tsr__fail(err, TSR_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+            return tsr__fail(err, TSR_ERR_IO, "cannot read %s: %s", path, tsr__errno_text(errno));
         if (got == 0)
             return tsr__fail(err, TSR_ERR_FORMAT,
                              "file %s ends at byte %" PRId64 ", %zu bytes too early", path, offset,
@@ -44,7 +46,7 @@ tsr_status tsr__file_write(int fd, const char *path, const void *data, size_t n,
             continue;
         if (put <= 0)
             return tsr__fail(err, TSR_ERR_IO, "cannot write %s: %s", path,
-                             strerror(put < 0 ? errno : ENOSPC));
+                             tsr__errno_text(put < 0 ? errno : ENOSPC));
         p += put;
         n -= (size_t)put;
         offset += put;

@@ -221,12 +221,12 @@ static tsr_status from_file(const char *path, tsr_cost *cost, tsr_error *err)
     int failed;
 
     if (!file)
-        return tsr__fail(err, TSR_ERR_IO, "cost file %s: %s", path, strerror(errno));
+        return tsr__fail(err, TSR_ERR_IO, "cost file %s: %s", path, tsr__errno_text(errno));
     n = fread(text, 1, sizeof text, file);
     failed = ferror(file) ? errno : 0;
     fclose(file);
     if (failed)
-        return tsr__fail(err, TSR_ERR_IO, "cost file %s: %s", path, strerror(failed));
+        return tsr__fail(err, TSR_ERR_IO, "cost file %s: %s", path, tsr__errno_text(failed));
     if (n == sizeof text)
         return tsr__fail(err, TSR_ERR_FORMAT, "cost file %s is longer than %zu bytes", path, n - 1);
     text[n] = 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/activity.h"
+#include "base/text.h"
 #include "redist/print_text.h"
 #include "tensor/partial.h"
 #include "tensor/tensor.h"
@@ -110,7 +111,8 @@ static tsr_status to_stdout(const tsr_print_text *text, tsr_error *err)
     /* one call: lines of other ranks and threads do not come in between */
     if (fwrite(text->data, 1, (size_t)text->n, stdout) == (size_t)text->n && fflush(stdout) == 0)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_IO, "tsr_print: cannot write to stdout: %s", strerror(errno));
+    return tsr__fail(err, TSR_ERR_IO, "tsr_print: cannot write to stdout: %s",
+                     tsr__errno_text(errno));
 }
 
 static tsr_status print_shown(const tsr_tensor *x, const tsr_spec *spec, const tsr_shape *shown,
