@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_ops.h - the operators of ONNX (ai.onnx, opset 17) and what of ours stands for each. */
+/* onnx_ops.h - the operators of ONNX (ai.onnx, opset 22) and what of ours stands for each. */
 #ifndef ONNX_OPS_H
 #define ONNX_OPS_H
 

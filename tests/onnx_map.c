@@ -111,6 +111,8 @@ const char *onnx_text(const onnx_call *c, const char *name, const char *otherwis
                                         "mean",
                                         "constant",
                                         "edge",
+                                        "wrap",
+                                        "tanh",
                                         "reflect",
                                         "nearest",
                                         "linear",

@@ -54,17 +54,27 @@ static tsr_tensor *input(const onnx_call *c, int k)
     return k < c->n_in ? c->in[k] : NULL;
 }
 
+/* A scale for each block of elements? */
+static bool by_blocks(onnx_call *c)
+{
+    if (onnx_int(c, "block_size", 0))
+        onnx_differs(c, "scales of blocks");
+    return c->differs[0];
+}
+
 static void run_quantize(onnx_call *c)
 {
-    c->out[0] = quantised(c, c->in[0], c->in[1], input(c, 2), onnx_int(c, "axis", 1));
+    if (!by_blocks(c))
+        c->out[0] = quantised(c, c->in[0], c->in[1], input(c, 2), onnx_int(c, "axis", 1));
 }
 
 static void run_dequantize(onnx_call *c)
 {
     const int64_t axis = onnx_int(c, "axis", 1);
 
-    c->out[0] = onnx_run2(c, "mul", centred(c, c->in[0], input(c, 2), axis),
-                          along(c, c->in[1], c->in[0], axis));
+    if (!by_blocks(c))
+        c->out[0] = onnx_run2(c, "mul", centred(c, c->in[0], input(c, 2), axis),
+                              along(c, c->in[1], c->in[0], axis));
 }
 
 /* Scale and zero from the least and the largest element, 0 among them. */
@@ -97,10 +107,10 @@ static void run_matmul_integer(onnx_call *c)
 static void run_qlinear_matmul(onnx_call *c)
 {
     tsr_tensor *a = centred(c, c->in[0], c->in[2], -2), *b = centred(c, c->in[3], c->in[5], -1);
-    tsr_tensor *y = onnx_run2(c, "matmul", a, b);
+    tsr_tensor *y = onnx_run2(c, "matmul", a, b), *scale = onnx_run2(c, "mul", c->in[1], c->in[4]);
 
-    y = y ? onnx_run2(c, "mul", y, onnx_run2(c, "mul", c->in[1], c->in[4])) : NULL;
-    c->out[0] = y ? quantised(c, y, c->in[6], c->in[7], -1) : NULL;
+    y = y ? onnx_run2(c, "mul", y, as(c, scale, "f32")) : NULL; /* scales may be f16 */
+    c->out[0] = y ? quantised(c, y, as(c, c->in[6], "f32"), c->in[7], -1) : NULL;
 }
 
 /* Padding is of the zero point, so it is 0 once that is taken off. */

@@ -120,6 +120,12 @@ static void run_isinf(onnx_call *c)
     c->out[0] = onnx_run1(c, below && above ? "isinf" : above ? "isposinf" : "isneginf", c->in[0]);
 }
 
+static void run_gelu(onnx_call *c)
+{
+    c->out[0] = onnx_run(c, "gelu", c->in, 1, "tanh=%d",
+                         strcmp(onnx_text(c, "approximate", "none"), "tanh") == 0);
+}
+
 static void run_shrink(onnx_call *c)
 {
     const double lambd = onnx_float(c, "lambd", 0.5), bias = onnx_float(c, "bias", 0);
@@ -303,6 +309,8 @@ static void run_pool(onnx_call *c)
     if (c->n_out > 1 &&
         tsr_tensor_spec(c->in[0])->shape.size[0] * tsr_tensor_spec(c->in[0])->shape.size[1] != 1)
         onnx_differs(c, "indices that count on over planes");
+    if (!max && onnx_int(c, "ceil_mode", 0) && onnx_int(c, "count_include_pad", 0))
+        onnx_differs(c, "windows beyond the padding count what is not there");
     if (c->differs[0])
         return;
     snprintf(attrs, sizeof attrs, "kernel=%.300s %s ceil=%d", onnx_list(s.kernel, s.n, kernel),
@@ -371,8 +379,10 @@ static void run_resize(onnx_call *c)
     }
     for (int d = 2; d < x->ndim; d++) /* of one point, where it is taken */
         single = single || size[d] == 1;
-    if (linear && (!strcmp(where, "half_pixel") || corners ||
-                   (!strcmp(where, "pytorch_half_pixel") && !single)))
+    if (onnx_int(c, "antialias", 0))
+        onnx_differs(c, "smoothed before it is made smaller");
+    else if (linear && (!strcmp(where, "half_pixel") || corners ||
+                        (!strcmp(where, "pytorch_half_pixel") && !single)))
         c->out[0] = onnx_run(c, "upsample_linear", c->in, 1, "size=%s align_corners=%d",
                              onnx_list(size + 2, x->ndim - 2, list), corners);
     else if (!strcmp(mode, "nearest") && !strcmp(where, "asymmetric") &&
@@ -468,21 +478,37 @@ static void run_prelu(onnx_call *c)
     c->out[0] = onnx_run2(c, "prelu", c->in[0], c->in[1]);
 }
 
-/* Empty axes that shall mean nothing. */
-static void run_reduce_sum(onnx_call *c)
+/* Axes are an attribute or, from opset 18 on, an input; empty ones may mean none of them. */
+static void reduce(onnx_call *c, const char *op)
 {
     int64_t axes[64];
     char list[512] = "", dims[600] = "";
     int n = onnx_ints(c, "axes", 1, axes);
 
+    if ((strcmp(op, "max") == 0 || strcmp(op, "min") == 0) &&
+        tsr_shape_count(&tsr_tensor_spec(c->in[0])->shape) == 0) {
+        onnx_differs(c, "the largest or least of no elements");
+        return;
+    }
     if (n <= 0 && onnx_int(c, "noop_with_empty_axes", 0)) {
         c->out[0] = c->in[0];
         return;
     }
     if (n > 0)
         snprintf(dims, sizeof dims, "dims=%s", onnx_list(axes, n, list));
-    c->out[0] = onnx_run(c, "sum", c->in, 1, "%s keepdim=%lld", dims,
-                         (long long)onnx_int(c, "keepdims", 1));
+    c->out[0] =
+        onnx_run(c, op, c->in, 1, "%s keepdim=%lld", dims, (long long)onnx_int(c, "keepdims", 1));
+}
+
+static void run_reduce(onnx_call *c)
+{
+    static const char *const all[][2] = {{"ReduceLogSumExp", "logsumexp"}, {"ReduceMax", "max"},
+                                         {"ReduceMean", "mean"},           {"ReduceMin", "min"},
+                                         {"ReduceProd", "prod"},           {"ReduceSum", "sum"}};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(all[i][0], c->node->op_type) == 0)
+            reduce(c, all[i][1]);
 }
 
 /* A sum of what another op makes of the elements; and what a third makes of the sum. */
@@ -502,13 +528,11 @@ static void run_sum_of(onnx_call *c)
         if (all[i].before)
             c->in[0] = onnx_run1(c, all[i].before, x);
         if (c->in[0])
-            run_reduce_sum(c);
+            reduce(c, "sum");
         if (all[i].after && c->out[0])
             c->out[0] = onnx_run1(c, all[i].after, c->out[0]);
     }
 }
-
-#define REDUCES "dims=axes@1 keepdim=keepdims:1"
 
 const onnx_row onnx_rows[] = {
     {.onnx = "Abs", .op = "abs"},
@@ -541,11 +565,15 @@ const onnx_row onnx_rows[] = {
     {.onnx = "Erf", .op = "erf"},
     {.onnx = "Exp", .op = "exp"},
     {.onnx = "Floor", .op = "floor"},
+    {.onnx = "Gelu", .run = run_gelu},
     {.onnx = "Gemm", .run = run_gemm},
     {.onnx = "GlobalAveragePool", .run = run_global_average},
     {.onnx = "GlobalMaxPool", .run = run_global_max},
     {.onnx = "Greater", .op = "gt"},
     {.onnx = "GreaterOrEqual", .op = "ge"},
+    {.onnx = "GroupNormalization",
+     .op = "group_norm",
+     .attrs = "groups=num_groups eps=epsilon:1e-5"},
     {.onnx = "HardSigmoid", .op = "hardsigmoid", .attrs = "alpha=alpha:0.2 beta=beta:0.5"},
     {.onnx = "HardSwish", .op = "hardswish"},
     {.onnx = "InstanceNormalization", .op = "instance_norm", .attrs = "eps=epsilon:1e-5"},
@@ -563,6 +591,7 @@ const onnx_row onnx_rows[] = {
     {.onnx = "Mean", .run = run_mean},
     {.onnx = "MeanVarianceNormalization", .run = run_mvn},
     {.onnx = "Min", .run = run_min},
+    {.onnx = "Mish", .op = "mish"},
     {.onnx = "Mod", .run = run_mod},
     {.onnx = "Mul", .op = "mul"},
     {.onnx = "Neg", .op = "neg"},
@@ -575,12 +604,12 @@ const onnx_row onnx_rows[] = {
     {.onnx = "ReduceL1", .run = run_sum_of},
     {.onnx = "ReduceL2", .run = run_sum_of},
     {.onnx = "ReduceLogSum", .run = run_sum_of},
-    {.onnx = "ReduceLogSumExp", .op = "logsumexp", .attrs = REDUCES},
-    {.onnx = "ReduceMax", .op = "max", .attrs = REDUCES},
-    {.onnx = "ReduceMean", .op = "mean", .attrs = REDUCES},
-    {.onnx = "ReduceMin", .op = "min", .attrs = REDUCES},
-    {.onnx = "ReduceProd", .op = "prod", .attrs = REDUCES},
-    {.onnx = "ReduceSum", .run = run_reduce_sum},
+    {.onnx = "ReduceLogSumExp", .run = run_reduce},
+    {.onnx = "ReduceMax", .run = run_reduce},
+    {.onnx = "ReduceMean", .run = run_reduce},
+    {.onnx = "ReduceMin", .run = run_reduce},
+    {.onnx = "ReduceProd", .run = run_reduce},
+    {.onnx = "ReduceSum", .run = run_reduce},
     {.onnx = "ReduceSumSquare", .run = run_sum_of},
     {.onnx = "Relu", .op = "relu"},
     {.onnx = "Resize", .run = run_resize},

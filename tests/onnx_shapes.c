@@ -150,7 +150,9 @@ static void run_split(onnx_call *c)
     int n = onnx_ints(c, "split", 1, size);
 
     for (int k = 0; k < c->n_out; k++) {
-        int64_t length = n > 0 ? size[k] : x->size[axis] / c->n_out;
+        int64_t length = n > 0 ? size[k] : (x->size[axis] + c->n_out - 1) / c->n_out;
+
+        length = length < x->size[axis] - at ? length : x->size[axis] - at;
         c->out[k] = cut(c, c->in[0], axis, at, at + length, 1);
         at += length;
     }
@@ -164,25 +166,32 @@ static void run_depth(onnx_call *c)
         strcmp(onnx_text(c, "mode", "DCR"), "CRD") == 0);
 }
 
+/* Of all axes, or of those that are given. */
 static void run_pad(onnx_call *c)
 {
     const char *mode = onnx_text(c, "mode", "constant");
-    int64_t pads[64], begin[64], end[64];
+    int64_t pads[64], axes[64], begin[TSR_MAX_DIM] = {0}, end[TSR_MAX_DIM] = {0};
+    const int ndim = shape_of(c->in[0])->ndim, n = onnx_ints(c, "pads", 1, pads) / 2;
+    const bool some = onnx_ints(c, "axes", 3, axes) >= 0;
     char a[512], b[512];
-    int n = onnx_ints(c, "pads", 1, pads) / 2;
 
-    for (int d = 0; d < n; d++) {
-        begin[d] = pads[d];
-        end[d] = pads[n + d];
+    for (int i = 0; i < n; i++) {
+        const int64_t d = some ? counted(axes[i], ndim) : i;
+
+        begin[d] = pads[i];
+        end[d] = pads[n + i];
     }
-    onnx_list(begin, n, a);
-    onnx_list(end, n, b);
+    onnx_list(begin, ndim, a);
+    onnx_list(end, ndim, b);
     if (strcmp(mode, "constant") == 0)
         c->out[0] =
             onnx_run(c, "pad", c->in, 1, "before=%s after=%s value=%.9g", a, b, onnx_number(c, 2));
     else
-        c->out[0] = onnx_run(c, strcmp(mode, "edge") == 0 ? "pad_replicate" : "pad_reflect", c->in,
-                             1, "before=%s after=%s", a, b);
+        c->out[0] = onnx_run(c,
+                             strcmp(mode, "edge") == 0   ? "pad_replicate"
+                             : strcmp(mode, "wrap") == 0 ? "pad_circular"
+                                                         : "pad_reflect",
+                             c->in, 1, "before=%s after=%s", a, b);
 }
 
 static void run_trilu(onnx_call *c)
@@ -380,8 +389,8 @@ static void run_scatter(onnx_call *c)
     const int64_t axis = counted(onnx_int(c, "axis", 0), x->ndim);
     tsr_tensor *in[3] = {c->in[0], from_front(c, c->in[1], x->size[axis]), c->in[2]};
 
-    if (strcmp(how, "mul") == 0)
-        onnx_differs(c, "scattered products");
+    if (strcmp(how, "none") != 0 && strcmp(how, "add") != 0)
+        onnx_differs(c, "scattered products, minima or maxima");
     else
         c->out[0] = onnx_run(c, strcmp(how, "add") == 0 ? "scatter_add" : "scatter", in, 3,
                              "dim=%lld", (long long)axis);
