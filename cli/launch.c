@@ -71,6 +71,7 @@ static void set_environment(void)
         {"OMPI_MCA_mpi_yield_when_idle", "1"},
         {"OMPI_MCA_hwloc_base_binding_policy", "none"},
         {"OMPI_MCA_orte_execute_quiet", "1"}, /* the exit status says it */
+        {"OMPI_MCA_btl", "^tcp"}, /* on one machine; version 5 complains of unused interfaces */
         {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
         {"PRTE_MCA_hwloc_default_binding_policy", "none"},
         {"PRTE_MCA_prte_execute_quiet", "1"},
