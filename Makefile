@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= lib
 DESTDIR ?=
 
-.PHONY: build demo tour check check-full sanitize lint format docs symbols bench data install clean help
+.PHONY: build demo tour check check-full sanitize lint format docs symbols contract bench data install clean help
 
 build: build/build.ninja     ## the library, the tool and the examples in build/ (default)
 	@ninja -C build build.ninja >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
@@ -49,6 +49,10 @@ docs: build                  ## write the list of ops in docs/ops.md anew
 
 symbols: build               ## accept the library's exported functions as the new contract
 	@tools/check_symbols --update build/libtessera.so
+
+contract: build              ## accept what ops accept, infer and offer as the new contract
+	@ninja -C build --quiet tests/test_op_contract
+	@build/tests/test_op_contract update tests/data/op_contract.txt
 
 bench:                       ## redistribution speed on threads and under mpirun
 	@tools/install_packages build
