@@ -254,6 +254,10 @@ static void pool_reuses_and_keeps_the_peak(void **state)
     tsr__pool_trim(&pool);
     assert_int_equal(pool.held, 0);
     assert_int_equal(pool.peak, peak);
+    assert_int_equal(tsr__pool_get(&pool, 1000, &b, NULL), TSR_OK);
+    assert_true(pool.used < peak);
+    assert_int_equal(pool.peak, peak);
+    tsr__pool_put(&pool, b);
     tsr__pool_trim(&pool);
 }
 

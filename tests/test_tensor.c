@@ -196,11 +196,30 @@ static tsr_status sub_meshes(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
+/* Meshes of the same ranks with other names of dims: a tensor has those of its own. */
+static tsr_status other_names(tsr_mesh *mesh, void *arg)
+{
+    static const char *const names[] = {"a=2,b=2", "c=2,d=2", "2x2"};
+    (void)arg;
+
+    for (int i = 0; i < 3; i++) {
+        tsr_mesh *part;
+        char text[64];
+
+        CHECK(tsr_mesh_part(mesh, names[i], 0, &part) == TSR_OK);
+        tsr_tensor *x = tsr_zeros(part, "f32[4,4]@[S(0),R]");
+        CHECK(strcmp(tsr_mesh_text(&tsr_tensor_spec(x)->mesh, text, sizeof text), names[i]) == 0);
+        tsr_mesh_unref(part);
+    }
+    return TSR_OK;
+}
+
 static void other_meshes(void **state)
 {
     (void)state;
     pass_on("2x2", across_meshes, NULL);
     pass_on("data=2,model=3", sub_meshes, NULL);
+    pass_on("2x2", other_names, NULL);
 }
 
 /* ---- errors ---- */
