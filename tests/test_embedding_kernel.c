@@ -390,6 +390,25 @@ static void test_renorm(void **state)
     }
 }
 
+/* A row whose norm is just max_norm, or is none, stays as it is; the padding row is one of them. */
+static void test_renorm_edges(void **state)
+{
+    static const int64_t id[] = {0, 1, 2, 3};
+    float table[4][2] = {{3, 4}, {NAN, 1}, {0, 0}, {6, 8}};
+    const tsr_renorm call = {TSR_F32, 2, 5, 2, table};
+    const tsr_ids ids = {
+        .dtype = TSR_I64, .data = id, .n = 4, .vocab = 4, .n_rows = 4, .padding = 3};
+    void *scratch = malloc(tsr__scatter_bytes(4));
+
+    (void)state;
+    tsr__embedding_renorm(&call, &ids, scratch);
+    assert_true(table[0][0] == 3 && table[0][1] == 4);
+    assert_true(isnan(table[1][0]) && table[1][1] == 1);
+    assert_true(table[2][0] == 0 && table[2][1] == 0);
+    assert_true(fabsf(table[3][0] - 3) < 1e-5F && fabsf(table[3][1] - 4) < 1e-5F);
+    free(scratch);
+}
+
 static void test_numeric(void **state)
 {
     (void)state;
@@ -399,12 +418,13 @@ static void test_numeric(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offsets),  cmocka_unit_test(test_offsets_window),
-        cmocka_unit_test(test_bad_ids),  cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_specials), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_divide),   cmocka_unit_test(test_large),
-        cmocka_unit_test(test_streamed), cmocka_unit_test(test_renorm),
-        cmocka_unit_test(test_numeric),  cmocka_unit_test(test_cut_gradients),
+        cmocka_unit_test(test_offsets),       cmocka_unit_test(test_offsets_window),
+        cmocka_unit_test(test_bad_ids),       cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_specials),      cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_divide),        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_streamed),      cmocka_unit_test(test_renorm),
+        cmocka_unit_test(test_renorm_edges),  cmocka_unit_test(test_numeric),
+        cmocka_unit_test(test_cut_gradients),
     };
 
     if (argc > 1)

@@ -589,6 +589,18 @@ static tsr_status budget_job(tsr_mesh *mesh, void *arg)
     tsr_mesh_clear_error(mesh);
     tsr_scope_pop(mesh);
     CHECK(tsr_tensor_ok(run_whole_rows(a)));
+    tsr_scope_push(mesh);
+    tsr_scope_budget_set(mesh, 2 * 8192); /* to the last byte, and what is refused costs nothing */
+    tsr_scope_push(mesh);
+    tsr_scope_budget_set(mesh, 8191);
+    CHECK(!tsr_tensor_ok(tsr_redistribute(a, "[S(0)]")));
+    tsr_mesh_clear_error(mesh);
+    tsr_scope_pop(mesh);
+    for (int i = 0; i < 3; i++) {
+        CHECK(tsr_tensor_ok(tsr_redistribute(a, "[S(0)]")) == (i < 2));
+        tsr_mesh_clear_error(mesh);
+    }
+    tsr_scope_pop(mesh);
     return TSR_OK;
 }
 

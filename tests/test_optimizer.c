@@ -195,8 +195,69 @@ static tsr_status states_job(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
+/* The dim that states are sharded along: an even one if there is, then the largest, of equal ones
+   the first; never one that is sharded already, strided or not, or that has one index. */
+static tsr_status state_dims_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const is[][2] = {
+        {"f32[4,8]@[R,R]", "f32[4,8]@[S(1),R]"},
+        {"f32[8,4]@[R,R]", "f32[8,4]@[S(0),R]"},
+        {"f32[8,8]@[R,R]", "f32[8,8]@[S(0),R]"},
+        {"f32[9,4]@[R,R]", "f32[9,4]@[S(1),R]"},
+        {"f32[4,9]@[R,R]", "f32[4,9]@[S(0),R]"},
+        {"f32[3,5]@[R,R]", "f32[3,5]@[S(1),R]"},
+        {"f32[5,3]@[R,R]", "f32[5,3]@[S(0),R]"},
+        {"f32[8,4]@[R,S(0)]", "f32[8,4]@[S(1),S(0)]"},
+        {"f32[8,4]@[R,SS(0,2)]", "f32[8,4]@[S(1),SS(0,2)]"},
+        {"f32[1,1]@[R,R]", "f32[1,1]@[R,R]"},
+        {"f32[2,1]@[R,S(0)]", "f32[2,1]@[R,S(0)]"},
+        {"f64[4,8]@[R,R]", "f64[4,8]@[S(1),R]"},
+        {"f16[4,8]@[R,R]", "f32[4,8]@[S(1),R]"},
+    };
+    const tsr_optimizer_opts opts = {.kind = TSR_ADAM, .states = "data"};
+    char text[TSR_TEXT_LEN];
+    (void)arg;
+
+    for (size_t i = 0; i < sizeof is / sizeof is[0]; i++) {
+        tsr_tensor *w = tsr_watch(tsr_zeros(mesh, is[i][0]));
+        tsr_optimizer *opt;
+
+        CHECK(tsr_optimizer_new(mesh, &opts, &w, 1, &opt) == TSR_OK);
+        tsr_spec_text(tsr_tensor_spec(tsr_optimizer_state(opt, 0, 0)), text, sizeof text);
+        if (strcmp(text, is[i][1]) != 0)
+            fprintf(stderr, "states of %s are %s\n", is[i][0], text);
+        CHECK(strcmp(text, is[i][1]) == 0);
+        tsr_optimizer_free(opt);
+    }
+    return tsr_mesh_status(mesh);
+}
+
+/* Numbers at the ends of what is allowed. */
+static tsr_status good_opts_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_optimizer_opts good[] = {
+        {.kind = TSR_SGD, .lr = 1e300, .momentum = 2, .dampening = 1},
+        {.kind = TSR_SGD, .dampening = -3, .momentum = 0.5},
+        {.kind = TSR_SGD, .nesterov = true, .momentum = 0.5},
+        {.kind = TSR_ADAM, .beta1 = 1 - 0x1p-53, .beta2 = 1 - 0x1p-53},
+        {.kind = TSR_ADAMW, .decay = 1e-300},
+        {.kind = TSR_ADAGRAD, .lr_decay = 1, .first_sum = 1},
+    };
+    tsr_tensor *w = tsr_watch(tsr_zeros(mesh, "f32[4]@[R,R]"));
+    tsr_optimizer *opt;
+    (void)arg;
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        CHECK(tsr_optimizer_new(mesh, &good[i], &w, 1, &opt) == TSR_OK);
+        tsr_optimizer_free(opt);
+    }
+    return tsr_mesh_status(mesh);
+}
+
 static void where_states_are(void **state)
 {
+    pass_on("data=2,model=2", state_dims_job, NULL);
+    pass_on("2x1", good_opts_job, NULL);
     (void)state;
     pass_on("data=2,model=2", states_job, NULL);
 }
@@ -311,6 +372,22 @@ static tsr_status bad_job(tsr_mesh *mesh, void *arg)
         const char *text;
     } bad[] = {
         {{.lr = -1}, "tsr_optimizer_new: lr is -1, it must be a number from 0 on"},
+        {{.lr = INFINITY}, "tsr_optimizer_new: lr is inf, it must be a number from 0 on"},
+        {{.kind = TSR_ADAGRAD, .lr_decay = -1}, "tsr_optimizer_new: lr_decay is -1, it must be"},
+        {{.kind = TSR_ADAGRAD, .first_sum = -1}, "tsr_optimizer_new: first_sum is -1, it must be"},
+        {{.kind = (tsr_optimizer_kind)4}, "tsr_optimizer_new: there is no optimizer kind 4"},
+        {{.kind = TSR_ADAMW, .beta2 = 1}, "beta1 is 0.9 and beta2 1, they must be"},
+        {{.kind = TSR_ADAM, .beta1 = -0.1}, "beta1 is -0.1 and beta2 0.999, they must be"},
+        {{.nesterov = true, .momentum = 0.5, .dampening = 0.25},
+         "tsr_optimizer_new: nesterov needs momentum and no dampening, they are 0.5 and 0.25"},
+        {{.kind = TSR_ADAM, .dampening = 0.5},
+         "tsr_optimizer_new: momentum and dampening are options of SGD alone"},
+        {{.kind = TSR_ADAGRAD, .momentum = 0.5},
+         "tsr_optimizer_new: momentum and dampening are options of SGD alone"},
+        {{.kind = TSR_ADAM, .lr_decay = 1},
+         "tsr_optimizer_new: lr_decay, first_sum and rowwise are options of Adagrad alone"},
+        {{.first_sum = 1},
+         "tsr_optimizer_new: lr_decay, first_sum and rowwise are options of Adagrad alone"},
         {{.decay = NAN}, "tsr_optimizer_new: decay is nan, it must be a number from 0 on"},
         {{.momentum = -0.5}, "tsr_optimizer_new: momentum is -0.5, it must be a number from 0 on"},
         {{.dampening = 2}, "tsr_optimizer_new: dampening is 2, it must be at most 1"},
