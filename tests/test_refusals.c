@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_refusals.c - calls at and just beyond the ends of what is allowed, where no test of their own
+   area goes: indices of roots, dims, states and parameters, gradients and specs of another kind,
+   labels and batches, files that are others on other ranks, ids that are no rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include <tessera_ops.h>
+#include <tessera_train.h>
+
+#include "ranks.h"
+
+/* Did the last call fail with this status and a sentence that has this in it? The error is cleared. */
+static bool refused(tsr_mesh *mesh, tsr_status code, const char *sentence)
+{
+    const bool is = tsr_mesh_status(mesh) == code && strstr(tsr_mesh_message(mesh), sentence);
+
+    if (!is)
+        fprintf(stderr, "got %d \"%s\", expected %d \"%s\"\n", (int)tsr_mesh_status(mesh),
+                tsr_mesh_message(mesh), (int)code, sentence);
+    tsr_mesh_clear_error(mesh);
+    return is;
+}
+
+static tsr_status tensors_job(tsr_mesh *mesh, void *arg)
+{
+    double host[16] = {0};
+    tsr_tensor *x = tsr_arange(mesh, "f64[4,4]@[S(0),R]", 0, 1);
+    tsr_tensor *bad;
+    tsr_mesh_shape other;
+    tsr_spec spec;
+    (void)arg;
+
+    for (int root = -1; root <= 4; root += 5) {
+        char text[64];
+        snprintf(text, sizeof text, "root %d is not in 0 to 3", root);
+        CHECK(tsr_to_root(x, host, sizeof host, root) == TSR_ERR_ARG);
+        CHECK(refused(mesh, TSR_ERR_ARG, text));
+        CHECK(!tsr_tensor_ok(tsr_from_root(mesh, "f64[4,4]@[S(0),R]", host, root)));
+        CHECK(refused(mesh, TSR_ERR_ARG, text));
+    }
+    CHECK(tsr_to_root(x, host, sizeof host, 3) == TSR_OK);
+    CHECK(tsr_mesh_rank(mesh) != 3 || host[15] == 15);
+
+    CHECK(tsr_local_index(x, 0, 0) == 2 * tsr_mesh_coord(mesh, 0));
+    CHECK(tsr_local_index(x, 0, 1) == 2 * tsr_mesh_coord(mesh, 0) + 1);
+    CHECK(tsr_local_index(x, 1, 3) == 3);
+    CHECK(tsr_local_index(x, -1, 0) == -1 && tsr_local_index(x, 2, 0) == -1);
+    CHECK(tsr_local_index(x, 0, -1) == -1);
+
+    CHECK(tsr_mesh_parse("4", &other, NULL) == TSR_OK);
+    CHECK(tsr_spec_parse("f64[4]@[S(0)]", &other, &spec, NULL) == TSR_OK);
+    bad = tsr_tensor_new(mesh, &spec);
+    CHECK(!tsr_tensor_ok(bad));
+    CHECK(refused(mesh, TSR_ERR_MESH, "the spec is for mesh 4, not for mesh 2x2"));
+    return TSR_OK;
+}
+
+static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_watch(tsr_zeros(mesh, "f64[4,4]@[S(0),R]"));
+    tsr_tensor *y = tsr_zeros(mesh, "f64[4,4]@[S(0),R]");
+    (void)arg;
+
+    CHECK(tsr_grad_set(x, tsr_zeros(mesh, "f32[4,4]@[S(0),R]")) == TSR_ERR_SHAPE);
+    CHECK(refused(mesh, TSR_ERR_SHAPE, "f32[4,4]@[S(0),R] is not the gradient of a f64[4,4]"));
+    CHECK(tsr_grad_set(x, tsr_zeros(mesh, "f64[4,5]@[S(0),R]")) == TSR_ERR_SHAPE);
+    CHECK(refused(mesh, TSR_ERR_SHAPE, "f64[4,5]@[S(0),R] is not the gradient of a f64[4,4]"));
+    CHECK(tsr_grad_set(y, x) == TSR_ERR_STATE);
+    CHECK(refused(mesh, TSR_ERR_STATE, "is not watched"));
+    CHECK(!tsr_grad(x) && tsr_grad_set(x, y) == TSR_OK && tsr_grad(x) == y);
+    return TSR_OK;
+}
+
+static tsr_status training_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *w = tsr_watch(tsr_zeros(mesh, "f32[4,2]@[R,R]"));
+    tsr_tensor *table = tsr_watch_rows(tsr_zeros(mesh, "f32[4,2]@[R,R]"));
+    tsr_optimizer *opt;
+    tsr_params *params;
+    tsr_mesh *row;
+    char name[512];
+    (void)arg;
+
+    CHECK(tsr_optimizer_new(mesh, &(tsr_optimizer_opts){.kind = TSR_ADAM}, &w, 1, &opt) == TSR_OK);
+    CHECK(tsr_optimizer_state(opt, 0, 0) && tsr_optimizer_state(opt, 0, 1));
+    CHECK(!tsr_optimizer_state(opt, -1, 0) && !tsr_optimizer_state(opt, 1, 0));
+    CHECK(!tsr_optimizer_state(opt, 0, -1) && !tsr_optimizer_state(opt, 0, 2));
+    CHECK(tsr_optimizer_lr_set(opt, INFINITY) == TSR_ERR_ARG);
+    CHECK(refused(mesh, TSR_ERR_ARG, "lr is inf, it must be a number from 0 on"));
+    CHECK(tsr_optimizer_lr_set(opt, 0) == TSR_OK && tsr_optimizer_lr(opt) == 0);
+    tsr_optimizer_free(opt);
+
+    static const tsr_optimizer_opts not_by_rows[] = {
+        {.decay = 0.5}, {.kind = TSR_ADAGRAD, .decay = 0.5}, {.momentum = 0.5}, {.kind = TSR_ADAM}};
+    for (int i = 0; i < 4; i++) {
+        CHECK(tsr_optimizer_new(mesh, &not_by_rows[i], &table, 1, &opt) == TSR_ERR_ARG);
+        CHECK(refused(mesh, TSR_ERR_ARG, "is watched by rows, which only SGD without momentum"));
+    }
+
+    CHECK(tsr_mesh_sub(mesh, "0", &row) == TSR_OK);
+    tsr_tensor *both[] = {w, tsr_watch(tsr_zeros(row, "f32[4]@[R]"))};
+    CHECK(tsr_clip_grad_norm(both, 2, 1, NULL) == TSR_ERR_MESH);
+    CHECK(refused(mesh, TSR_ERR_MESH, "parameter 1 is on another mesh"));
+    tsr_mesh_unref(row);
+
+    CHECK(tsr_params_new(mesh, TSR_F32, 1, &params) == TSR_OK);
+    CHECK(!tsr_tensor_ok(tsr_param(params, "", "[4]", "", (tsr_init){0})));
+    CHECK(refused(mesh, TSR_ERR_ARG, "a name has 1 to"));
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = 0;
+    CHECK(!tsr_tensor_ok(tsr_param(params, name, "[4]", "", (tsr_init){0})));
+    CHECK(refused(mesh, TSR_ERR_ARG, "a name has 1 to"));
+    CHECK(tsr_tensor_ok(tsr_param(params, "w", "[4]", "", (tsr_init){0})));
+    CHECK(!tsr_tensor_ok(tsr_param(params, "w", "[4]", "", (tsr_init){0})));
+    CHECK(refused(mesh, TSR_ERR_ARG, "there is a \"w\" already"));
+    CHECK(tsr_params_count(params) == 1 && strcmp(tsr_params_name(params, 0), "w") == 0);
+    CHECK(!*tsr_params_name(params, -1) && !*tsr_params_name(params, 1));
+    tsr_params_free(params);
+    return TSR_OK;
+}
+
+static tsr_status data_job(tsr_mesh *mesh, void *arg)
+{
+    static const int32_t labels[] = {0, 3, 2, 1, 3};
+    static const int64_t negative[] = {0, -1};
+    static const float numbers[] = {0, 1};
+    const tsr_batches b = {.samples = 5, .size = 2, .keep_last = true, .in_order = true};
+    tsr_dataset *data;
+    (void)arg;
+
+    CHECK(tsr_batches_count(&b) == 3);
+    CHECK(tsr_batches_count(&(tsr_batches){.samples = 5, .size = 2}) == 2);
+    CHECK(tsr_batches_count(&(tsr_batches){.samples = 4, .size = 2, .keep_last = true}) == 2);
+    CHECK(tsr_batches_count(&(tsr_batches){.samples = 5}) == 0);
+    CHECK(tsr_batches_count(&(tsr_batches){.samples = 5, .size = -1}) == 0);
+    CHECK(tsr_batches_count(&(tsr_batches){.size = 2, .keep_last = true}) == 0);
+
+    CHECK(tsr_dataset_from_host(mesh, TSR_I32, &(tsr_shape){.ndim = 1, .size = {5}}, labels,
+                                &data) == TSR_OK);
+    CHECK(tsr_dataset_check_labels(data, 4) == TSR_OK);
+    CHECK(tsr_dataset_check_labels(data, 3) == TSR_ERR_ARG);
+    CHECK(refused(mesh, TSR_ERR_ARG, "has label 3, which is not one of the 3 classes"));
+    CHECK(tsr_tensor_ok(tsr_batch(data, &b, 0, 2, "[R,R]")));
+    for (int64_t i = -1; i <= 3; i += 4) {
+        CHECK(!tsr_tensor_ok(tsr_batch(data, &b, 0, i, "[R,R]")));
+        CHECK(refused(mesh, TSR_ERR_ARG, "batch"));
+    }
+    CHECK(!tsr_tensor_ok(tsr_batch(data, &b, -1, 0, "[R,R]")));
+    tsr_mesh_clear_error(mesh);
+    tsr_dataset_free(data);
+
+    CHECK(tsr_dataset_from_host(mesh, TSR_I64, &(tsr_shape){.ndim = 1, .size = {2}}, negative,
+                                &data) == TSR_OK);
+    CHECK(tsr_dataset_check_labels(data, 4) == TSR_ERR_ARG);
+    CHECK(refused(mesh, TSR_ERR_ARG, "sample 1 of"));
+    tsr_dataset_free(data);
+    CHECK(tsr_dataset_from_host(mesh, TSR_F32, &(tsr_shape){.ndim = 1, .size = {2}}, numbers,
+                                &data) == TSR_OK);
+    CHECK(tsr_dataset_check_labels(data, 4) == TSR_ERR_DTYPE);
+    CHECK(refused(mesh, TSR_ERR_DTYPE, "labels are u8, i32 or i64, but those of"));
+    tsr_dataset_free(data);
+    return TSR_OK;
+}
+
+static void ends_of_what_is_allowed(void **state)
+{
+    (void)state;
+    pass_on("2x2", tensors_job, NULL);
+    pass_on("2x2", gradients_job, NULL);
+    pass_on("2x2", training_job, NULL);
+    pass_on("1x2", data_job, NULL);
+}
+
+/* ---- files that are others on other ranks ---- */
+
+typedef struct files {
+    char path[4][64];
+} files;
+
+/* Tensors of these specs, written by a rank alone. */
+static tsr_status write_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const spec[] = {"f32[4,2]", "f32[4,3]", "i32[4,2]", "f32[8]"};
+    files *f = arg;
+
+    for (int i = 0; i < 4; i++)
+        CHECK(tsr_save_npy(tsr_zeros(mesh, spec[i]), f->path[i]) == TSR_OK);
+    return TSR_OK;
+}
+
+static tsr_status read_job(tsr_mesh *mesh, void *arg)
+{
+    files *f = arg;
+
+    CHECK(tsr_tensor_ok(tsr_load_npy(mesh, f->path[0], "[S(0)]")));
+    for (int i = 1; i < 4; i++) {
+        const int mine = tsr_mesh_rank(mesh) == 1 ? i : 0;
+        CHECK(!tsr_tensor_ok(tsr_load_npy(mesh, f->path[mine], "[S(0)]")));
+        CHECK(strstr(tsr_mesh_message(mesh),
+                     "is not the same on rank 1 as on the mesh's first rank"));
+        tsr_mesh_clear_error(mesh);
+    }
+    return TSR_OK;
+}
+
+static void files_must_be_the_same(void **state)
+{
+    files f;
+    (void)state;
+
+    for (int i = 0; i < 4; i++) {
+        snprintf(f.path[i], sizeof f.path[i], "/tmp/tessera_refusals_XXXXXX");
+        const int fd = mkstemp(f.path[i]);
+        assert_true(fd >= 0 && close(fd) == 0);
+    }
+    pass_on("1", write_job, &f);
+    pass_on("2", read_job, &f);
+    for (int i = 0; i < 4; i++)
+        unlink(f.path[i]);
+}
+
+/* ---- ids that are no rows ---- */
+
+static tsr_status zero_rows_job(tsr_mesh *mesh, void *arg)
+{
+    static const int64_t id[] = {-1, 0, 7, 8, 3, 4};
+    static const double want[] = {0, 1, 8, 0, 4, 5};
+    static const char *const place[] = {"[R]", "[S(0)]"};
+    const tsr_embedding_opts zero = {.zero_out_of_range = true};
+    double got[12];
+    (void)arg;
+
+    for (int i = 0; i < 4; i++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "f64[8,2]@%s", place[i / 2]);
+        tsr_tensor *table = tsr_add(tsr_arange(mesh, spec, 0, 0.5), tsr_full(mesh, spec, 1));
+        snprintf(spec, sizeof spec, "i64[6]@%s", place[i % 2]);
+        tsr_tensor *ids = tsr_from_host(mesh, spec, id);
+
+        CHECK(tsr_to_host(tsr_embedding(table, ids, &zero), got, sizeof got) == TSR_OK);
+        for (int k = 0; k < 6; k++)
+            CHECK(got[2 * k] == want[k] && got[2 * k + 1] == (want[k] ? want[k] + 0.5 : 0));
+    }
+    return TSR_OK;
+}
+
+static void ids_that_are_no_rows_give_zeros(void **state)
+{
+    (void)state;
+    pass_on("2", zero_rows_job, NULL);
+    pass_on("3", zero_rows_job, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_of_what_is_allowed),
+        cmocka_unit_test(files_must_be_the_same),
+        cmocka_unit_test(ids_that_are_no_rows_give_zeros),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
