@@ -195,7 +195,11 @@ TSR_API void tsr_log_set(tsr_mesh *mesh, tsr_log_level level, tsr_log_function l
 /* The first error since the start (or the last clear) on this rank, TSR_OK if none. Local. */
 TSR_API tsr_status tsr_mesh_status(const tsr_mesh *mesh);
 TSR_API const char *tsr_mesh_message(const tsr_mesh *mesh); /* its sentence, "" if none. Local. */
-TSR_API void tsr_mesh_clear_error(tsr_mesh *mesh); /* Local. A poisoned world stays poisoned. */
+/* Forget it. Values that were found to be bad (an index out of range) are reported by all ranks of
+   the mesh in the same call, at the latest in the next one that exchanges messages between them;
+   after clearing, the mesh can be used as before. Tensors made or changed since the failing call
+   are invalid, and tsr_tensor_ok is false for them. A poisoned world stays poisoned. Local. */
+TSR_API void tsr_mesh_clear_error(tsr_mesh *mesh);
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 

@@ -442,7 +442,7 @@ static void test_counts_that_differ(void **state)
                  (int)expected[i]);
         assert_int_equal(h.status[1], TSR_ERR_DIVERGED);
         assert_non_null(strstr(h.error[1].text, text));
-        assert_int_equal(h.status[0], TSR_ERR_PEER);
+        assert_int_equal(h.status[0], TSR_ERR_DIVERGED);
         assert_non_null(strstr(h.error[0].text, text));
     }
 }

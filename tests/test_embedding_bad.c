@@ -120,8 +120,8 @@ static tsr_status bad_job(tsr_mesh *mesh, void *arg)
     return st;
 }
 
-/* The call fails on all ranks: those that see why say so, the others hand their sentence on. Then
-   another job runs as if nothing had been. */
+/* The call fails on all ranks with one sentence; a rank whose peer has left with it before, hands it
+   on. Then another job runs as if nothing had been. */
 static void refuse(const char *mesh, bad *b)
 {
     tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
@@ -304,7 +304,7 @@ static void tables_without_rows(void **state)
         pass_on("3", no_rows_job, (void *)where[i]);
         b.rows = 0;
         b.n_ids = 1;
-        b.says = "embedding: id 0 at [0] is not in 0 to -1";
+        b.says = "embedding: id 0 at [0], but what it selects from is empty";
         refuse("2", &b);
         b.ids = where[i];
         refuse("2", &b);

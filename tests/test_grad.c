@@ -112,6 +112,7 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
     const tsr_grad_call call = tsr__grad_call_of(s->op, &l);
     double host[LAW_ELEMENTS];
     char text[TSR_TEXT_LEN];
+    tsr_status st;
 
     for (int k = 0; k < TSR_MAX_OUT; k++) {
         l.out[k] = out[k];
@@ -130,7 +131,10 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
         l.in[k] = in[k];
         l.wanted[k] = is_float(in[k]) && (only < 0 || only == k);
     }
-    if (tsr__grad_row(mesh->ctx, &call) != TSR_OK)
+    st = tsr__grad_row(mesh->ctx, &call);
+    if (st == TSR_ERR_ARG) /* values that were refused: the caller may have spoilt them */
+        return st;
+    if (st != TSR_OK)
         return complain(mesh, t, s, "it failed");
     memcpy(grad_in, l.grad_in, (size_t)s->n_in * sizeof *grad_in);
     for (int k = 0; k < s->n_in; k++)
@@ -236,8 +240,14 @@ static tsr_status run_without(tsr_mesh *mesh, const trial *t, tsr_tensor *const 
         x[k] = replaced(mesh, in[k], which.in >> k & 1, gone);
     for (int k = 0; k < TSR_MAX_OUT; k++)
         y[k] = replaced(mesh, out[k], which.out >> k & 1, gone);
-    TSR_TRY(run_backward(mesh, t, &t->schema, x, y, -1, 0, grad));
-    *same = true;
+    st = run_backward(mesh, t, &t->schema, x, y, -1, 0, grad);
+    *same = st == TSR_OK;
+    if (st == TSR_ERR_ARG && !gone) { /* an index that was spoilt is refused: it matters */
+        tsr_mesh_clear_error(mesh);
+        st = TSR_OK;
+        goto done;
+    }
+    TSR_TRY(st);
     for (int k = 0; k < t->schema.n_in; k++) {
         size_t bytes = grad[k] ? (size_t)tsr_shape_count(&t->schema.in[k].shape) * 8 : 0;
         if (grad[k])

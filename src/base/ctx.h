@@ -50,7 +50,13 @@ typedef struct tsr_ctx {
     tsr_cache forms;    /* tensor/form.c */
     tsr_caches caches;  /* what these three may keep */
 
-    struct tsr_world *world;         /* world/world.h */
+    struct tsr_world *world;      /* world/world.h */
+    struct tsr_mesh *meshes;      /* world/mesh_handle.h, all that are open */
+    struct tsr_tensor *tensors;   /* tensor/tensor.h, every handle, spare ones too */
+    uint64_t clock;               /* calls that made or changed tensors, on any mesh */
+    bool verdicts, verdict_ready; /* world/verdict.h: there are some; some can be reported */
+    /* tensors that were made or changed at this time or later are invalid */
+    void (*invalidate)(struct tsr_ctx *ctx, uint64_t clock);
     struct tsr_scope *scope;         /* tensor/scope.h, innermost */
     struct tsr_tensor *error_tensor; /* tensor/tensor.h */
     struct tsr_op_table *ops;        /* op/op_table.h */

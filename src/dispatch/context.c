@@ -17,6 +17,7 @@ tsr_status tsr__context_open(tsr_ctx *ctx, tsr_mesh *mesh)
     tsr_status st;
 
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor, &ctx->error_tensor, &ctx->error));
+    ctx->invalidate = tsr__tensors_invalidate;
     ctx->error_tensor->failed = true;
     ctx->error_tensor->refs = 1;
     ctx->error_tensor->mesh = mesh; /* borrowed: the job's mesh outlives it */
@@ -35,6 +36,8 @@ void tsr__context_close(tsr_ctx *ctx)
         tsr__scope_pop(ctx);
     if (ctx->error_tensor)
         tsr__statistics_print(ctx, &ctx->error_tensor->mesh->shape);
+    for (tsr_mesh *mesh = ctx->meshes; mesh; mesh = mesh->next)
+        tsr__history_release(&mesh->history);
     tsr__dispatch_cache_free(ctx);
     tsr__programs_free(ctx);
     if (ctx->error_tensor)

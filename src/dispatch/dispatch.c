@@ -3,12 +3,16 @@
    the inputs there, make the outputs, compute locally. */
 #include "dispatch/dispatch.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/hash.h"
 #include "dispatch/composed.h"
 #include "dispatch/local_plan.h"
 #include "op/schema.h"
 #include "redist/program.h"
 #include "tape/tape.h"
+#include "world/verdict.h"
 
 /* ---- steps ---- */
 
@@ -30,7 +34,8 @@ static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *
         key->in[k] = NULL;
         if (!call->in[k])
             continue;
-        TSR_TRY(tsr__tensor_check(ctx, call->in[k], entry->op->name));
+        if (!tsr__tensor_usable(call->in[k]))
+            TSR_TRY(tsr__tensor_check(ctx, call->in[k], entry->op->name));
         key->in[k] = &call->in[k]->form->spec;
         h = tsr__hash_mix(h, call->in[k]->form->cached.hash);
     }
@@ -58,17 +63,46 @@ static tsr_status say_why(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan_
     return st;
 }
 
-static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan **out)
+static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *key,
+                            tsr_plan **out)
 {
-    tsr_plan_key key;
     tsr_status st;
 
-    TSR_TRY(make_key(ctx, call, &key));
-    TSR_TRY(tsr__plan_get(ctx, &key, out));
+    TSR_TRY(make_key(ctx, call, key));
+    TSR_TRY(tsr__plan_get(ctx, key, out));
     if ((*out)->why.code != TSR_OK)
-        st = say_why(ctx, call, &key, *out);
+        st = say_why(ctx, call, key, *out);
 done:
     return st;
+}
+
+/* "matmul f32[8,4]@[S(0)] f32[4,2]@[R]" */
+static void plan_text(const tsr_cached *subject, char *buf, size_t n)
+{
+    const tsr_plan *plan = (const tsr_plan *)subject;
+    char text[TSR_TEXT_LEN];
+
+    snprintf(buf, n, "%s %s", plan->schema.op->name,
+             tsr_schema_text(&plan->schema, text, sizeof text));
+}
+
+/* The call joins the history of its mesh, with the numbers that its plan does not know. */
+static void note_call(tsr_ctx *ctx, const tsr_op_call *call, uint64_t hash, tsr_plan *plan)
+{
+    for (unsigned left = call->entry->numbers; left; left &= left - 1) {
+        uint64_t bits;
+
+        memcpy(&bits, &call->attrs[__builtin_ctz(left)].f, sizeof bits);
+        hash = tsr__hash_mix(hash, bits);
+    }
+    tsr__history_add(&call->in[0]->mesh->history, ++ctx->clock, hash, &plan->cached, plan_text);
+}
+
+/* So does one that failed: the others may not have failed. */
+static void note_failure(tsr_ctx *ctx, const tsr_op_call *call)
+{
+    if (call->n_in > 0 && tsr_tensor_ok(call->in[0]))
+        tsr__history_add(&call->in[0]->mesh->history, ++ctx->clock, ~call->entry->hash, NULL, NULL);
 }
 
 /* Inputs where the strategy wants them; those that move are the scope's. */
@@ -129,8 +163,8 @@ static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_ca
     ctx->activities--;
     ctx->unrecorded--;
     tsr__book_end(ctx, &b, &entry->counters);
-    if (st == TSR_OK)
-        return TSR_OK;
+    if (st == TSR_OK || tsr__verdict_shared(run->mesh))
+        return st;
     tsr__fail(&trouble, st, "%s: its run failed: %s", op->name, tsr_status_text(st));
     trouble.code = st;
     if (st != TSR_ERR_PEER)
@@ -225,6 +259,7 @@ static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_pla
     tsr_status st = TSR_OK;
 
     x->version++;
+    x->made = ctx->clock;
     if (plan->direct[k])
         return TSR_OK;
     TSR_TRY(
@@ -292,10 +327,16 @@ static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call)
 tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
                               tsr_tensor **out)
 {
+    tsr_plan_key key;
     tsr_plan *plan;
     tsr_status st;
 
-    TSR_TRY(find_plan(ctx, call, &plan));
+    st = find_plan(ctx, call, &key, &plan);
+    if (st != TSR_OK) {
+        note_failure(ctx, call);
+        goto done;
+    }
+    note_call(ctx, call, key.hash, plan);
     plan->cached.holds++;
     o->plan = plan;
     if (call->entry->op->inplace > 1)
@@ -342,17 +383,18 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
         TSR_TRY(tsr__dispatch_record(ctx, call, out, o.plan->schema.n_out));
 done:
     tsr__dispatch_close(&o);
-    return st;
+    return st == TSR_OK && ctx->verdict_ready ? tsr__verdict_report(ctx) : st;
 }
 
 tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n)
 {
+    tsr_plan_key key;
     tsr_plan *plan;
     tsr_local_plan *p;
     tsr_status st;
 
     TSR_TRY(tsr__tensor_needs_data(out, call->entry->op->name));
-    TSR_TRY(find_plan(ctx, call, &plan));
+    TSR_TRY(find_plan(ctx, call, &key, &plan));
     if (out->mesh->index < 0)
         return TSR_OK;
     p = plan->local;

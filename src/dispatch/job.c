@@ -14,6 +14,7 @@
 #include "kernel/blas.h"
 #include "kernel/job_blas.h"
 #include "layout/cost.h"
+#include "world/verdict.h"
 
 enum { DEFAULT_TIMEOUT_MS = 60000, MOST_SECONDS = 1000000 };
 enum { MOST_THREADS = 1024 };
@@ -206,6 +207,7 @@ static tsr_status run_job(tsr_ctx *ctx, const job_setup *setup)
     log_start(ctx, setup, mesh);
     TSR_TRY(tsr__context_open(ctx, mesh));
     TSR_TRY(setup->job(mesh, setup->arg));
+    TSR_TRY(tsr__verdict_before_read(ctx));
 done:
     /* a job may return a status of its own without having recorded anything */
     if (st != TSR_OK)

@@ -2,9 +2,12 @@
 /* local_plan.c - see local_plan.h. Called by dispatch.c. */
 #include "dispatch/local_plan.h"
 
+#include <string.h>
+
 #include "dispatch/dispatch.h"
 #include "op/local_call.h"
 #include "op/schema.h"
+#include "run/bad_values.h"
 
 void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
 {
@@ -112,6 +115,15 @@ done:
     return st;
 }
 
+static void clear_outputs(const tsr_kernel_call *call)
+{
+    for (int k = 0; k < call->n_out; k++)
+        if (call->out[k].data)
+            memset(call->out[k].data, 0,
+                   (size_t)tsr_shape_count(&call->out[k].shape) *
+                       tsr_dtype_size(call->out[k].dtype));
+}
+
 /* The kernel on windows: what is missing comes first, or while the interior is computed. */
 static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *p,
                               tsr_tensor *const *in)
@@ -138,12 +150,33 @@ static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_pl
     else
         p->op->kernel(call);
     begin = tsr__statistics_clock(ctx);
-    if (call->error->code == TSR_OK)
+    if (call->error->code == TSR_ERR_ARG) /* the others wait for what is added to theirs */
+        clear_outputs(call);
+    if (call->error->code == TSR_OK || call->error->code == TSR_ERR_ARG)
         TSR_TRY(tsr__halo_spread(p->halo, mesh, call));
     p->windows += tsr__statistics_clock(ctx) - begin;
 done:
     tsr__halo_put(p->halo);
     return st;
+}
+
+/* Values that this rank alone may have seen are a verdict, with zeros for a result; anything else
+   (memory) ends the world. */
+static tsr_status kernel_failed(tsr_mesh *mesh, const char *part, tsr_local_plan *p,
+                                tsr_tensor *const *in, const tsr_error *trouble)
+{
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_error named = {0};
+
+    tsr__fail(&named, trouble->code, "%s: %s", p->op->name, trouble->text);
+    if (trouble->code == TSR_ERR_ARG) {
+        if (!p->halo)
+            clear_outputs(&p->call);
+        return tsr__bad_values(mesh, in, p->call.n_in, part, &named);
+    }
+    tsr__fail(&ctx->error, named.code, "%s%s", part ? part : "", named.text);
+    ctx->world->ops->poison(ctx->world, &ctx->error);
+    return named.code;
 }
 
 tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan *plan,
@@ -173,13 +206,8 @@ tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan 
             TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
         p->op->kernel(call);
     }
-    if (trouble.code != TSR_OK) { /* others need not see it */
-        tsr_error named = {0};
-        st = tsr__fail(&named, trouble.code, "%s%s: %s", part ? part : "", p->op->name,
-                       trouble.text);
-        tsr__fail(&ctx->error, st, "%s", named.text);
-        ctx->world->ops->poison(ctx->world, &named);
-    }
+    if (trouble.code != TSR_OK)
+        st = kernel_failed(mesh, part, p, in, &trouble);
 done:
     tsr__pool_put(&ctx->pool, call->scratch);
     call->scratch = NULL;

@@ -208,22 +208,17 @@ static void book_parts(group *g, double seconds)
     }
 }
 
-/* Those that travel, together. What one rank finds wrong the others cannot know. */
+/* Those that travel, together. */
 static tsr_status run_parts(group *g)
 {
     const double begin = tsr__statistics_clock(g->ctx);
-    tsr_error trouble = {0};
     tsr_status st;
 
     if (g->n_parts == 0 || g->mesh->index < 0)
         return TSR_OK;
-    st = tsr__run_together(g->part, g->n_parts, &trouble);
+    st = tsr__run_together(g->part, g->n_parts);
     if (st == TSR_OK)
         book_parts(g, tsr__statistics_clock(g->ctx) - begin);
-    if (trouble.code != TSR_OK && st != TSR_ERR_PEER)
-        g->ctx->world->ops->poison(g->ctx->world, &trouble);
-    if (trouble.code != TSR_OK)
-        tsr__fail(&g->ctx->error, st, "%s", trouble.text);
     return st;
 }
 

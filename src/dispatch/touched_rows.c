@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* touched_rows.c - gradients as touched rows (tessera_ops.h): where gradients and ids must be for
    the table's placements, and bringing them there; what travels then is run/. */
+#include <stdio.h>
+
 #include "dispatch/dispatch.h"
 #include "op/lookups.h"
 #include "op/schema.h"
@@ -102,21 +104,30 @@ done:
     return st;
 }
 
-/* What one rank finds wrong the others cannot know. */
+static void note_text(const tsr_cached *subject, char *buf, size_t n)
+{
+    char spec[TSR_TEXT_LEN];
+
+    snprintf(buf, n, "the row-sparse gradient of %s",
+             tsr_spec_text(&((const tsr_form *)subject)->spec, spec, sizeof spec));
+}
+
+/* It changes no tensor, but ranks must agree on it. */
+static void note(const tsr_tensor *table, const tsr_op_entry *entry)
+{
+    tsr__history_add(&table->mesh->history, ++table->mesh->ctx->clock, entry->hash,
+                     &table->form->cached, note_text);
+}
+
 static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_counters *counters,
                               tsr_touched *out)
 {
     const tsr_booking b = tsr__book_begin(ctx);
-    tsr_error trouble = {0};
-    tsr_status st = tsr__run_touched(run, out, &trouble);
+    tsr_status st = tsr__run_touched(run, out);
 
     counters->calls++;
     counters->computing += tsr__book_end(ctx, &b, counters);
-    if (st == TSR_OK || trouble.code == TSR_OK)
-        return st;
-    if (st != TSR_ERR_PEER)
-        ctx->world->ops->poison(ctx->world, &trouble);
-    return tsr__fail(&ctx->error, st, "%s", trouble.text);
+    return st;
 }
 
 static tsr_status touch(const touched_call *c, tsr_touched *out)
@@ -151,6 +162,7 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, s.op, &entry, &ctx->error));
     TSR_TRY(bring_inputs(ctx, c, want, &entry->counters, in));
     run.mesh = c->table->mesh;
+    note(c->table, entry);
     if (run.mesh->index >= 0)
         TSR_TRY(run_touched(ctx, &run, &entry->counters, out));
 done:

@@ -152,7 +152,7 @@ static tsr_status add_message(tsr_heap *heap, const tsr_exchange_ask *ask, tsr_e
         /* behind the landing pieces stand those that they are added to */
         TSR_TRY(add_pieces(heap, x, &p, false, size, &n, err));
     }
-    if (msg->n_pieces > 0)
+    if (msg->n_pieces > 0 || ask->dense)
         *(giving ? &x->n_send : &x->n_recv) += 1;
 done:
     free_pair(heap, &p);
@@ -177,7 +177,7 @@ static void link_pieces(tsr_exchange *x)
 tsr_status tsr__exchange_make(tsr_heap *heap, const tsr_exchange_ask *ask, tsr_exchange *out,
                               tsr_error *err)
 {
-    tsr_exchange x = {.mode = ask->mode};
+    tsr_exchange x = {.mode = ask->mode, .dense = ask->dense};
     tsr_status st;
 
     TSR_TRY(tsr__alloc(heap, ask->n, sizeof *x.send, &x.send, err));
@@ -230,6 +230,7 @@ tsr_status tsr__exchange_start(const tsr_exchange *x, tsr_exchange_run *run)
     run->call.n_recv = x->n_recv;
     run->call.send = x->send;
     run->call.recv = x->recv;
+    run->call.dense = x->dense;
     run->call.reduce = x->mode == TSR_EXCHANGE_REDUCE;
     if (x->mode == TSR_EXCHANGE_ADD) {
         size_t bytes = (size_t)x->landing * tsr_dtype_size(run->call.dtype);

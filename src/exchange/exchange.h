@@ -21,11 +21,13 @@ typedef struct tsr_exchange_ask {
     const int *ranks;
     int n, me;
     bool in_place; /* what a rank both has and wants is where it belongs already */
+    bool dense;    /* every member gets a message from every other one, be it an empty one */
 } tsr_exchange_ask;
 
 /* Messages of one rank, made once and run often. Zero is empty. */
 typedef struct tsr_exchange {
     tsr_exchange_mode mode;
+    bool dense;
     int n_send, n_recv;
     tsr_msg *send, *recv;
     tsr_piece *piece; /* of all messages */

@@ -15,6 +15,7 @@
 #include "tensor/partial.h"
 #include "tensor/tensor.h"
 #include "world/agree.h"
+#include "world/verdict.h"
 
 /* What the first rank tells the others. */
 typedef struct word {
@@ -145,7 +146,7 @@ static tsr_status save_tensor(tsr_tensor *x, const char *path)
     TSR_TRY(write_file(y ? y : x, path));
 done:
     tsr_unref(tsr_keep(y)); /* nobody has seen it */
-    return st;
+    return st == TSR_OK ? tsr__verdict_before_read(x->mesh->ctx) : st;
 }
 
 tsr_status tsr_save_npy(tsr_tensor *x, const char *path)

@@ -4,13 +4,14 @@
 #include "kernel/class_loss.h"
 
 #include "kernel/kernels.h"
-#include "kernel/positions.h"
+#include "kernel/index_check.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
 #include "kernel/soft_rows.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 enum { PIECE = TSR_ROW_PIECE };
 enum { MAX = 0, SUM = 1, PICKED = 2, SMOOTH = 3, NUMBERS = 4 }; /* of a row */
@@ -92,13 +93,12 @@ static int64_t target_at(const tsr_kernel_call *call, const view *v, int64_t row
     if (t >= 0 && t < v->classes)
         return t;
     if (call->error && call->error->code == TSR_OK) {
-        char where[256];
+        char why[96];
 
-        tsr__position_text(v->target, row, where, sizeof where);
-        tsr__fail(call->error, TSR_ERR_ARG,
-                  "target %" PRId64 "%s is not one of the %" PRId64
-                  " classes, nor ignore_index %" PRId64,
-                  t, where, v->classes, v->ignore);
+        snprintf(why, sizeof why,
+                 " is not one of the %" PRId64 " classes, nor ignore_index %" PRId64, v->classes,
+                 v->ignore);
+        tsr__index_refuse(call, v->target, "target", row, why);
     }
     return -1;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "kernel/embedding_reference.h"
 #include "kernel/index.h"
+#include "kernel/index_check.h"
 #include "kernel/kernels.h"
 #include "kernel/positions.h"
 
@@ -53,18 +54,9 @@ static tsr_ids ids_of(const tsr_kernel_call *call, int k, const tsr_operand *tab
 /* Is every id a row of the table? If not, the error says so, unless they are let pass. */
 static bool ids_are_good(const tsr_kernel_call *call, int k, const tsr_ids *ids)
 {
-    char where[256];
-    int64_t bad;
-
-    if (has_flag(call, TSR_FLAG_ZERO_OUT_OF_RANGE))
-        return true;
-    bad = tsr__ids_bad(ids);
-    if (bad < 0)
-        return true;
-    tsr__position_text(&call->in[k], bad, where, sizeof where);
-    tsr__fail(call->error, TSR_ERR_ARG, "id %" PRId64 "%s is not in 0 to %" PRId64,
-              tsr__ids_at(ids, bad), where, ids->vocab - 1);
-    return false;
+    return has_flag(call, TSR_FLAG_ZERO_OUT_OF_RANGE) ||
+           tsr__indices_good(call, &call->in[k],
+                             (tsr_index_range){.noun = "id", .size = ids->vocab});
 }
 
 /* ---- lookup ---- */
@@ -335,8 +327,11 @@ void tsr__kernel_bag_max_backward(const tsr_kernel_call *call)
 {
     tsr_table_grad grad = grad_of(call);
     tsr_ids winners = ids_of(call, 1, &call->out[0]);
+    const tsr_index_range range = {.noun = "index", .least = -1, .size = winners.vocab};
     tsr_scattered scatter;
 
+    if (!tsr__indices_good(call, &call->in[1], range))
+        return;
     if (by_reference(call, TSR_EMBEDDING_BAG_MAX_BACKWARD)) {
         tsr__reference_bag_max_backward(&winners, &grad);
         return;

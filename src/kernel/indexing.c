@@ -99,7 +99,7 @@ static void read_naively(const tsr_kernel_call *call, const tsr_lines *l)
 {
     int64_t x, v;
 
-    if (!tsr__indices_good(call, l->index, l->size))
+    if (!tsr__indices_good(call, l->index, tsr__indices_of(l->size)))
         return;
     for (int64_t i = 0; i < tsr__lines_count(l); i++)
         if (tsr__lines_at(l, i, &x, &v))
@@ -110,7 +110,7 @@ static void read_naively(const tsr_kernel_call *call, const tsr_lines *l)
 static void read_lines(const tsr_kernel_call *call, const tsr_lines *l)
 {
     if (!moves_for(l)->gather(l))
-        tsr__indices_good(call, l->index, l->size);
+        tsr__indices_good(call, l->index, tsr__indices_of(l->size));
 }
 
 void tsr__kernel_gather(const tsr_kernel_call *call)
@@ -157,7 +157,7 @@ void tsr__kernel_index_select(const tsr_kernel_call *call)
         read_naively(call, &l);
     else if (l.inner == 1 || l.inner * (int64_t)tsr_dtype_size(l.x->dtype) % 2 != 0)
         read_lines(call, &l);
-    else if (tsr__indices_good(call, l.index, l.size))
+    else if (tsr__indices_good(call, l.index, tsr__indices_of(l.size)))
         select_rows(&l, call->variant);
 }
 
@@ -187,7 +187,7 @@ void tsr__kernel_take(const tsr_kernel_call *call)
         .x = &flat, .index = &list, .values = &out, .size = n, .ndim = 1, .outer = 1, .inner = 1};
 
     if (n > tsr__operand_count(x) || by_reference(call, TSR_INDEX_TAKE)) {
-        if (!tsr__indices_good(call, index, n))
+        if (!tsr__indices_good(call, index, tsr__indices_of(n)))
             return;
         for (int64_t i = 0; i < tsr__operand_count(y); i++)
             move(y, i, x, flat_here(x, call->number, tsr__index_at(index, i)));
@@ -208,7 +208,7 @@ void tsr__kernel_scatter(const tsr_kernel_call *call)
     int64_t x, v;
 
     tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l);
-    if (!tsr__indices_good(call, l.index, l.size))
+    if (!tsr__indices_good(call, l.index, tsr__indices_of(l.size)))
         return;
     if (l.alike && !by_reference(call, TSR_INDEX_SCATTER)) {
         moves_for(&l)->scatter(&l, old->data == y->data ? NULL : old->data);
@@ -233,7 +233,7 @@ void tsr__kernel_scatter_backward(const tsr_kernel_call *call)
     tsr_lines l;
 
     tsr__lines_of(call, &call->in[0], &call->in[1], y, false, &l);
-    if (!tsr__indices_good(call, l.index, l.size))
+    if (!tsr__indices_good(call, l.index, tsr__indices_of(l.size)))
         return;
     if (l.alike && !by_reference(call, TSR_INDEX_SCATTER_BACKWARD)) {
         moves_for(&l)->last(&l, last);
@@ -257,7 +257,7 @@ void tsr__kernel_one_hot(const tsr_kernel_call *call)
     const size_t size = tsr_dtype_size(y->dtype);
     uint64_t one = 0;
 
-    if (!tsr__indices_good(call, ids, call->number[0]))
+    if (!tsr__indices_good(call, ids, tsr__indices_of(call->number[0])))
         return;
     if (by_reference(call, TSR_INDEX_ONE_HOT)) {
         for (int64_t i = 0; i < n * classes; i++)

@@ -6,6 +6,7 @@
 #ifndef TSR_KERNEL_INDEXING_H
 #define TSR_KERNEL_INDEXING_H
 
+#include "kernel/index_check.h"
 #include "kernel/kernel.h"
 
 /* How operands lie to each other. Along the indexed dim, and along all dims if the index has as
@@ -58,7 +59,10 @@ static inline int64_t tsr__index_at(const tsr_operand *index, int64_t i)
                                    : ((const int64_t *)index->data)[i];
 }
 
-/* Is every index in 0 to size - 1? If not, the call's error says so. */
-bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index, int64_t size);
+/* Of an index into a dim of this size. */
+static inline tsr_index_range tsr__indices_of(int64_t size)
+{
+    return (tsr_index_range){.noun = "index", .size = size};
+}
 
 #endif

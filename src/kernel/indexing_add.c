@@ -88,7 +88,7 @@ void tsr__kernel_index_add(const tsr_kernel_call *call)
     tsr_lines l;
 
     tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l);
-    if (!tsr__indices_good(call, l.index, l.size))
+    if (!tsr__indices_good(call, l.index, tsr__indices_of(l.size)))
         return;
     if (tsr__variant_of(call, TSR_CATEGORY_INDEX, (uint16_t)call->kind) == TSR_VARIANT_REFERENCE) {
         of[y->dtype].reference(call, &l);

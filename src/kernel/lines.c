@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lines.c - which elements of x, of the index and of the values belong together, on parts that may
    be sharded differently. Called by indexing.c and indexing_add.c. */
-#include <inttypes.h>
-
-#include "kernel/embedding.h"
 #include "kernel/index.h"
 #include "kernel/indexing.h"
 #include "kernel/positions.h"
-
-bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index, int64_t size)
-{
-    const tsr_ids ids = {
-        .dtype = index->dtype, .data = index->data, .n = tsr__operand_count(index), .vocab = size};
-    const int64_t bad = tsr__ids_bad(&ids);
-    char where[256];
-
-    if (bad < 0)
-        return true;
-    tsr__position_text(index, bad, where, sizeof where);
-    if (size == 0)
-        tsr__fail(call->error, TSR_ERR_ARG, "index %" PRId64 "%s, but %s",
-                  tsr__index_at(index, bad), where,
-                  index == &call->in[0] ? "there are no classes" : "x is empty");
-    else
-        tsr__fail(call->error, TSR_ERR_ARG, "index %" PRId64 "%s is not in 0 to %" PRId64,
-                  tsr__index_at(index, bad), where, size - 1);
-    return false;
-}
 
 static bool is_sharded(const tsr_lines *l, int operand, int d)
 {

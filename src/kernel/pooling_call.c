@@ -3,6 +3,7 @@
 #include "kernel/pooling_call.h"
 
 #include "kernel/conv_call.h"
+#include "kernel/index_check.h"
 
 tsr_status tsr__pooling_attrs(const char *op, const tsr_attrs *attrs, int ndim,
                               tsr_pooling_shape *s, tsr_error *err)
@@ -71,6 +72,45 @@ tsr_status tsr__prepare_pool(tsr_kernel_call *call, tsr_error *err)
     return TSR_OK;
 }
 
+/* Is the index of output `at`, in the whole plane, one that its window covers? */
+static bool is_in_window(const tsr_pooling_shape *s, const int64_t *at, int64_t index)
+{
+    for (int d = s->ndim - 1; d >= 0; d--) {
+        const int64_t q = index % s->whole[d] - s->origin[d];
+        const int64_t t = q - (at[d] * s->stride[d] - s->pad_lo[d]);
+
+        if (t < 0 || t % s->dilation[d] != 0 || t / s->dilation[d] >= s->kernel[d])
+            return false;
+        index /= s->whole[d];
+    }
+    return true;
+}
+
+/* The indices of a gradient are those that max_pool gives: in the plane and in the window of their
+   output, or -1 for a window of padding alone. Any other would be added to an element that the rank
+   may not have. */
+static bool indices_are_good(const tsr_kernel_call *call, const tsr_pooling_shape *s)
+{
+    const tsr_operand *index = &call->in[1];
+    const int64_t n = tsr_shape_count(&index->shape), *value = index->data;
+    tsr_index_range plane = {.noun = "index", .least = -1, .size = 1};
+    int64_t at[TSR_CONV_DIMS] = {0};
+
+    for (int d = 0; d < s->ndim; d++)
+        plane.size *= s->whole[d];
+    if (!tsr__indices_good(call, index, plane))
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        if (value[i] >= 0 && !is_in_window(s, at, value[i])) {
+            tsr__index_refuse(call, index, "index", i, " is not in the window of its output");
+            return false;
+        }
+        for (int d = s->ndim - 1; d >= 0 && ++at[d] == s->out[d]; d--)
+            at[d] = 0;
+    }
+    return true;
+}
+
 void tsr__kernel_pool(const tsr_kernel_call *call)
 {
     const tsr_dtype dtype = call->in[0].dtype;
@@ -84,6 +124,8 @@ void tsr__kernel_pool(const tsr_kernel_call *call)
     case TSR_POOLING_MAX: tsr__pooling_max(&s, dtype, variant, x, y, call->out[1].data); break;
     case TSR_POOLING_AVERAGE: tsr__pooling_average(&s, dtype, variant, x, y); break;
     case TSR_POOLING_MAX_GRAD:
+        if (!indices_are_good(call, &s))
+            break;
         tsr__pooling_max_grad(&s, dtype, variant, call->memory->pool, x, call->in[1].data, y,
                               call->error);
         break;

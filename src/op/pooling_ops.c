@@ -236,10 +236,12 @@ const tsr_op tsr__ops_pooling[] = {
      .kind = TSR_POOLING_MAX_GRAD,
      .inputs = "grad,index",
      .attrs = TSR_POOLING_ATTRS ",input:ints",
-     .doc = "the gradient of max_pool's input, whose space has these sizes",
+     .doc = "the gradient of max_pool's input, whose space has these sizes; an index that is not "
+            "in the window of its output is an error",
      .rule = pool_rule,
      .windows = pool_windows,
      .linear = "grad",
+     .positions = true,
      .shape = max_pool_backward_shape,
      .kernel = tsr__kernel_pool,
      .localise = pool_localise,

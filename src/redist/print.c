@@ -12,6 +12,7 @@
 #include "tensor/partial.h"
 #include "tensor/tensor.h"
 #include "world/agree.h"
+#include "world/verdict.h"
 
 enum { ALL_UP_TO = 1000, EDGE = 3 };
 
@@ -191,7 +192,7 @@ static tsr_status print_any(tsr_tensor *x)
     TSR_TRY(print_tensor(y ? y : x, &x->form->spec));
 done:
     tsr_unref(tsr_keep(y)); /* nobody has seen it */
-    return st;
+    return st == TSR_OK ? tsr__verdict_before_read(x->mesh->ctx) : st;
 }
 
 tsr_status tsr_print(tsr_tensor *x)

@@ -29,7 +29,8 @@ static tsr_status prepare_all_reduce(tsr_ctx *ctx, const tsr_group *group, tsr_p
 {
     int64_t size = (int64_t)tsr_dtype_size(s->plan->from.dtype), n = (int64_t)s->bytes / size, end;
     tsr_layout whole, chunks;
-    tsr_exchange_ask ask = {.n = group->n, .me = group->me, .mode = TSR_EXCHANGE_REDUCE};
+    tsr_exchange_ask ask = {
+        .n = group->n, .me = group->me, .mode = TSR_EXCHANGE_REDUCE, .dense = true};
     int *index = NULL;
     tsr_status st;
 
@@ -79,6 +80,7 @@ static tsr_status prepare_step(tsr_mesh *mesh, const tsr_program *program, tsr_p
     ask.ranks = alone ? &ctx->world->rank : group->rank;
     ask.n = alone ? 1 : group->n;
     ask.me = alone ? 0 : group->me;
+    ask.dense = !alone && step->kind != TSR_STEP_EXCHANGE;
     if (step->kind == TSR_STEP_REDUCE_SCATTER)
         ask.mode = TSR_EXCHANGE_REDUCE;
     TSR_TRY(tsr__exchange_make(&ctx->heap, &ask, &s->move, &ctx->error));

@@ -10,6 +10,7 @@
 #include "tape/tape.h"
 #include "tensor/partial.h"
 #include "tensor/scope.h"
+#include "world/verdict.h"
 
 /* ---- tensor to tensor ---- */
 
@@ -110,6 +111,7 @@ static tsr_status to_memory(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, v
         TSR_TRY(tsr__program_run(program, x->mesh, mesh, tsr__tensor_data(x), out));
     else if (out && x->form->bytes)
         memcpy(out, tsr__tensor_data(x), x->form->bytes);
+    TSR_TRY(tsr__verdict_before_read(x->mesh->ctx));
 done:
     return st;
 }

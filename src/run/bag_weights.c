@@ -6,6 +6,7 @@
 
 #include "op/families.h"
 #include "op/lookups.h"
+#include "run/bad_values.h"
 #include "run/own_bags.h"
 
 enum { GRAD = 0, TABLE = 1, IDS = 2 };
@@ -23,13 +24,15 @@ tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err)
     tsr_ranges ranges = {0};
     tsr_owners here = {0};
     const char *weights = NULL;
+    tsr_error bad = {0};
     void *own;
     tsr_status st;
 
-    TSR_TRY(tsr__ids_open(call->in[IDS], table->spec.shape.size[0],
-                          tsr_schema_attr(s, "padding_idx"),
-                          tsr_schema_attr(s, "zero_out_of_range")->i[0], s->op->name, ids, err));
-    TSR_TRY(tsr__own_bags(call, &held, &pool.bags, &weights, &ranges, err));
+    (void)err;
+    tsr__ids_open(call->in[IDS], table->spec.shape.size[0], tsr_schema_attr(s, "padding_idx"),
+                  tsr__ids_check(s), s->op->name, ids, &bad);
+    TSR_TRY(tsr__own_bags(call, &held, &pool.bags, &weights, &ranges, &bad));
+    TSR_TRY(tsr__bad_values(call->mesh, call->in, s->n_in, NULL, &bad));
     TSR_TRY(tsr__owners_open(call->mesh, &call->in_spec[TABLE], 0, 0, &here));
     ids->row_first = here.first;
     ids->n_rows = here.rows;

@@ -5,6 +5,7 @@
 #include "kernel/class_loss.h"
 #include "op/families.h"
 #include "op/local_call.h"
+#include "run/bad_values.h"
 #include "run/held.h"
 #include "run/merged.h"
 
@@ -41,7 +42,7 @@ static tsr_status merge_classes(const tsr_run_call *run, const tsr_kernel_call *
     TSR_TRY(
         tsr__hold(held, (size_t)(group ? group->n : 1) * (size_t)count * sizeof(double), numbers));
     tsr__class_local(call, *numbers + (group ? group->me * count : 0));
-    if (!group || call->error->code != TSR_OK) /* ranks of the group see the same targets */
+    if (!group)
         goto done;
     TSR_TRY(tsr__numbers_gather(run->mesh->ctx, group, run->schema->op->name, count, *numbers));
     for (int i = 1; i < group->n; i++)
@@ -71,7 +72,8 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
         tsr__nll_rows(&call, sum);
     }
     if (trouble.code != TSR_OK)
-        TSR_TRY(tsr__fail(err, trouble.code, "%s: %s", s->op->name, trouble.text));
+        tsr__fail(err, trouble.code, "%s: %s", s->op->name, trouble.text);
+    TSR_TRY(tsr__bad_values(run->mesh, run->in, s->n_in, NULL, err));
     if (rows)
         TSR_TRY(add_up(run, rows, &held, sum));
     tsr__class_put(&call, sum);

@@ -85,6 +85,6 @@ tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scattered *scatter, tsr_table_g
 
 /* Run them all, with one exchange of lengths, one there and one back. Collective over their mesh.
    */
-tsr_status tsr__run_together(tsr_part *parts, int n, tsr_error *err);
+tsr_status tsr__run_together(tsr_part *parts, int n);
 
 #endif

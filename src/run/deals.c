@@ -7,6 +7,7 @@
 #include "op/families.h"
 #include "op/lookups.h"
 #include "op/schema.h"
+#include "run/bad_values.h"
 #include "run/deal.h"
 #include "run/own_bags.h"
 #include "run/touched.h"
@@ -77,22 +78,20 @@ static tsr_status take_own_bags(tsr_deal *d, tsr_error *err)
     return st;
 }
 
-/* The ids of this rank, checked. The winner of an empty bag is -1. */
+/* The ids of this rank, checked. */
 static tsr_status open_ids(tsr_deal *d, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
     const tsr_schema *s = call->schema;
     const tsr_form *ids = call->in[1]->form;
     tsr_tensor *rows = d->kind->backward ? call->in[0] : call->out[0];
-    bool outside =
-        d->kind == &tsr__deal_bag_max_backward || tsr_schema_attr(s, "zero_out_of_range")->i[0];
-    tsr_status st;
+    tsr_status st = TSR_OK;
 
     d->dtype = rows->form->spec.dtype;
     d->dim = rows->form->local.size[rows->form->local.ndim - 1];
     d->row = (size_t)d->dim * tsr_dtype_size(d->dtype);
-    TSR_TRY(tsr__ids_open(call->in[1], d->table->shape.size[0], tsr_schema_attr(s, "padding_idx"),
-                          outside, s->op->name, &d->own.ids, err));
+    tsr__ids_open(call->in[1], d->table->shape.size[0], tsr_schema_attr(s, "padding_idx"),
+                  tsr__ids_check(s), s->op->name, &d->own.ids, err);
     if (tsr__schema_has(s, TSR__WEIGHTS))
         d->weights = tsr__tensor_data(call->in[TSR__WEIGHTS]);
     if (ids->local.ndim == 2) {
@@ -188,7 +187,7 @@ typedef struct deals {
     int n_lots;
 } deals;
 
-static tsr_status open_deals(deals *all, const tsr_part *parts, tsr_error *err)
+static tsr_status open_deals(deals *all, const tsr_part *parts)
 {
     tsr_mesh *mesh = parts[0].call->mesh;
     const char *what = all->n > 1 ? "lookup_group" : parts[0].call->schema->op->name;
@@ -205,13 +204,14 @@ static tsr_status open_deals(deals *all, const tsr_part *parts, tsr_error *err)
     }
     TSR_TRY(tsr__trade_open(&all->trade, mesh, among, n_lists, what));
     for (int i = 0; i < all->n; i++) {
-        tsr_error one = {0};
-        st = open_deal(&all->deal[i], among, &all->trade, &one);
-        if (one.code != TSR_OK && parts[i].table >= 0)
-            tsr__fail(err, st, "table %d: %s", parts[i].table, one.text);
-        else if (one.code != TSR_OK)
-            tsr__fail(err, st, "%s", one.text);
-        TSR_TRY(st);
+        const tsr_run_call *call = parts[i].call;
+        tsr_error bad = {0};
+        char part[32] = "";
+
+        if (parts[i].table >= 0)
+            snprintf(part, sizeof part, "table %d: ", parts[i].table);
+        TSR_TRY(open_deal(&all->deal[i], among, &all->trade, &bad));
+        TSR_TRY(tsr__bad_values(mesh, call->in, call->schema->n_in, part, &bad));
     }
     if (n_lists > 0)
         TSR_TRY(tsr__trade_agree(&all->trade));
@@ -266,7 +266,7 @@ static int64_t bytes_in(const tsr_deal *d)
     return bytes;
 }
 
-tsr_status tsr__run_together(tsr_part *parts, int n, tsr_error *err)
+tsr_status tsr__run_together(tsr_part *parts, int n)
 {
     tsr_ctx *ctx = parts[0].call->mesh->ctx;
     deals all = {.n = n, .trade = {.ctx = ctx}};
@@ -275,7 +275,7 @@ tsr_status tsr__run_together(tsr_part *parts, int n, tsr_error *err)
     TSR_TRY(tsr__alloc(&ctx->heap, n, sizeof *all.deal, &all.deal, &ctx->error));
     TSR_TRY(tsr__alloc(&ctx->heap, (int64_t)n * TSR_DEAL_LOTS, sizeof *all.lots, &all.lots,
                        &ctx->error));
-    TSR_TRY(open_deals(&all, parts, err));
+    TSR_TRY(open_deals(&all, parts));
     TSR_TRY(exchange(&all, false));
     TSR_TRY(exchange(&all, true));
     for (int i = 0; i < n; i++) {
@@ -294,5 +294,6 @@ done:
 
 tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err)
 {
-    return tsr__run_together(&(tsr_part){.call = call, .table = -1}, 1, err);
+    (void)err; /* what is wrong with ids is a verdict, the rest has been said */
+    return tsr__run_together(&(tsr_part){.call = call, .table = -1}, 1);
 }

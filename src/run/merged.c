@@ -15,8 +15,12 @@ tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what,
                                void *numbers)
 {
     const int64_t bytes = count * 8;
-    tsr_call call = {
-        .group = group, .dtype = TSR_F64, .send_base = numbers, .recv_base = numbers, .divisor = 1};
+    tsr_call call = {.group = group,
+                     .dtype = TSR_F64,
+                     .send_base = numbers,
+                     .recv_base = numbers,
+                     .dense = true,
+                     .divisor = 1};
     uint64_t hash = tsr__hash_mix(0x6e6f726d, (uint64_t)count);
     tsr_msg *msg = NULL;
     tsr_piece *piece = NULL;

@@ -28,9 +28,10 @@ tsr_status tsr__bag_bounds(const tsr_run_call *call, const tsr_offsets *offsets,
     tsr_status st;
 
     TSR_TRY(tsr__hold(held, (size_t)(n + 1) * sizeof **begin, begin));
-    st = tsr__bag_offsets(offsets, bag, n, *begin, &wrong);
-    if (st != TSR_OK)
-        tsr__fail(err, st, "%s: %s", call->schema->op->name, wrong.text);
+    if (tsr__bag_offsets(offsets, bag, n, *begin, &wrong) != TSR_OK) {
+        tsr__fail(err, wrong.code, "%s: %s", call->schema->op->name, wrong.text);
+        memset(*begin, 0, (size_t)(n + 1) * sizeof **begin); /* empty bags do no harm */
+    }
 done:
     return st;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "layout/runs.h"
+#include "op/lookups.h"
 
 /* Rows at a coordinate: plain shards, one inside the other. */
 static void rows_at(const tsr_spec *table, const int *coord, int64_t *begin, int64_t *end)
@@ -92,8 +93,17 @@ int tsr__owner_of(const tsr_owners *owners, int64_t row)
                                                                              : -1;
 }
 
-tsr_status tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding, bool zero,
-                         const char *op, tsr_ids *out, tsr_error *err)
+const tsr_index_range *tsr__ids_check(const tsr_schema *s)
+{
+    static const tsr_index_range ids = {.noun = "id"}, winners = {.noun = "index", .least = -1};
+
+    if (s->op->kind == TSR_EMBEDDING_BAG_MAX_BACKWARD) /* of an empty bag it is -1 */
+        return &winners;
+    return tsr_schema_attr(s, "zero_out_of_range")->i[0] ? NULL : &ids;
+}
+
+void tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding,
+                   const tsr_index_range *check, const char *op, tsr_ids *out, tsr_error *err)
 {
     const tsr_shape *local = &x->form->local;
     char where[256] = "";
@@ -108,9 +118,9 @@ tsr_status tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding, 
                      .padding = -1};
     if (padding->n > 0)
         out->padding = padding->i[0] < 0 ? padding->i[0] + vocab : padding->i[0];
-    bad = zero ? -1 : tsr__ids_bad(out);
+    bad = check ? tsr__index_first_bad(out, check->least) : -1;
     if (bad < 0)
-        return TSR_OK;
+        return;
     rest = bad;
     for (int64_t d = 0, size = out->n; d < local->ndim; d++) {
         size /= local->size[d];
@@ -118,6 +128,10 @@ tsr_status tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding, 
                                  tsr_local_index(x, (int)d, rest / size));
         rest %= size;
     }
-    return tsr__fail(err, TSR_ERR_ARG, "%s: id %" PRId64 " at [%s] is not in 0 to %" PRId64, op,
-                     tsr__ids_at(out, bad), where, vocab - 1);
+    if (vocab == 0)
+        tsr__fail(err, TSR_ERR_ARG, "%s: %s %" PRId64 " at [%s], but what it selects from is empty",
+                  op, check->noun, tsr__ids_at(out, bad), where);
+    else
+        tsr__fail(err, TSR_ERR_ARG, "%s: %s %" PRId64 " at [%s] is not in %" PRId64 " to %" PRId64,
+                  op, check->noun, tsr__ids_at(out, bad), where, check->least, vocab - 1);
 }

@@ -4,7 +4,7 @@
 #ifndef TSR_RUN_OWNERS_H
 #define TSR_RUN_OWNERS_H
 
-#include "kernel/embedding.h"
+#include "kernel/index_check.h"
 #include "tensor/tensor.h"
 #include "tessera_ext.h"
 
@@ -25,9 +25,12 @@ void tsr__owners_close(tsr_ctx *ctx, tsr_owners *owners);
 /* The owner of a row as a member of the group, -1 if none of them is it. */
 int tsr__owner_of(const tsr_owners *owners, int64_t row);
 
-/* The ids of a tensor, all rows of the table being here. An error if one is out of range, unless
-   `zero`; it names the id and its place in the whole tensor. */
-tsr_status tsr__ids_open(tsr_tensor *ids, int64_t vocab, const tsr_attr *padding, bool zero,
-                         const char *op, tsr_ids *out, tsr_error *err);
+/* The ids of a tensor, all rows of the table being here. err names the first one that is out of
+   range and its place in the whole tensor; who goes on finds no owner of it. check NULL: none
+   is. */
+void tsr__ids_open(tsr_tensor *ids, int64_t vocab, const tsr_attr *padding,
+                   const tsr_index_range *check, const char *op, tsr_ids *out, tsr_error *err);
+/* How ids of a call are checked: NULL if those out of range give zeros. */
+const tsr_index_range *tsr__ids_check(const tsr_schema *schema);
 
 #endif

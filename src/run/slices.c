@@ -7,6 +7,7 @@
 #include "kernel/indexing.h"
 #include "op/families.h"
 #include "op/local_call.h"
+#include "run/bad_values.h"
 #include "run/held.h"
 #include "run/merged.h"
 #include "run/owners.h"
@@ -137,8 +138,9 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
     TSR_TRY(tsr__merge_call(run, &call));
     call.error = &trouble;
     n = tsr_shape_count(&index->shape);
-    if (!tsr__indices_good(&call, index, line.shape.size[0]))
-        TSR_TRY(tsr__fail(err, trouble.code, "%s: %s", run->schema->op->name, trouble.text));
+    if (!tsr__indices_good(&call, index, tsr__indices_of(line.shape.size[0])))
+        tsr__fail(err, trouble.code, "%s: %s", run->schema->op->name, trouble.text);
+    TSR_TRY(tsr__bad_values(run->mesh, run->in, run->schema->n_in, NULL, err));
     TSR_TRY(tsr__owners_open(run->mesh, &line, mdims, mdims, &owners));
     TSR_TRY(tsr__trade_open(&trade, run->mesh, mdims, 1, run->schema->op->name));
     TSR_TRY(tsr__hold(&held, (size_t)trade.group->n * sizeof *first, &first));

@@ -10,6 +10,7 @@
 #include "base/args.h"
 #include "op/lookups.h"
 #include "op/schema.h"
+#include "run/bad_values.h"
 #include "run/deal.h"
 #include "run/own_bags.h"
 
@@ -56,7 +57,7 @@ done:
 }
 
 /* All ids and gradients that concern this rank's rows are here. */
-static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_error *err)
+static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out)
 {
     const tsr_schema *s = call->schema;
     const tsr_form *table = call->out[0]->form, *grad = call->in[0]->form;
@@ -69,14 +70,15 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out, tsr_err
     tsr_owners here = {0};
     tsr_bags bags = {0};
     tsr_scattered scatter;
+    tsr_error bad = {0};
     int64_t *counts = NULL;
     void *scratch;
     tsr_status st;
 
-    TSR_TRY(tsr__ids_open(call->in[1], table->spec.shape.size[0], tsr_schema_attr(s, "padding_idx"),
-                          tsr_schema_attr(s, "zero_out_of_range")->i[0], s->op->name, &bags.ids,
-                          err));
-    TSR_TRY(find_bags(call, &held, &bags, err));
+    tsr__ids_open(call->in[1], table->spec.shape.size[0], tsr_schema_attr(s, "padding_idx"),
+                  tsr__ids_check(s), s->op->name, &bags.ids, &bad);
+    TSR_TRY(find_bags(call, &held, &bags, &bad));
+    TSR_TRY(tsr__bad_values(call->mesh, call->in, s->n_in, NULL, &bad));
     if (mean) {
         TSR_TRY(tsr__hold(&held, (size_t)bags.n_bags * sizeof *counts, &counts));
         tsr__bag_counts(&bags, counts);
@@ -100,11 +102,11 @@ done:
     return st;
 }
 
-tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_error *err)
+tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out)
 {
     if (!tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec))
-        return touch_here(call, out, err);
-    return tsr__run_together(&(tsr_part){.call = call, .table = -1, .touched = out}, 1, err);
+        return touch_here(call, out);
+    return tsr__run_together(&(tsr_part){.call = call, .table = -1, .touched = out}, 1);
 }
 
 /* ---- memory ---- */
@@ -177,6 +179,7 @@ tsr_status tsr__own_values(tsr_tensor *table)
         memcpy(table->buffer->data, before->data, table->form->bytes);
     tsr__buffer_release(before);
     table->version++;
+    tsr__tensor_note(table, 0);
 done:
     return st;
 }

@@ -11,7 +11,7 @@
 
 /* Where gradients and table are both sharded by rows, ids and gradients travel to the owners, as
    for the dense gradient; else ids and gradients that all ranks have are masked. Collective. */
-tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out, tsr_error *err);
+tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out);
 
 /* Memory for the touched rows, and their values; first is the global number of local row 0.
    Local. */

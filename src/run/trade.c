@@ -109,6 +109,7 @@ static tsr_status exchange(tsr_trade *t, tsr_lot *const *lots, int n, const void
                      .recv_base = in,
                      .n_send = ranks,
                      .n_recv = ranks,
+                     .dense = true,
                      .divisor = 1};
     tsr_msg *msg = NULL;
     tsr_piece *piece = NULL;

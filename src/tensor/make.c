@@ -144,6 +144,7 @@ tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
     TSR_NEED(NULL, NULL, mesh);
 
     tsr_tensor *x = NULL;
+    uint64_t salt;
     int64_t n;
     tsr_status st;
 
@@ -151,6 +152,8 @@ tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
     TSR_TRY(tsr__dtype_check(x->form->spec.dtype, value, "tsr_full: value", &mesh->ctx->error));
     if (!tsr__tensor_data(x))
         goto done;
+    memcpy(&salt, &value, sizeof salt);
+    tsr__tensor_note(x, salt);
     n = tsr_shape_count(&x->form->local);
     if (n > 0)
         tsr__put(x->form->spec.dtype, tsr__tensor_data(x), 0, value);

@@ -2,10 +2,28 @@
 /* tensor.c - the tensor handle: memory, references, and looking at the local part. */
 #include "tensor/tensor.h"
 
+#include <stdio.h>
+
 #include "base/args.h"
 #include "tensor/scope.h"
+#include "world/verdict.h"
 
 /* ---- making ---- */
+
+/* A handle that was used before, or a new one, which joins the list of all. */
+static tsr_status take_handle(tsr_ctx *ctx, tsr_tensor **out)
+{
+    const bool is_new = !ctx->spare_tensors.first;
+    tsr_status st;
+
+    TSR_TRY(tsr__take(&ctx->heap, &ctx->spare_tensors, sizeof **out, out, &ctx->error));
+    if (is_new) {
+        (*out)->other = ctx->tensors;
+        ctx->tensors = *out;
+    }
+done:
+    return st;
+}
 
 /* A handle with one reference, without memory. Every field is set: handles are used again. */
 static tsr_status make_handle(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out)
@@ -14,10 +32,11 @@ static tsr_status make_handle(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out)
     tsr_tensor *x;
     tsr_status st;
 
-    TSR_TRY(tsr__take(&ctx->heap, &ctx->spare_tensors, sizeof *x, &x, &ctx->error));
+    TSR_TRY(take_handle(ctx, &x));
     x->refs = 1;
-    x->failed = x->gone = false;
+    x->failed = x->gone = x->invalid = false;
     x->version = 0;
+    x->made = ctx->clock;
     x->mesh = tsr_mesh_ref(mesh);
     x->form = tsr__form_hold(form);
     x->kept = NULL;
@@ -193,9 +212,32 @@ done:
 
 /* ---- errors ---- */
 
+static void note_text(const tsr_cached *subject, char *buf, size_t n)
+{
+    char spec[TSR_TEXT_LEN];
+
+    snprintf(buf, n, "a function that makes %s",
+             tsr_spec_text(&((const tsr_form *)subject)->spec, spec, sizeof spec));
+}
+
+void tsr__tensor_note(tsr_tensor *x, uint64_t salt)
+{
+    x->made = ++x->mesh->ctx->clock;
+    tsr__history_add(&x->mesh->history, x->made, tsr__hash_mix(x->form->cached.hash, salt),
+                     &x->form->cached, note_text);
+}
+
 tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x)
 {
+    if (st == TSR_OK && x && !x->failed)
+        tsr__tensor_note(x, 0);
     return tsr__settle(ctx, st) == TSR_OK ? x : ctx->error_tensor;
+}
+
+void tsr__tensors_invalidate(tsr_ctx *ctx, uint64_t clock)
+{
+    for (tsr_tensor *x = ctx->tensors; x; x = x->other)
+        x->invalid = x->invalid || x->made >= clock;
 }
 
 tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *function)
@@ -207,7 +249,7 @@ tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *func
                          "%s: the tape has let go of the tensor's values; does the row of the op "
                          "that is gone through say what its gradient reads (saves)?",
                          function);
-    if (x->failed) /* if the first error was cleared, say at least this much */
+    if (x->failed || x->invalid) /* if the first error was cleared, say at least this much */
         return ctx->error.code
                    ? ctx->error.code
                    : tsr__fail(&ctx->error, TSR_ERR_ARG,
@@ -240,7 +282,7 @@ tsr_mesh *tsr_tensor_mesh(const tsr_tensor *x)
 
 bool tsr_tensor_ok(const tsr_tensor *x)
 {
-    return x && !x->failed;
+    return x && !x->failed && !x->invalid; /* of one that is gone the spec is there */
 }
 
 tsr_status tsr_local_view(tsr_tensor *x, tsr_local *out)
@@ -255,6 +297,7 @@ tsr_status tsr_local_view(tsr_tensor *x, tsr_local *out)
     ctx = x->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_local_view"));
     TSR_TRY(tsr__tensor_needs_data(x, "tsr_local_view"));
+    TSR_TRY(tsr__verdict_before_read(ctx));
     view.data = tsr__tensor_data(x);
     view.shape = x->form->local;
     layout = tsr__layout_of(&x->form->spec);

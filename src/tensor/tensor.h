@@ -49,6 +49,7 @@ struct tsr_tensor {
     int refs;
     bool failed;      /* the error tensor of its context */
     bool gone;        /* a tape let go of the values, this is what is left */
+    bool invalid;     /* made or changed since a call that turned out to have failed */
     unsigned version; /* how often it was overwritten */
     tsr_mesh *mesh;
     tsr_form *form;              /* held */
@@ -59,6 +60,8 @@ struct tsr_tensor {
     tsr_leaf *leaf;              /* NULL: not watched */
     uint64_t node;               /* of a tape that made it, by number; 0: none */
     int node_out;                /* and which of its outputs it is */
+    uint64_t made;               /* the context's clock when it was made or last changed */
+    tsr_tensor *other;           /* in ctx->tensors */
     const char *cut; /* the op without a gradient after which no tape knows it, or NULL */
 };
 
@@ -125,9 +128,20 @@ static inline tsr_tensor *tsr__error_tensor(const tsr_mesh *mesh)
 {
     return mesh ? mesh->ctx->error_tensor : NULL;
 }
+/* Tensors that were made or changed at this time or later are invalid; 0: all. Local. */
+void tsr__tensors_invalidate(tsr_ctx *ctx, uint64_t clock);
+/* A call made or changed x: it joins the history of x's mesh; `salt` is what else the ranks must
+   agree on: which function, a value. Local. */
+void tsr__tensor_note(tsr_tensor *x, uint64_t salt);
+
 /* What a maker returns: the tensor, or on failure the error tensor; a one-sided error poisons. */
 tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x);
-/* Is x fit for use? NULL is a mistake of its own; the error tensor hands the first error on. */
+/* Is x fit for use? */
+static inline bool tsr__tensor_usable(const tsr_tensor *x)
+{
+    return x && !(x->failed | x->gone | x->invalid);
+}
+/* The same, and why not: NULL is a mistake of its own; the error tensor hands the first error on. */
 tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *function);
 /* "reading data" is not possible in a sim world: an error that says so. */
 tsr_status tsr__tensor_needs_data(const tsr_tensor *x, const char *function);

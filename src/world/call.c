@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call.c - what every call passes through, whatever the transport: the fault hook and the counters;
    and which errors poison the world. */
-#include "world/world.h"
+#include "world/verdict.h"
 
 /* Bytes of all messages but the own one. */
 static int64_t bytes_of(const tsr_call *call, const tsr_msg *msg, int n)
@@ -68,6 +68,8 @@ tsr_status tsr__settle(tsr_ctx *ctx, tsr_status st)
 {
     tsr_error err = {0};
 
+    if (st == TSR_OK)
+        return tsr__verdict_report(ctx);
     if (!is_one_sided(st) || !ctx->world)
         return st;
     /* the context keeps its first error, which may be an older one */

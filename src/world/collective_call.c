@@ -259,6 +259,7 @@ void tsr__collective_build(tsr_request *r)
                          .dtype = args->dtype,
                          .send_base = args->kind == TSR_COLL_BROADCAST ? args->recv : args->send,
                          .recv_base = args->recv,
+                         .dense = args->kind != TSR_COLL_BROADCAST && args->kind < TSR_COLL_SEND,
                          .reduce = reduce,
                          .op = args->op == TSR_AVG ? TSR_SUM : args->op,
                          .divisor = args->op == TSR_AVG ? r->group->n : 1};

@@ -23,6 +23,14 @@ tsr_status tsr__mesh_open(tsr_ctx *ctx, const tsr_mesh_shape *shape, tsr_mesh **
         mesh->coord[i] = -1;
     if (mesh->index >= 0)
         tsr__mesh_coords(shape, mesh->index, mesh->coord);
+    for (int i = 0; i < shape->ndim; i++)
+        if (shape->size[i] > 1)
+            mesh->history.all |= 1u << i;
+    mesh->next = ctx->meshes;
+    mesh->link = &ctx->meshes;
+    if (mesh->next)
+        mesh->next->link = &mesh->next;
+    ctx->meshes = mesh;
     *out = mesh;
 done:
     return st;
@@ -33,7 +41,6 @@ tsr_status tsr__mesh_group(tsr_mesh *mesh, unsigned mdims, tsr_group **out)
     tsr_ctx *ctx = mesh->ctx;
     tsr_mesh_shape sub;
     char text[TSR_TEXT_LEN];
-    unsigned mdims_used = mdims; /* those with several ranks */
     int *ranks = NULL, n;
     tsr_status st;
 
@@ -52,10 +59,9 @@ tsr_status tsr__mesh_group(tsr_mesh *mesh, unsigned mdims, tsr_group **out)
     for (int i = 0; i < n; i++)
         ranks[i] = tsr__mesh_rank_of(&sub, i);
     TSR_TRY(tsr__group_open(ctx->world, ranks, n, &mesh->group[mdims]));
-    for (int m = 0; m < mesh->shape.ndim; m++)
-        if (mesh->shape.size[m] == 1)
-            mdims_used &= ~(1u << m);
-    mesh->group[mdims]->along = tsr__along(mdims_used);
+    mesh->group[mdims]->along = tsr__along(mdims & mesh->history.all);
+    mesh->group[mdims]->history = &mesh->history;
+    mesh->group[mdims]->mdims = mdims;
     *out = mesh->group[mdims];
 done:
     tsr__free(&ctx->heap, ranks);
@@ -132,6 +138,10 @@ void tsr_mesh_unref(tsr_mesh *mesh)
     }
     for (int i = 0; i < 1 << TSR_MAX_MESH; i++)
         tsr__group_close(mesh->group[i]);
+    tsr__history_release(&mesh->history);
+    *mesh->link = mesh->next;
+    if (mesh->next)
+        mesh->next->link = mesh->link;
     tsr__free(&mesh->ctx->heap, mesh);
 }
 

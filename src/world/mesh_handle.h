@@ -11,11 +11,13 @@ struct tsr_mesh {
     int refs;
     bool of_job; /* one reference is the job's, until it ends */
     tsr_ctx *ctx;
+    tsr_mesh *next, **link; /* in ctx->meshes, and what points to it there */
     tsr_mesh_shape shape;
     int index;                           /* own row-major index, -1 outside */
     int coord[TSR_MAX_MESH];             /* own coordinates, -1 outside */
     tsr_group *group[1 << TSR_MAX_MESH]; /* by mask of mesh dims; NULL: not opened yet */
     size_t kept;                         /* bytes of windows that its tensors keep */
+    tsr_history history;
 };
 
 /* Where a public function says what is wrong; NULL without a mesh. */

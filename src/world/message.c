@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "world/verdict.h"
 
 enum { DEFAULT_MS = 60 * 1000 }; /* timeout */
 enum { LISTEN_EVERY = 16 };      /* calls */
@@ -59,6 +60,14 @@ static tsr_status message_group_open(tsr_group *group)
     group->started = c->seq;
 done:
     return st;
+}
+
+static void message_group_close(tsr_group *group)
+{
+    tsr_msg_channel *c = group->channel;
+
+    if (c && c->history == group->history)
+        c->history = NULL;
 }
 
 /* ---- a call ---------------------------------------------------------------------------------- */
@@ -301,10 +310,12 @@ done: /* no message has left; the others are told */
 static tsr_status message_finish_take(tsr_pending *p)
 {
     tsr_msg_world *w = p->world;
+    tsr_verdict met;
 
     if (tsr__message_wait(p) != TSR_OK) {
+        met = p->met;
         give_up(p);
-        return broken(w);
+        return tsr__verdict_why(w->base.ctx, &met, broken(w));
     }
     for (tsr_pending **at = &w->calls; *at; at = &(*at)->next) {
         if (*at == p) {
@@ -312,6 +323,7 @@ static tsr_status message_finish_take(tsr_pending *p)
             break;
         }
     }
+    tsr__verdict_met(p->call->group, &p->met, p->call->dense);
     tsr__message_free(p);
     return TSR_OK;
 }
@@ -331,6 +343,7 @@ static tsr_status message_native(tsr_world *world, const tsr_collective *call)
 static const tsr_world_ops message_ops = {
     .name = "mpi",
     .group_open = message_group_open,
+    .group_close = message_group_close,
     .start = message_start,
     .finish_take = message_finish_take,
     .poison = tsr__message_poison,

@@ -18,7 +18,13 @@ typedef struct tsr_head {
     uint16_t ask; /* 1: the sender waits for go */
     uint64_t seq; /* calls on the channel before this one */
     uint64_t fingerprint;
-    uint64_t bytes; /* of payload */
+    uint64_t bytes;   /* of payload */
+    uint64_t history; /* hash of the calls before it on the mesh; 0: not compared */
+    /* of a verdict, whose text follows the head; number 0: there is none, and no text */
+    uint64_t verdict;
+    int32_t verdict_rank, verdict_code;
+    uint32_t verdict_known;
+    uint32_t unused;
     char what[TSR_WHAT_LEN];
 } tsr_head;
 
@@ -29,7 +35,7 @@ enum {
     TSR_HEAD_ROOM = 4096, /* apart in memory */
     /* Open MPI sends up to 4 KiB, its own header included, without asking the receiver. */
     TSR_HEAD_LEN = TSR_HEAD_ROOM - 64,
-    TSR_EAGER = TSR_HEAD_LEN - (int)sizeof(tsr_head),
+    TSR_EAGER = TSR_HEAD_LEN - (int)sizeof(tsr_head) - TSR_VERDICT_LEN,
     TSR_CHUNK_DIRECT = 4 * 1024 * 1024, /* from and to the callers' memory */
     TSR_CHUNK_RING = 512 * 1024,        /* packed or unpacked: small enough to stay in the cache */
     TSR_CHUNK_MIN = 64 * 1024,          /* the same among many ranks */
@@ -58,10 +64,11 @@ typedef struct tsr_link {
     uint64_t number; /* of its head, counted per peer and direction */
     int tag; /* of its chunks, as the sender says; that of go follows from it; 0: it has none */
     int64_t bytes;
-    char *head;   /* tsr_head and the eager payload */
-    char *direct; /* the payload's own memory if it is contiguous, else NULL and the ring serves */
-    char *ring;   /* window chunks */
-    int slot;     /* of the head's request; those of go and of the chunks follow */
+    char *head;    /* tsr_head, the text of a verdict if there is one, and the eager payload */
+    char *payload; /* in it */
+    char *direct;  /* the payload's own memory if it is contiguous, else NULL and the ring serves */
+    char *ring;    /* window chunks */
+    int slot;      /* of the head's request; those of go and of the chunks follow */
     int window;
     uint64_t chunk; /* bytes; go is this number */
     int64_t n_chunks, posted, done;
@@ -78,6 +85,7 @@ struct tsr_msg_channel {
     int *rank;
     int tag; /* of the heads */
     uint64_t seq;
+    const tsr_history *history; /* of the mesh that called last; NULL: of none */
 };
 
 /* A call under way. Chunk i of a link uses slot 2 + i % window of it. */
@@ -97,6 +105,8 @@ struct tsr_pending {
     char *heads, *rings;        /* pool */
     bool own_done;              /* what goes to ourselves is copied */
     bool cancelled;
+    uint64_t history;      /* hash of the calls before it on the mesh; 0: not compared */
+    tsr_verdict sent, met; /* this rank's verdict when it began; the first of all that came */
 
     /* reductions: one round per chunk, all sources in the order of recv[] */
     int64_t round, n_rounds, reduce_bytes;
@@ -111,7 +121,10 @@ struct tsr_pending {
 typedef enum tsr_control_kind {
     TSR_CONTROL_POISON = 1,  /* the rank failed */
     TSR_CONTROL_GOODBYE = 2, /* the rank makes no more calls */
-    TSR_CONTROL_EMPTY = 3    /* the rank has no messages under way any more */
+    TSR_CONTROL_EMPTY = 3,   /* the rank has no messages under way any more */
+    TSR_CONTROL_ASK = 4,     /* here are my past calls: which of yours is the first that differs? */
+    TSR_CONTROL_ANSWER = 5,  /* this one */
+    TSR_CONTROL_KINDS = 6
 } tsr_control_kind;
 
 typedef struct tsr_control {
@@ -119,7 +132,12 @@ typedef struct tsr_control {
     int32_t kind, rank;
     int32_t code;            /* TSR_OK, or why the world is broken, and text says more */
     uint64_t sent, received; /* GOODBYE: heads sent to, and received from, the addressee */
-    char text[TSR_ERROR_LEN];
+    uint64_t count; /* ASK: calls on the mesh; ANSWER: the number of the first that differs */
+    int64_t tag;    /* ASK: of the channel */
+    union {
+        char text[TSR_ERROR_LEN];
+        uint64_t hash[TSR_HISTORY_LEN]; /* ASK */
+    };
 } tsr_control;
 
 /* What this rank knows of another. */
@@ -127,10 +145,10 @@ typedef struct tsr_peer {
     uint64_t sent, received; /* heads */
     bool left, empty;
     uint64_t left_sent, left_received; /* as its goodbye says */
-    tsr_control goodbye;
-    tsr_net_request out[4];           /* control messages, by kind */
-    unsigned next_tag;                /* of chunks to it */
-    uint8_t tags[TSR_CHUNK_TAGS / 8]; /* those of messages under way, a bit each */
+    tsr_control goodbye, answer;
+    tsr_net_request out[TSR_CONTROL_KINDS]; /* control messages, by kind */
+    unsigned next_tag;                      /* of chunks to it */
+    uint8_t tags[TSR_CHUNK_TAGS / 8];       /* those of messages under way, a bit each */
 } tsr_peer;
 
 struct tsr_msg_world {
@@ -144,7 +162,8 @@ struct tsr_msg_world {
     tsr_error broken;   /* the first failure, of this rank or told by another */
     tsr_peer *peer;
     int n_left;
-    tsr_control in, poison, empty;
+    tsr_control in, poison, empty, ask;
+    tsr_control answered; /* what a peer answered; kind 0: nothing yet */
     tsr_net_request in_request;
     char *drain; /* takes what nobody wants any more, so that its sender can end */
     tsr_net_request drain_request;
@@ -171,6 +190,8 @@ void tsr__message_break(tsr_msg_world *w, tsr_status code, const char *format, .
     __attribute__((format(printf, 3, 4)));
 void tsr__message_net_failed(tsr_msg_world *w, int error, const char *doing, int peer);
 void tsr__message_poison(tsr_world *world, const tsr_error *err);
+/* The peer's past calls on the mesh of this one differ from ours: ask it which, and tell all. */
+void tsr__message_diverged(tsr_pending *pending, int peer);
 bool tsr__message_listen(tsr_msg_world *w);  /* post the receive for control messages */
 void tsr__message_control(tsr_msg_world *w); /* take what has come on the control channel */
 /* The world is broken: end all messages under way, for a short while. */

@@ -183,7 +183,7 @@ static void reduce_round(tsr_pending *p)
     for (int i = 0; i < call->n_recv; i++) {
         const tsr_link *k = p->source_link[i];
         if (k) {
-            p->source[i] = k->n_chunks > 0 ? chunk_memory(k, p->round) : k->head + sizeof(tsr_head);
+            p->source[i] = k->n_chunks > 0 ? chunk_memory(k, p->round) : k->payload;
         } else if (p->own_direct) {
             p->source[i] = p->own_direct + offset;
         } else {
@@ -225,6 +225,19 @@ static bool damaged(const tsr_pending *p, const tsr_link *k, const char *field, 
     return false;
 }
 
+static void meet_verdict(tsr_pending *p, const tsr_head *h, tsr_link *k)
+{
+    tsr_verdict v = {.number = h->verdict,
+                     .rank = h->verdict_rank,
+                     .code = h->verdict_code,
+                     .known = h->verdict_known};
+
+    memcpy(v.text, k->payload, sizeof v.text);
+    v.text[sizeof v.text - 1] = 0;
+    k->payload += sizeof v.text;
+    tsr__verdict_merge(&p->met, &v);
+}
+
 /* Is it the message that this call expects? If not, all ranks learn which two calls met. The lower
    rank comes first, so both say the same. */
 static bool head_fits(tsr_pending *p, tsr_link *k)
@@ -237,6 +250,10 @@ static bool head_fits(tsr_pending *p, tsr_link *k)
     h.what[TSR_WHAT_LEN - 1] = 0;
     if (h.magic != TSR_HEAD_MAGIC)
         return damaged(p, k, "first word", h.magic);
+    if (h.seq == p->seq && h.history != p->history) {
+        tsr__message_diverged(p, k->peer);
+        return false;
+    }
     if (h.fingerprint != p->call->fingerprint || h.seq != p->seq) {
         const char *mine = p->call->what;
         tsr__message_break(w, TSR_ERR_DIVERGED,
@@ -259,6 +276,9 @@ static bool head_fits(tsr_pending *p, tsr_link *k)
         return damaged(p, k, "request for an answer", h.ask);
     k->tag = h.tag;
     k->ask = h.ask;
+    k->payload = k->head + sizeof h;
+    if (h.verdict)
+        meet_verdict(p, &h, k);
     return true;
 }
 
@@ -276,11 +296,10 @@ static void head_arrived(tsr_pending *p, tsr_link *k)
     } else if (p->call->reduce) {
         tsr__message_reduce(p);
     } else if (k->bytes > 0) {
-        const char *payload = k->head + sizeof(tsr_head);
         if (k->direct)
-            memcpy(k->direct, payload, (size_t)k->bytes);
+            memcpy(k->direct, k->payload, (size_t)k->bytes);
         else
-            unpack(p->size, k->msg, p->call->recv_base, &k->at, payload,
+            unpack(p->size, k->msg, p->call->recv_base, &k->at, k->payload,
                    k->bytes / (int64_t)p->size);
     }
     check_finished(p, k);
@@ -294,11 +313,20 @@ static void send_head(tsr_pending *p, tsr_link *k)
                   .ask = k->ask,
                   .seq = p->seq,
                   .fingerprint = p->call->fingerprint,
-                  .bytes = (uint64_t)k->bytes};
+                  .bytes = (uint64_t)k->bytes,
+                  .history = p->history,
+                  .verdict = p->sent.number,
+                  .verdict_rank = p->sent.rank,
+                  .verdict_code = p->sent.code,
+                  .verdict_known = p->sent.known};
     size_t n = sizeof h;
 
     memcpy(h.what, p->call->what, sizeof h.what);
     memcpy(k->head, &h, sizeof h);
+    if (h.verdict) {
+        memcpy(k->head + n, p->sent.text, sizeof p->sent.text);
+        n += sizeof p->sent.text;
+    }
     if (k->n_chunks == 0 && k->bytes > 0) {
         if (k->direct)
             memcpy(k->head + n, k->direct, (size_t)k->bytes);
@@ -336,8 +364,14 @@ void tsr__message_own(tsr_pending *p)
    we pack. */
 void tsr__message_begin(tsr_pending *p)
 {
+    const tsr_history *history = p->call->group->history;
     tsr_msg_world *w = p->world;
 
+    p->channel->history = history;
+    if (history) {
+        p->history = history->hash;
+        p->sent = p->met = history->verdict;
+    }
     for (int i = 0; i < p->n_links && !w->broken.code; i++) {
         tsr_link *k = &p->link[i];
         tsr_peer *peer = &w->peer[k->peer];

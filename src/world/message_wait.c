@@ -17,6 +17,7 @@ enum {
     YIELD_EVERY = 8, /* idle polls; MPI may yield in each of them, and twice is too often */
     LOOK_EVERY = 32, /* idle polls between looks at the control channel and the clock */
     REST_MS = 1000,  /* for the messages of a failed call to end */
+    ANSWER_MS = 5000, /* for a rank to say which calls it made */
     LEAVE_MS = 5000, /* at least, for the others to leave */
     HANG_MS = 60000  /* for the same after a failure, if waits have no timeout */
 };
@@ -113,6 +114,54 @@ static void take_poison(tsr_msg_world *w, const tsr_control *c)
              TSR_ERROR_LEN - 40, c->text);
 }
 
+/* Another rank has found that its calls and ours differ. */
+static void answer(tsr_msg_world *w, const tsr_control *ask)
+{
+    tsr_control *a = &w->peer[ask->rank].answer;
+    const tsr_msg_channel *c = w->channels;
+    uint64_t number;
+
+    while (c && !(c->history && c->tag == (int)ask->tag))
+        c = c->next;
+    if (!c || w->peer[ask->rank].out[TSR_CONTROL_ANSWER])
+        return;
+    number = tsr__history_differs(c->history, ask->count, ask->hash);
+    *a = (tsr_control){
+        .magic = TSR_HEAD_MAGIC, .kind = TSR_CONTROL_ANSWER, .rank = w->base.rank, .count = number};
+    tsr__history_text(c->history, number, a->text, sizeof a->text);
+    tell(w, ask->rank, a, sizeof *a);
+}
+
+void tsr__message_diverged(tsr_pending *p, int peer)
+{
+    const tsr_history *h = p->call->group->history;
+    tsr_msg_world *w = p->world;
+    int limit = w->base.timeout_ms < ANSWER_MS ? w->base.timeout_ms : ANSWER_MS;
+    int64_t end = now_ms() + limit;
+    char mine[TSR_TEXT_LEN];
+    tsr_error err = {0};
+
+    w->ask = (tsr_control){.magic = TSR_HEAD_MAGIC,
+                           .kind = TSR_CONTROL_ASK,
+                           .rank = w->base.rank,
+                           .count = h->count,
+                           .tag = p->channel->tag};
+    for (int i = 0; i < TSR_HISTORY_LEN; i++)
+        w->ask.hash[i] = h->past[i].hash;
+    w->answered = (tsr_control){.text = "something else"};
+    tell(w, peer, &w->ask, sizeof w->ask);
+    while (!w->answered.kind && !w->broken.code && now_ms() < end) {
+        tsr__message_control(w);
+        relax(w);
+    }
+    tsr__history_text(h, w->answered.kind ? w->answered.count : h->count, mine, sizeof mine);
+    if (w->base.rank < peer)
+        tsr__histories_diverged(p->call->what, w->base.rank, mine, peer, w->answered.text, &err);
+    else
+        tsr__histories_diverged(p->call->what, peer, w->answered.text, w->base.rank, mine, &err);
+    tsr__message_poison(&w->base, &err);
+}
+
 static bool is_known(const tsr_msg_world *w, const tsr_control *c)
 {
     const tsr_error *own = &w->base.ctx->error;
@@ -129,6 +178,12 @@ static void take(tsr_msg_world *w, const tsr_control *c)
         take_poison(w, c);
     if (c->code != TSR_ERR_PEER && !w->base.ctx->peer_code)
         w->base.ctx->peer_code = (tsr_status)c->code;
+    if (c->kind == TSR_CONTROL_ASK)
+        answer(w, c);
+    if (c->kind == TSR_CONTROL_ANSWER) {
+        w->answered = *c;
+        w->answered.text[TSR_ERROR_LEN - 1] = 0;
+    }
     if (c->kind == TSR_CONTROL_EMPTY)
         peer->empty = true;
     if (c->kind == TSR_CONTROL_GOODBYE && !peer->left) {
@@ -332,15 +387,15 @@ static void say_empty(tsr_msg_world *w)
 static bool all_gone(tsr_msg_world *w)
 {
     bool gone = true;
-    int done[4], n;
+    int done[TSR_CONTROL_KINDS], n;
 
     for (int i = 0; i < w->base.size; i++) {
         tsr_peer *peer = &w->peer[i];
         if (i == w->base.rank)
             continue;
-        w->ops->poll(w->net, 4, peer->out, done, &n);
+        w->ops->poll(w->net, TSR_CONTROL_KINDS, peer->out, done, &n);
         gone = gone && peer->left && peer->empty;
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < TSR_CONTROL_KINDS; j++)
             gone = gone && !peer->out[j];
     }
     return gone;

@@ -36,6 +36,8 @@ typedef struct tsr_seat {
        when all are done. */
     alignas(TSR_LINE) const tsr_call *offer; /* NULL: sends nothing to others */
     uint64_t fingerprint;
+    uint64_t history;         /* hash of the calls before it; 0: not compared */
+    bool has_verdict;         /* `verdict` is set */
     _Atomic uint64_t stage;   /* 2 * seq + 1: arrived at seq, 2 * seq + 2: done with it */
     _Atomic uint32_t reading; /* the member is inside its peers' memory */
 
@@ -43,6 +45,10 @@ typedef struct tsr_seat {
     alignas(TSR_LINE) uint64_t seq; /* of the call that used it last */
     uint64_t round;                 /* calls that have used it */
     bool open;                      /* the last one is started and not finished */
+
+    /* Written and read like the first part; rarely looked at. */
+    alignas(TSR_LINE) const tsr_history *past; /* of the mesh, to name calls that differ */
+    tsr_verdict verdict;
 
     /* Read by others in error messages, at any time: hence atomic. */
     alignas(TSR_LINE) _Atomic uint64_t what[TSR_WHAT_WORDS];
@@ -82,6 +88,7 @@ struct tsr_pending {
     bool sends;        /* others read its memory */
     bool taken;        /* its messages were read, or failed to be */
     tsr_status status; /* of that */
+    tsr_verdict met;   /* of all members' verdicts the first */
 };
 
 /* Where each member is; the members' own, on a line each. */

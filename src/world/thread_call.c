@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <string.h>
 
+#include "world/verdict.h"
+
 static bool sends_to_others(const tsr_call *call)
 {
     for (int i = 0; i < call->n_send; i++)
@@ -69,6 +71,15 @@ done:
     return st;
 }
 
+static void publish_history(const tsr_history *h, tsr_seat *seat)
+{
+    seat->past = h;
+    seat->history = h ? h->hash : 0;
+    seat->has_verdict = h && h->verdict.number;
+    if (seat->has_verdict)
+        seat->verdict = h->verdict;
+}
+
 tsr_status tsr__thread_start(const tsr_call *call, tsr_pending **out)
 {
     tsr_thread_world *world = (tsr_thread_world *)call->group->world;
@@ -91,6 +102,7 @@ tsr_status tsr__thread_start(const tsr_call *call, tsr_pending **out)
     seat = &slot->seat[me];
     seat->offer = sends_to_others(call) ? call : NULL;
     seat->fingerprint = call->fingerprint;
+    publish_history(call->group->history, seat);
     seat->seq = seq;
     seat->round++;
     seat->open = true;
@@ -236,9 +248,36 @@ done:
     return st;
 }
 
+/* Two members' histories differ, so none of them goes on from here: where did they part? Both are
+   looked at while this rank counts as a reader of the others' memory. */
+static tsr_status histories_differ(tsr_pending *p, int i, int j, tsr_error *err)
+{
+    tsr_seat *seat = p->at.slot->seat;
+    const tsr_channel *channel = p->at.slot->channel;
+    const tsr_history *a, *b;
+    uint64_t hash[TSR_HISTORY_LEN], number;
+    char one[TSR_TEXT_LEN], other[TSR_TEXT_LEN];
+    tsr_status st = TSR_ERR_PEER;
+
+    atomic_store(&seat[p->me].reading, 1);
+    if (!tsr__poisoned(p->world->hub)) {
+        a = seat[i].past;
+        b = seat[j].past;
+        for (int k = 0; k < TSR_HISTORY_LEN; k++)
+            hash[k] = b->past[k].hash;
+        number = tsr__history_differs(a, b->count, hash);
+        st = tsr__histories_diverged(
+            p->call->what, channel->rank[i], tsr__history_text(a, number, one, sizeof one),
+            channel->rank[j], tsr__history_text(b, number, other, sizeof other), err);
+        tsr__thread_poison(p->world->hub, p->world->base.rank, err);
+    }
+    atomic_store(&seat[p->me].reading, 0);
+    return st;
+}
+
 /* Compare with the first member, so that all ranks report the same two. *any: is there anything to
    read? */
-static tsr_status compare_calls(const tsr_pending *p, bool *any, tsr_error *err)
+static tsr_status compare_calls(tsr_pending *p, bool *any, tsr_error *err)
 {
     const tsr_seat *seat = p->at.slot->seat;
     const tsr_channel *channel = p->at.slot->channel;
@@ -246,12 +285,16 @@ static tsr_status compare_calls(const tsr_pending *p, bool *any, tsr_error *err)
 
     *any = p->call->n_recv > 0 || p->call->n_send > 0;
     for (int j = 0; j < channel->n; j++) {
+        if (seat[j].history != seat[0].history)
+            return histories_differ(p, 0, j, err);
         if (seat[j].fingerprint != seat[0].fingerprint)
             return tsr__fail(err, TSR_ERR_DIVERGED,
                              "ranks diverged: rank %d called %s, rank %d called %s",
                              channel->rank[0], tsr__what_get(&seat[0], first), channel->rank[j],
                              tsr__what_get(&seat[j], other));
         *any |= seat[j].offer != NULL;
+        if (seat[j].has_verdict)
+            tsr__verdict_merge(&p->met, &seat[j].verdict);
     }
     return TSR_OK;
 }
@@ -267,6 +310,7 @@ static void take(tsr_pending *p)
     bool any;
 
     p->taken = true;
+    p->met.number = 0;
     world->n_untaken--;
     p->status = compare_calls(p, &any, &err);
     if (p->status == TSR_OK && any) {
@@ -312,9 +356,12 @@ tsr_status tsr__thread_finish_take(tsr_pending *p)
     TSR_TRY(p->status);
     if (p->sends)
         TSR_TRY(tsr__thread_wait_for(world, &p->at, true));
+    tsr__verdict_met(p->call->group, &p->met, true);
 done:
-    if (st != TSR_OK)
+    if (st != TSR_OK) {
         tsr__thread_wait_readers(p);
+        st = p->taken ? tsr__verdict_why(world->base.ctx, &p->met, st) : st;
+    }
     if (!p->taken)
         world->n_untaken--;
     while (*link != p)

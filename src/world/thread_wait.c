@@ -96,7 +96,8 @@ tsr_status tsr__thread_peer_error(tsr_thread_world *world)
     const tsr_thread_hub *hub = world->hub;
     tsr_error *err = &world->base.ctx->error;
 
-    if (hub->poison_rank == world->base.rank)
+    /* divergence concerns all ranks alike and is told as it is */
+    if (hub->poison_rank == world->base.rank || hub->poison.code == TSR_ERR_DIVERGED)
         return tsr__fail(err, hub->poison.code, "%s", hub->poison.text);
     return tsr__fail(err, TSR_ERR_PEER, "rank %d failed: %s", hub->poison_rank, hub->poison.text);
 }

@@ -8,6 +8,7 @@
 
 #include "base/ctx.h"
 #include "base/piece.h"
+#include "world/history.h"
 
 enum { TSR_WHAT_LEN = 96 }; /* the text of a call in messages */
 
@@ -24,6 +25,9 @@ typedef struct tsr_group {
     int along;        /* the mesh dim that it is along, as tsr__along */
     uint64_t started; /* calls started so far, equal on all members */
     void *channel;    /* the transport's own */
+    /* of its mesh, compared at every call, and the mesh dims that it is along; NULL: of none */
+    tsr_history *history;
+    unsigned mdims;
 } tsr_group;
 
 /* What goes to, or comes from, one member. No pieces: an empty message, only for keeping step. */
@@ -46,6 +50,7 @@ typedef struct tsr_call {
     void *recv_base;
     int n_send, n_recv;
     const tsr_msg *send, *recv;
+    bool dense; /* every member has a message for every other, be it an empty one */
     bool reduce;
     tsr_reduce op; /* SUM, MIN, MAX or PROD */
     int64_t divisor;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* index_check.c - see index_check.h. Called by kernels before they use an index. */
+#include "kernel/index_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "kernel/index.h"
+#include "kernel/positions.h"
+
+int64_t tsr__index_first_bad(const tsr_ids *ids, int64_t least)
+{
+    if (least == 0)
+        return tsr__ids_bad(ids);
+    for (int64_t i = 0; i < ids->n; i++) {
+        const int64_t value = tsr__ids_at(ids, i);
+
+        if (value < least || value >= ids->vocab)
+            return i;
+    }
+    return -1;
+}
+
+void tsr__index_refuse(const tsr_kernel_call *call, const tsr_operand *index, const char *noun,
+                       int64_t i, const char *why)
+{
+    const tsr_ids ids = {.dtype = index->dtype, .data = index->data};
+    char where[256];
+
+    tsr__position_text(index, i, where, sizeof where);
+    tsr__fail(call->error, TSR_ERR_ARG, "%s %" PRId64 "%s%s", noun, tsr__ids_at(&ids, i), where,
+              why);
+}
+
+bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index, tsr_index_range range)
+{
+    const tsr_ids ids = {.dtype = index->dtype,
+                         .data = index->data,
+                         .n = tsr__operand_count(index),
+                         .vocab = range.size};
+    const int64_t bad = tsr__index_first_bad(&ids, range.least);
+    char why[64];
+
+    if (bad < 0)
+        return true;
+    if (range.size == 0)
+        snprintf(why, sizeof why, ", but %s",
+                 index == &call->in[0] ? "there are no classes" : "what it selects from is empty");
+    else
+        snprintf(why, sizeof why, " is not in %" PRId64 " to %" PRId64, range.least,
+                 range.size - 1);
+    tsr__index_refuse(call, index, range.noun, bad, why);
+    return false;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bad_values.c - see bad_values.h. */
+#include "run/bad_values.h"
+
+#include "world/verdict.h"
+
+static bool is_index(tsr_dtype dtype)
+{
+    return dtype == TSR_I32 || dtype == TSR_I64;
+}
+
+/* Do all ranks hold the same indices, and so find the same? */
+static bool indices_shared(const tsr_mesh *mesh, tsr_tensor *const *in, int n_in)
+{
+    for (int k = 0; k < n_in; k++)
+        for (int m = 0; in[k] && is_index(in[k]->form->spec.dtype) && m < mesh->shape.ndim; m++)
+            if (mesh->shape.size[m] > 1 && in[k]->form->spec.place[m].kind != TSR_REPLICATE)
+                return false;
+    return true;
+}
+
+tsr_status tsr__bad_values(tsr_mesh *mesh, tsr_tensor *const *in, int n_in, const char *part,
+                           const tsr_error *err)
+{
+    if (err->code == TSR_OK)
+        return TSR_OK;
+    return tsr__verdict_raise(mesh, indices_shared(mesh, in, n_in), err->code, "%s%s",
+                              part ? part : "", err->text);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_verdict.c - indices, targets and offsets out of range that one rank sees: one sentence on
+   every rank, in the same call, and a world that goes on afterwards. On threads, or under mpirun
+   with the argument "mpi". */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tessera_ops.h>
+
+#include "ranks.h"
+
+enum { ROWS = 10, DIM = 4, IDS = 8 };
+
+static const int64_t good[IDS] = {1, 2, 3, 4, 5, 6, 7, 0};
+
+/* ---- the calls ---- */
+
+typedef struct bad_call {
+    const char *says;
+    int64_t id[IDS];
+    tsr_tensor *(*call)(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other);
+} bad_call;
+
+static const char *spec(char *buf, const char *type, const char *placements)
+{
+    snprintf(buf, 64, "%s@%s", type, placements);
+    return buf;
+}
+
+static tsr_tensor *lookup(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
+{
+    char a[64], b[64];
+
+    return tsr_embedding(tsr_arange(mesh, spec(a, "f32[10,4]", other), 0, 1),
+                         tsr_from_host(mesh, spec(b, "i64[8]", ids), id), NULL);
+}
+
+static tsr_tensor *bag(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
+{
+    char a[64], b[64];
+
+    return tsr_bag_sum(tsr_arange(mesh, spec(a, "f32[10,4]", other), 0, 1),
+                       tsr_from_host(mesh, spec(b, "i64[4,2]", ids), id), NULL, NULL, NULL);
+}
+
+static tsr_tensor *bag_offsets(tsr_mesh *mesh, const int64_t *id, const char *ids,
+                               const char *other)
+{
+    static const int64_t list[IDS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    char a[64], b[64];
+
+    return tsr_bag_sum(tsr_arange(mesh, spec(a, "f32[10,4]", other), 0, 1),
+                       tsr_from_host(mesh, "i64[8]", list),
+                       tsr_from_host(mesh, spec(b, "i64[8]", ids), id), NULL, NULL);
+}
+
+static tsr_tensor *select_rows(tsr_mesh *mesh, const int64_t *id, const char *ids,
+                               const char *other)
+{
+    char a[64], b[64];
+
+    return tsr_index_select(tsr_arange(mesh, spec(a, "f32[10,4]", other), 0, 1), 0,
+                            tsr_from_host(mesh, spec(b, "i64[8]", ids), id));
+}
+
+static tsr_tensor *loss(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
+{
+    char a[64], b[64];
+
+    return tsr_cross_entropy(tsr_arange(mesh, spec(a, "f32[8,10]", other), 0, 1),
+                             tsr_from_host(mesh, spec(b, "i64[8]", ids), id), NULL, NULL, NULL,
+                             NULL);
+}
+
+static tsr_tensor *hot(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
+{
+    char b[64];
+
+    (void)other;
+    return tsr_one_hot(tsr_from_host(mesh, spec(b, "i64[8]", ids), id), 10, TSR_F32);
+}
+
+/* Space is what is sharded here. */
+static tsr_tensor *pool(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
+{
+    static const int64_t input[] = {16};
+    char a[64], b[64], space[32];
+
+    (void)other;
+    snprintf(space, sizeof space, "%s", ids);
+    for (char *p = space; (p = strchr(p, '0'));)
+        *p = '2';
+    return tsr_max_pool_backward(tsr_full(mesh, spec(a, "f32[1,1,8]", space), 1),
+                                 tsr_from_host(mesh, spec(b, "i64[1,1,8]", space), id), input,
+                                 &(tsr_pool_opts){.kernel = {2}, .stride = {2}});
+}
+
+static tsr_tensor *winners(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
+{
+    char a[64], b[64];
+
+    (void)other;
+    return tsr_bag_max_backward(tsr_full(mesh, spec(a, "f32[8,1]", ids), 1),
+                                tsr_from_host(mesh, spec(b, "i64[8,1]", ids), id), ROWS);
+}
+
+static const bad_call calls[] = {
+    {"embedding: id 77 at [6] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 77, 0}, lookup},
+    {"embedding: id -1 at [7] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 7, -1}, lookup},
+    {"bag_sum: id 10 at [3,1] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 7, 10}, bag},
+    {"bag_sum: embedding bags: offset 7 is 9, but there are only 8 ids",
+     {0, 1, 2, 3, 4, 5, 6, 9},
+     bag_offsets},
+    {"index_select: index 10 at [7] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 7, 10}, select_rows},
+    {"cross_entropy: target 12 at [7] is not one of the 10 classes, nor ignore_index -100",
+     {1, 2, 3, 4, 5, 6, 7, 12},
+     loss},
+    {"one_hot: index 10 at [7] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 7, 10}, hot},
+    {"bag_max_backward: index 10 at [7,0] is not in -1 to 9", {-1, 2, 3, 4, 5, 6, 7, 10}, winners},
+    {"max_pool_backward: index 16 at [0,0,7] is not in -1 to 15",
+     {0, 2, 5, 6, 8, -1, 12, 16},
+     pool},
+    {"max_pool_backward: index 12 at [0,0,7] is not in the window of its output",
+     {0, 2, 5, 6, 8, 10, 12, 12},
+     pool},
+};
+enum { CALLS = sizeof calls / sizeof calls[0] };
+
+/* ---- one bad call, and what comes after it ---- */
+
+/* Does a good lookup give the rows of its ids? */
+static tsr_status check_world(tsr_mesh *mesh, const char *ids, const char *table)
+{
+    tsr_tensor *y = lookup(mesh, good, ids, table);
+    float out[IDS][DIM];
+    tsr_status st = tsr_to_host(y, out, sizeof out);
+
+    for (int i = 0; i < IDS && st == TSR_OK; i++)
+        for (int j = 0; j < DIM; j++)
+            CHECK(out[i][j] == (float)(good[i] * DIM + j));
+    CHECK(st == TSR_OK);
+    return st;
+}
+
+static tsr_status fail_and_go_on(tsr_mesh *mesh, const bad_call *c, const char *ids,
+                                 const char *other)
+{
+    tsr_tensor *before = tsr_full(mesh, "f32[8]", 2), *changed = tsr_full(mesh, "f32[8]", 3);
+    tsr_tensor *y, *z, *after;
+    bool reported;
+
+    y = c->call(mesh, c->id, ids, other);
+    z = tsr_relu(y);                            /* it may exchange messages */
+    reported = tsr_mesh_status(mesh) != TSR_OK; /* on all ranks, or on none */
+    after = tsr_full(mesh, "f32[4]", 1);
+    if (!reported)
+        tsr_mul_inplace(changed, before);
+    tsr_barrier(mesh);
+    if (strcmp(tsr_mesh_message(mesh), c->says) != 0 || tsr_mesh_status(mesh) != TSR_ERR_ARG) {
+        fprintf(stderr, "rank %d, %s %s: status %d, \"%s\", not \"%s\"\n", tsr_mesh_rank(mesh), ids,
+                other, (int)tsr_mesh_status(mesh), tsr_mesh_message(mesh), c->says);
+        return TSR_ERR_MISMATCH;
+    }
+    CHECK(!tsr_tensor_ok(y) && !tsr_tensor_ok(z) && tsr_tensor_ok(before));
+    CHECK(tsr_tensor_ok(after) == reported && tsr_tensor_ok(changed) == reported);
+    tsr_mesh_clear_error(mesh);
+    CHECK(!tsr_tensor_ok(tsr_relu(z)));
+    CHECK(tsr_mesh_status(mesh) == TSR_ERR_ARG);
+    tsr_mesh_clear_error(mesh);
+    return check_world(mesh, ids, other);
+}
+
+/* Every call, with indices and what they select from sharded in every way. */
+static tsr_status every_call(tsr_mesh *mesh, void *arg)
+{
+    static const char *const one[] = {"[R]", "[S(0)]"}, *const other[] = {"[R]", "[S(0)]",
+                                                                          "[S(1)]"};
+    static const char *const two[] = {"[R,R]", "[S(0),R]", "[R,S(0)]", "[S(0),S(0)]"};
+    const bool plane = tsr_mesh_shape_of(mesh)->ndim == 2;
+    tsr_status st = TSR_OK;
+
+    (void)arg;
+    for (int c = 0; c < CALLS; c++)
+        for (int i = 0; i < (plane ? 4 : 2); i++)
+            for (int k = 0; k < (plane ? 4 : 3); k++) {
+                st = fail_and_go_on(mesh, &calls[c], plane ? two[i] : one[i],
+                                    plane ? two[k] : other[k]);
+                if (st != TSR_OK)
+                    return st;
+            }
+    return st;
+}
+
+/* Two ranks find something in different calls: the first call counts, on all of them. */
+static tsr_status two_verdicts(tsr_mesh *mesh, void *arg)
+{
+    int64_t first[IDS] = {1, 2, 3, 4, 5, 6, 7, 50}, second[IDS] = {60, 2, 3, 4, 5, 6, 7, 0};
+
+    (void)arg;
+    for (int swap = 0; swap < 2; swap++) {
+        lookup(mesh, swap ? second : first, "[S(0)]", "[R]");
+        lookup(mesh, swap ? first : second, "[S(0)]", "[R]");
+        tsr_barrier(mesh);
+        CHECK(strcmp(tsr_mesh_message(mesh), swap ? "embedding: id 60 at [0] is not in 0 to 9"
+                                                  : "embedding: id 50 at [7] is not in 0 to 9") ==
+              0);
+        tsr_mesh_clear_error(mesh);
+    }
+    return check_world(mesh, "[S(0)]", "[S(0)]");
+}
+
+/* A verdict that no message has carried yet is not handed out as values. */
+static tsr_status not_read(tsr_mesh *mesh, void *arg)
+{
+    int64_t id[IDS] = {1, 2, 3, 4, 5, 6, 7, 50};
+    tsr_tensor *y = lookup(mesh, id, "[S(0)]", "[R]");
+    const bool mine = tsr_mesh_index(mesh) == tsr_mesh_size(mesh) - 1;
+    tsr_local view;
+
+    (void)arg;
+    CHECK((tsr_local_view(y, &view) == TSR_OK) != mine);
+    tsr_mesh_clear_error(mesh);
+    tsr_barrier(mesh);
+    CHECK(tsr_mesh_status(mesh) == TSR_ERR_ARG && !tsr_tensor_ok(y));
+    tsr_mesh_clear_error(mesh);
+    return check_world(mesh, "[S(0)]", "[R]");
+}
+
+/* Along one mesh dim at a time: nobody reports it before everybody can. */
+static tsr_status dim_by_dim(tsr_mesh *mesh, void *arg)
+{
+    int64_t id[IDS] = {50, 2, 3, 4, 5, 6, 7, 0};
+    tsr_tensor *x = tsr_full(mesh, "f32[8]@[S(0),R]", 1), *z = tsr_full(mesh, "f32[8]@[R,S(0)]", 1);
+
+    (void)arg;
+    lookup(mesh, id, "[S(0),S(0)]", "[R,R]");
+    tsr_redistribute(x, "[R,R]");
+    CHECK(tsr_mesh_status(mesh) == TSR_OK);
+    tsr_redistribute(z, "[R,R]");
+    CHECK(tsr_mesh_status(mesh) == TSR_ERR_ARG);
+    tsr_mesh_clear_error(mesh);
+    return check_world(mesh, "[S(0),S(0)]", "[R,R]");
+}
+
+/* ---- ranks whose programs differ ---- */
+
+typedef struct difference {
+    int kind;
+    const char *says[2]; /* of ranks 0 and 1 */
+} difference;
+
+static tsr_status differ(tsr_mesh *mesh, void *arg)
+{
+    const difference *d = arg;
+    const bool odd = tsr_mesh_index(mesh) == 1;
+    tsr_tensor *x = tsr_full(mesh, "f32[8]", 1);
+    tsr_status st;
+
+    for (int i = 0; i < 100; i++) /* more than are remembered */
+        tsr_relu(x);
+    switch (d->kind) {
+    case 0: tsr_full(mesh, odd ? "f32[9]" : "f32[8]", 1); break;
+    case 1: tsr_full(mesh, "f32[8]", odd ? 1 : 2); break;
+    case 2: odd ? tsr_relu(x) : tsr_tanh(x); break;
+    case 3: tsr_affine(x, odd ? 2 : 3, 0); break;
+    case 4:
+        if (odd)
+            tsr_relu(x);
+        break;
+    case 5:
+        odd ? tsr_relu(tsr_add(x, tsr_full(mesh, "f32[3]", 0))) : tsr_relu(tsr_add(x, x));
+        break;
+    default: break;
+    }
+    tsr_mesh_clear_error(mesh);
+    st = tsr_barrier(mesh);
+    if (st != TSR_ERR_DIVERGED || !strstr(tsr_mesh_message(mesh), d->says[0]) ||
+        !strstr(tsr_mesh_message(mesh), d->says[1])) {
+        fprintf(stderr, "difference %d: status %d, \"%s\"\n", d->kind, (int)st,
+                tsr_mesh_message(mesh));
+        return TSR_ERR_MISMATCH;
+    }
+    tsr_mesh_clear_error(mesh);
+    return TSR_OK;
+}
+
+static const difference differences[] = {
+    {0,
+     {"rank 0 called a function that makes f32[8]@[R",
+      "rank 1 called a function that makes f32[9]"}},
+    {1,
+     {"rank 0 called a function that makes f32[8]@[R",
+      "rank 1 called a function that makes f32[8]"}},
+    {2, {"rank 0 called tanh f32[8]@[R", "rank 1 called relu f32[8]@[R"}},
+    {3, {"rank 0 called affine f32[8]@[R", "rank 1 called affine f32[8]@[R"}},
+    {4, {"rank 0 called no further op", "rank 1 called relu f32[8]@[R"}},
+    {5, {"rank 0 called add f32[8]@[R", "rank 1 called a function that makes f32[3]@[R"}},
+};
+enum { DIFFERENCES = sizeof differences / sizeof differences[0] };
+
+/* Pipeline stages may differ: ranks of different sub-meshes make different calls. */
+static tsr_status stages_may_differ(tsr_mesh *mesh, void *arg)
+{
+    tsr_mesh *own;
+    tsr_tensor *x;
+    tsr_status st;
+
+    (void)arg;
+    if (tsr_mesh_sub(mesh, "1", &own) != TSR_OK)
+        return tsr_mesh_status(mesh);
+    x = tsr_full(own, tsr_mesh_coord(mesh, 0) ? "f32[6]@[S(0)]" : "f32[4]@[S(0)]", 1);
+    for (int i = 0; i <= tsr_mesh_coord(mesh, 0); i++)
+        x = tsr_relu(x);
+    CHECK(tsr_tensor_ok(tsr_redistribute(x, "[R]")));
+    st = tsr_barrier(mesh);
+    CHECK(st == TSR_OK);
+    tsr_mesh_unref(own);
+    return st;
+}
+
+/* ---- running them ---- */
+
+static tsr_world_kind world = TSR_WORLD_THREAD;
+static const char *only;
+
+static void run(const char *mesh, tsr_job job, void *arg)
+{
+    tsr_run_opts opts = {.mesh = mesh, .world = world, .timeout_ms = 20000};
+    tsr_error err = {0};
+
+    if (only && strcmp(only, mesh) != 0)
+        return;
+    if (tsr_run(&opts, job, arg, &err) != TSR_OK)
+        fail_msg("mesh %s: %s", mesh, err.text);
+}
+
+static void bad_values_are_reported_by_all(void **state)
+{
+    static const char *const meshes[] = {"1", "2", "3", "4", "2x2"};
+
+    (void)state;
+    for (int m = 0; m < 5; m++)
+        run(meshes[m], every_call, NULL);
+}
+
+static void the_first_verdict_counts(void **state)
+{
+    (void)state;
+    run("2", two_verdicts, NULL);
+    run("4", two_verdicts, NULL);
+}
+
+static void a_verdict_is_not_read(void **state)
+{
+    (void)state;
+    run("2", not_read, NULL);
+    run("4", not_read, NULL);
+}
+
+static void a_verdict_spreads_by_dims(void **state)
+{
+    (void)state;
+    run("2x2", dim_by_dim, NULL);
+}
+
+/* The world is gone after each of them. */
+static void ranks_that_differ_are_told(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DIFFERENCES; i++)
+        run("2", differ, (void *)&differences[i]);
+}
+
+static void stages_are_not_compared(void **state)
+{
+    (void)state;
+    run("2x2", stages_may_differ, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_values_are_reported_by_all),
+        cmocka_unit_test(the_first_verdict_counts),
+        cmocka_unit_test(a_verdict_is_not_read),
+        cmocka_unit_test(a_verdict_spreads_by_dims),
+        cmocka_unit_test(ranks_that_differ_are_told),
+        cmocka_unit_test(stages_are_not_compared),
+    };
+
+    if (argc > 2 && strcmp(argv[1], "mpi") == 0) { /* the mesh follows */
+        world = TSR_WORLD_MPI;
+        only = argv[2];
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
