@@ -157,9 +157,112 @@ static void ties_are_broken_alike(void **state)
     assert_true(tsr_spec_equal(&a.out[0], &b.out[0]));
 }
 
+/* ---- prices and ties, written down once more ---- */
+
+/* What a partial output will cost by docs/redistribution.md: from the last mesh dim outwards, dims
+   of one kind (sum and avg are one) that follow each other are one reduce-scatter, and each leaves
+   a share of what came. Mesh dims that are not partial, or have one rank, do not part a run. */
+static double pending_price(const tsr_spec *out, const tsr_cost *cost)
+{
+    double bytes = (double)tsr_dtype_size(out->dtype), seconds = 0;
+    int m = out->mesh.ndim - 1;
+
+    for (int d = 0; d < out->shape.ndim; d++)
+        bytes *= (double)out->shape.size[d];
+    while (m >= 0) {
+        double p = 1, a = 0, b = 0;
+        int kind = -1;
+        for (; m >= 0; m--) {
+            int reduce = out->place[m].reduce == TSR_AVG ? TSR_SUM : (int)out->place[m].reduce;
+            if (out->place[m].kind != TSR_PARTIAL || out->mesh.size[m] == 1)
+                continue;
+            if (kind >= 0 && reduce != kind)
+                break;
+            kind = reduce;
+            p *= out->mesh.size[m];
+            a = fmax(a, cost->latency[m]);
+            b = fmax(b, cost->per_byte[m]);
+        }
+        if (kind >= 0)
+            seconds +=
+                cost->per_step + (p - 1) * a + bytes * (p - 1) / p * b + bytes / p * cost->memory;
+        bytes /= p;
+    }
+    return seconds;
+}
+
+/* All mixtures of reductions on three mesh dims, with costs that differ between these. */
+static void mixed_partials_have_their_price(void **state)
+{
+    static const char *const meshes[] = {"2x3x4", "4x1x3"};
+    enum { KINDS = TSR_PROD + 2 }; /* the last one stands for R */
+    tsr_cost cost;
+
+    (void)state;
+    assert_int_equal(tsr_cost_parse("latency=1e-6/2e-6/3e-6,bandwidth=1e9/3e9/2e9", &cost, NULL),
+                     TSR_OK);
+    for (int c = 0; c < 2 * KINDS * KINDS * KINDS; c++) {
+        const int kind[3] = {c / 2 % KINDS, c / 2 / KINDS % KINDS, c / 2 / KINDS / KINDS};
+        tsr_spec in = {.dtype = TSR_F32, .shape = {.ndim = 2, .size = {96, 120}}};
+        tsr_schema schema;
+        tsr_op_way way = {0};
+        assert_int_equal(tsr_mesh_parse(meshes[c % 2], &in.mesh, NULL), TSR_OK);
+        for (int m = 0; m < 3; m++)
+            if (kind[m] <= TSR_PROD)
+                in.place[m] = (tsr_placement){.kind = TSR_PARTIAL, .reduce = (tsr_reduce)kind[m]};
+        assert_int_equal(tsr_schema_make(tsr_op_find(NULL, "transpose"), &in, 1,
+                                         (const char *const[]){"dim0=0", "dim1=1"}, 2, &schema,
+                                         NULL),
+                         TSR_OK);
+        way.in[0] = way.out[0] = in;
+        way.out[0].shape = schema.out_shape[0];
+        assert_int_equal(tsr_op_price(&schema, &cost, NULL, &way, NULL), TSR_OK);
+        double want = pending_price(&in, &cost);
+        if (fabs(way.pending - want) > 1e-9 * want)
+            fail_msg("partials %d,%d,%d on %s: %g s, expected %g s", kind[0], kind[1], kind[2],
+                     meshes[c % 2], way.pending, want);
+    }
+}
+
+/* Of strategies that cost the same that of the first rule is taken, the last mesh dim's rules
+   first: whichever input has to move. */
+static void ties_go_to_the_first(void **state)
+{
+    static const char *const ties[][3] = {
+        {"2", "add f32[8,8]@[S(0)] f32[8,8]@[S(1)]", "[S(0)]"},
+        {"2", "add f32[8,8]@[S(1)] f32[8,8]@[S(0)]", "[S(0)]"},
+        {"4", "mul f32[8,8,8]@[S(2)] f32[8,8,8]@[S(1)]", "[S(1)]"},
+        {"4", "mul f32[8,8,8]@[S(1)] f32[8,8,8]@[S(2)]", "[S(1)]"},
+        {"2x2", "add f32[8,8]@[S(0),S(1)] f32[8,8]@[S(1),S(0)]", "[S(0),S(1)]"},
+        {"2x2", "add f32[8,8]@[S(1),S(0)] f32[8,8]@[S(0),S(1)]", "[S(0),S(1)]"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ties / sizeof ties[0]; i++)
+        for (int exhaustive = 0; exhaustive < 2; exhaustive++) {
+            char name[TSR_NAME_LEN], a[TSR_TEXT_LEN], b[TSR_TEXT_LEN], text[TSR_TEXT_LEN];
+            tsr_mesh_shape mesh;
+            tsr_spec in[2];
+            tsr_schema schema;
+            tsr_op_way way;
+            assert_int_equal(sscanf(ties[i][1], "%15s %511s %511s", name, a, b), 3);
+            assert_int_equal(tsr_mesh_parse(ties[i][0], &mesh, NULL), TSR_OK);
+            assert_int_equal(tsr_spec_parse(a, &mesh, &in[0], NULL), TSR_OK);
+            assert_int_equal(tsr_spec_parse(b, &mesh, &in[1], NULL), TSR_OK);
+            assert_int_equal(
+                tsr_schema_make(tsr_op_find(NULL, name), in, 2, NULL, 0, &schema, NULL), TSR_OK);
+            assert_int_equal(tsr_op_plan(&schema, NULL, NULL, exhaustive, &way, NULL), TSR_OK);
+            tsr_spec_text(&way.out[0], text, sizeof text);
+            if (!strstr(text, ties[i][2]))
+                fail_msg("%s on %s: %s, expected %s", ties[i][1], ties[i][0], text, ties[i][2]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mixed_partials_have_their_price),
+        cmocka_unit_test(ties_go_to_the_first),
         cmocka_unit_test(ties_are_broken_alike),
         cmocka_unit_test(search_equals_enumeration),
     };

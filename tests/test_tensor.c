@@ -312,6 +312,13 @@ static tsr_status limits(tsr_mesh *mesh, void *arg)
     tsr_mesh_clear_error(mesh);
     tsr_memory_limit_set(mesh, 0);
     CHECK(tsr_tensor_ok(tsr_redistribute(x, "[R,R]")));
+    /* one that was planned and run without a limit is not exempt from it */
+    tsr_memory_limit_set(mesh, 8192);
+    CHECK(!tsr_tensor_ok(tsr_redistribute(x, "[R,R]")));
+    CHECK(tsr_mesh_status(mesh) == TSR_ERR_LIMIT);
+    tsr_mesh_clear_error(mesh);
+    tsr_memory_limit_set(mesh, 0);
+    CHECK(tsr_tensor_ok(tsr_redistribute(x, "[R,R]")));
     return tsr_mesh_status(mesh);
 }
 
