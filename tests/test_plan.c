@@ -104,6 +104,30 @@ static void known_plans(void **state)
     }
 }
 
+/* Orders of moves that cost the same, in time, bytes and steps: one of them, and always the same.
+   It follows from the list of moves alone, so that ranks, machines and versions agree. */
+static void ties_between_plans(void **state)
+{
+    static const char *const ties[][4] = {
+        {"2x2", "f32[8,8]@[S(0),S(1)]", "[R,R]", "all-gather 0; all-gather 1"},
+        {"2x2", "f32[8,8]@[S(1),S(0)]", "[R,R]", "all-gather 1; all-gather 0"},
+        {"2x2x2", "f32[8,8,8]@[S(0),S(1),S(2)]", "[R,R,R]",
+         "all-gather 1; all-gather 2; all-gather 0"},
+        {"2x2", "f32[8,8,8]@[S(0),S(1)]", "[S(1),S(2)]",
+         "all-gather 1; slice 1; all-gather 0; slice 0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ties / sizeof ties[0]; i++) {
+        tsr_redist *plan = plan_of(ties[i][0], ties[i][1], ties[i][2], "torch");
+        char buf[512];
+        if (strcmp(steps_of(plan, buf, sizeof buf), ties[i][3]) != 0)
+            fail_msg("%s -> %s on %s: %s, expected %s", ties[i][1], ties[i][2], ties[i][0], buf,
+                     ties[i][3]);
+        tsr_redist_free(plan);
+    }
+}
+
 /* 5 rows over 2x2: 3 and 2, then 2, 1, 1, 1; a flat chunk rule would say 2, 2, 1, 0. */
 static void nested_uneven_gather(void **state)
 {
@@ -377,11 +401,17 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_plans),         cmocka_unit_test(nested_uneven_gather),
-        cmocka_unit_test(all_plans_are_legal), cmocka_unit_test(rivals),
-        cmocka_unit_test(other_meshes),        cmocka_unit_test(exchange_starts_well),
-        cmocka_unit_test(eight_mesh_dims),     cmocka_unit_test(many_ranks),
-        cmocka_unit_test(bad_arguments),       cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(known_plans),
+        cmocka_unit_test(ties_between_plans),
+        cmocka_unit_test(nested_uneven_gather),
+        cmocka_unit_test(all_plans_are_legal),
+        cmocka_unit_test(rivals),
+        cmocka_unit_test(other_meshes),
+        cmocka_unit_test(exchange_starts_well),
+        cmocka_unit_test(eight_mesh_dims),
+        cmocka_unit_test(many_ranks),
+        cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
