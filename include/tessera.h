@@ -246,6 +246,11 @@ TSR_API tsr_tensor *tsr_tensor_new(tsr_mesh *mesh, const tsr_spec *spec);
 TSR_API tsr_tensor *tsr_redistribute(tsr_tensor *x, const char *placements);
 /* The same, onto another mesh of the same world. Collective over the ranks of both. */
 TSR_API tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const char *placements);
+/* Assignment: overwrites `to` in place with the values of `from`, of the same shape and dtype,
+   redistributed to the placements and the mesh of `to`. In strict mode an error if data would have
+   to be communicated. A watched tensor cannot be overwritten while calls are recorded; else
+   gradients flow from `to` to `from`. Collective over the ranks of both. */
+TSR_API tsr_status tsr_copy_into(tsr_tensor *to, tsr_tensor *from);
 
 /* The whole value, row-major, on every rank, or on the rank with mesh index `root` (out may be NULL
    on the others). `bytes` is the size of out and must be the tensor's. Collective. */

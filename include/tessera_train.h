@@ -108,6 +108,12 @@ TSR_API double tsr_optimizer_lr(const tsr_optimizer *optimizer);              /*
    square; of Adagrad the sum of squares. NULL if there is none. Local. */
 TSR_API tsr_tensor *tsr_optimizer_state(const tsr_optimizer *optimizer, int i, int k);
 
+/* How many steps parameter i has taken (those without a gradient of it do not count), -1 if there
+   is no such parameter; and setting it, to continue from saved states: with the weights and states
+   (tsr_copy_into) it is all that an optimizer remembers. Local, the same on all ranks. */
+TSR_API int64_t tsr_optimizer_steps(const tsr_optimizer *optimizer, int i);
+TSR_API tsr_status tsr_optimizer_steps_set(tsr_optimizer *optimizer, int i, int64_t steps);
+
 /* The 2-norm of all gradients of the parameters together; if it is more than max_norm they are
    scaled down to it. Gradients that are partial are reduced for that, rows of several lookups
    merged; one number more per rank is exchanged. norm may be NULL. If it is not finite gradients

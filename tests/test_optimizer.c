@@ -97,6 +97,68 @@ static tsr_status run_steps(tsr_mesh *mesh, const tsr_optimizer_opts *opts, tsr_
     return st;
 }
 
+/* One step of w, its gradient that of the given number. */
+static tsr_status one_step(tsr_mesh *mesh, tsr_optimizer *opt, tsr_tensor *w, int step)
+{
+    double g[N];
+
+    gradient(step, g);
+    CHECK(tsr_grad_set(w, placed(mesh, g, TSR_F64, "R", "R")) == TSR_OK);
+    return tsr_optimizer_step(opt);
+}
+
+/* A second optimizer that continues from weights, states and the step count of the first gives bit
+   by bit what the first one would have given; without the count it does not. */
+static tsr_status continued_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_optimizer_opts all[] = {
+        {.kind = TSR_SGD, .lr = 0.1, .momentum = 0.9, .dampening = 0.5},
+        {.kind = TSR_ADAM, .lr = 0.1},
+        {.kind = TSR_ADAGRAD, .lr = 0.1, .lr_decay = 0.1}};
+    (void)arg;
+
+    for (size_t c = 0; c < sizeof all / sizeof all[0]; c++)
+        for (int counted = 0; counted < 2; counted++) {
+            tsr_tensor *w = tsr_watch(placed(mesh, FIRST, TSR_F64, "S(0)", "R"));
+            tsr_tensor *v = tsr_watch(placed(mesh, FIRST, TSR_F64, "R", "R"));
+            tsr_optimizer *first, *second;
+            double a[N], b[N];
+
+            CHECK(tsr_optimizer_new(mesh, &all[c], &w, 1, &first) == TSR_OK);
+            CHECK(tsr_optimizer_new(mesh, &all[c], &v, 1, &second) == TSR_OK);
+            for (int step = 1; step <= 2; step++)
+                CHECK(one_step(mesh, first, w, step) == TSR_OK);
+            CHECK(tsr_optimizer_steps(first, 0) == 2 && tsr_optimizer_steps(second, 0) == 0);
+            CHECK(tsr_copy_into(v, w) == TSR_OK);
+            for (int k = 0; tsr_optimizer_state(first, 0, k); k++)
+                CHECK(tsr_copy_into(tsr_optimizer_state(second, 0, k),
+                                    tsr_optimizer_state(first, 0, k)) == TSR_OK);
+            if (counted)
+                CHECK(tsr_optimizer_steps_set(second, 0, tsr_optimizer_steps(first, 0)) == TSR_OK);
+            for (int step = 3; step <= STEPS; step++)
+                CHECK(one_step(mesh, first, w, step) == TSR_OK &&
+                      one_step(mesh, second, v, step) == TSR_OK);
+            CHECK(tsr_to_host(w, a, sizeof a) == TSR_OK && tsr_to_host(v, b, sizeof b) == TSR_OK);
+            CHECK((memcmp(a, b, sizeof a) == 0) == counted);
+            CHECK(tsr_optimizer_steps(first, 1) == -1 && tsr_optimizer_steps(first, -1) == -1);
+            CHECK(tsr_optimizer_steps_set(first, 1, 0) == TSR_ERR_ARG);
+            CHECK(strstr(tsr_mesh_message(mesh), "there is no parameter 1, the optimizer has 1"));
+            tsr_mesh_clear_error(mesh);
+            CHECK(tsr_optimizer_steps_set(first, 0, -1) == TSR_ERR_ARG);
+            tsr_mesh_clear_error(mesh);
+            tsr_optimizer_free(first);
+            tsr_optimizer_free(second);
+        }
+    return tsr_mesh_status(mesh);
+}
+
+static void continued(void **state)
+{
+    (void)state;
+    pass_on("1", continued_job, NULL);
+    pass_on("2x2", continued_job, NULL);
+}
+
 /* ---- the numbers, on every mesh ---- */
 
 static tsr_status golden_job(tsr_mesh *mesh, void *arg)
@@ -492,13 +554,10 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_numbers),
-        cmocka_unit_test(halves),
-        cmocka_unit_test(where_states_are),
-        cmocka_unit_test(states_in_parts),
-        cmocka_unit_test(only_what_has_a_gradient),
-        cmocka_unit_test(schedules),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(golden_numbers),  cmocka_unit_test(continued),
+        cmocka_unit_test(halves),          cmocka_unit_test(where_states_are),
+        cmocka_unit_test(states_in_parts), cmocka_unit_test(only_what_has_a_gradient),
+        cmocka_unit_test(schedules),       cmocka_unit_test(refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,8 @@
 
 #include "tessera.h"
 #include "tessera_ext.h"
+#include "tessera_ops.h"
+#include "tessera_train.h"
 
 #include "ranks.h"
 
@@ -176,6 +178,100 @@ static tsr_status across_meshes(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
+/* Assignment: into any placements and meshes, into the memory that is there, and not into that of
+   others who share it. */
+static tsr_status assigning(tsr_mesh *mesh, void *arg)
+{
+    static const char *const places[] = {"[R,R]",      "[S(0),S(1)]", "[S(1),R]",   "[P(sum),R]",
+                                         "[R,P(max)]", "[SS(0,2),R]", "[S(0),S(0)]"};
+    tsr_tensor *x, *y, *z, *same;
+    tsr_local before, after;
+    tsr_mesh *pair;
+    (void)arg;
+
+    for (size_t i = 0; i < 7; i++)
+        for (size_t j = 0; j < 7; j++) {
+            char from[64], to[64];
+
+            snprintf(from, sizeof from, "f32[5,3]@%s", places[i]);
+            snprintf(to, sizeof to, "f32[5,3]@%s", places[j]);
+            x = tsr_arange(mesh, from, 0, 1);
+            y = tsr_full(mesh, to, 7);
+            CHECK(tsr_copy_into(y, x) == TSR_OK);
+            CHECK(holds_counting(y) && holds_counting(x));
+            CHECK(strcmp(tsr_placements_text(tsr_tensor_spec(y), to, sizeof to), places[j]) == 0);
+        }
+    x = tsr_arange(mesh, "f32[5,3]@[R,R]", 0, 1);
+    y = tsr_zeros(mesh, "f32[5,3]@[R,R]");
+    CHECK(tsr_local_view(y, &before) == TSR_OK);
+    CHECK(tsr_copy_into(y, x) == TSR_OK && tsr_local_view(y, &after) == TSR_OK);
+    CHECK(before.data == after.data);
+    CHECK(tsr_copy_into(y, y) == TSR_OK && holds_counting(y));
+    same = tsr_reshape(y, (int64_t[]){15}, 1); /* shares y's memory */
+    CHECK(tsr_copy_into(y, tsr_full(mesh, "f32[5,3]@[S(0),R]", 3)) == TSR_OK);
+    CHECK(holds_counting(tsr_reshape(same, (int64_t[]){5, 3}, 2)) && !holds_counting(y));
+    CHECK(tsr_mesh_part(mesh, "2", 1, &pair) == TSR_OK);
+    z = tsr_zeros(pair, "f32[5,3]@[S(1)]");
+    CHECK(tsr_copy_into(z, x) == TSR_OK);
+    CHECK(!tsr_mesh_is_member(pair) || holds_counting(z));
+    CHECK(tsr_copy_into(y, z) == TSR_OK && holds_counting(y));
+    tsr_mesh_unref(pair);
+
+    tsr_strict_set(mesh, true);
+    CHECK(tsr_copy_into(y, tsr_zeros(mesh, "f32[5,3]@[S(0),R]")) == TSR_ERR_LIMIT);
+    CHECK(strstr(tsr_mesh_message(mesh), "tsr_copy_into: strict mode forbids to move f32[5,3]@"));
+    CHECK(holds_counting(y));
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_copy_into(tsr_zeros(mesh, "f32[5,3]@[S(0),R]"), x) == TSR_OK); /* nothing moves */
+    tsr_strict_set(mesh, false);
+    CHECK(tsr_copy_into(y, tsr_zeros(mesh, "f32[3,5]")) == TSR_ERR_SHAPE);
+    CHECK(strcmp(tsr_mesh_message(mesh), "tsr_copy_into: f32[3,5]@[R,R] cannot be copied into "
+                                         "f32[5,3]@[R,R]: shape and dtype must agree") == 0);
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_copy_into(y, tsr_zeros(mesh, "f64[5,3]")) == TSR_ERR_SHAPE);
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_copy_into(NULL, y) == TSR_ERR_ARG && tsr_copy_into(NULL, NULL) == TSR_ERR_ARG);
+    tsr_mesh_clear_error(mesh);
+    CHECK(tsr_copy_into(y, NULL) == TSR_ERR_ARG);
+    tsr_mesh_clear_error(mesh);
+    return tsr_mesh_status(mesh);
+}
+
+/* What is assigned hands its gradient on, and what was there before gets none. */
+static tsr_status assigning_on_a_tape(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *w = tsr_watch(tsr_full(mesh, "f64[4]@[S(0)]", 3));
+    tsr_tensor *v = tsr_watch(tsr_full(mesh, "f64[4]@[R]", 2)), *y, *early;
+    double g[4];
+
+    (void)arg;
+    CHECK(tsr_tape_begin(mesh) == TSR_OK);
+    y = tsr_mul(v, v);
+    CHECK(tsr_copy_into(y, tsr_mul(w, w)) == TSR_OK);
+    CHECK(tsr_backward(tsr_sum(y, (int[]){0}, 1, false)) == TSR_OK);
+    CHECK(tsr_grad(v) == NULL);
+    CHECK(tsr_to_host(tsr_grad(w), g, sizeof g) == TSR_OK && g[0] == 6 && g[3] == 6);
+
+    CHECK(tsr_tape_begin(mesh) == TSR_OK);
+    early = tsr_mul(w, w);
+    y = tsr_mul(early, early); /* its gradient needs what is overwritten */
+    CHECK(tsr_copy_into(early, tsr_mul(v, v)) == TSR_OK);
+    CHECK(tsr_backward(tsr_sum(y, (int[]){0}, 1, false)) == TSR_ERR_STATE);
+    CHECK(strstr(tsr_mesh_message(mesh), "which was overwritten after the call"));
+    tsr_mesh_clear_error(mesh);
+
+    CHECK(tsr_tape_begin(mesh) == TSR_OK);
+    CHECK(tsr_copy_into(w, v) == TSR_ERR_STATE);
+    CHECK(strstr(tsr_mesh_message(mesh), "f64[4]@[S(0)] is watched, so it cannot be overwritten"));
+    tsr_mesh_clear_error(mesh);
+    tsr_tape_pause(mesh);
+    CHECK(tsr_copy_into(w, v) == TSR_OK);
+    tsr_tape_resume(mesh);
+    tsr_tape_drop(mesh);
+    CHECK(tsr_to_host(w, g, sizeof g) == TSR_OK && g[0] == 2 && g[3] == 2);
+    return tsr_mesh_status(mesh);
+}
+
 static tsr_status sub_meshes(tsr_mesh *mesh, void *arg)
 {
     tsr_mesh *row, *all;
@@ -218,6 +314,9 @@ static void other_meshes(void **state)
 {
     (void)state;
     pass_on("2x2", across_meshes, NULL);
+    pass_on("2x2", assigning, NULL);
+    pass_on("1", assigning_on_a_tape, NULL);
+    pass_on("2", assigning_on_a_tape, NULL);
     pass_on("data=2,model=3", sub_meshes, NULL);
     pass_on("2x2", other_names, NULL);
 }

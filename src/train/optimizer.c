@@ -2,6 +2,7 @@
 /* optimizer.c - optimizers as programs see them (tessera_train.h): options, states and where they
    are, and a step, which is one op per parameter (op/optimizer_ops.c), or an update of touched rows
    (rows_update.h). */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -438,4 +439,31 @@ double tsr_optimizer_lr(const tsr_optimizer *opt)
 tsr_tensor *tsr_optimizer_state(const tsr_optimizer *opt, int i, int k)
 {
     return opt && i >= 0 && i < opt->n && k >= 0 && k < STATES ? opt->items[i].state[k] : NULL;
+}
+
+int64_t tsr_optimizer_steps(const tsr_optimizer *opt, int i)
+{
+    return opt && i >= 0 && i < opt->n ? opt->items[i].steps : -1;
+}
+
+tsr_status tsr_optimizer_steps_set(tsr_optimizer *opt, int i, int64_t steps)
+{
+    tsr_ctx *ctx;
+    tsr_status st = TSR_OK;
+
+    if (!opt)
+        return TSR_ERR_ARG;
+    ctx = opt->mesh->ctx;
+    if (i < 0 || i >= opt->n)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
+                          "tsr_optimizer_steps_set: there is no parameter %d, the optimizer has %d",
+                          i, opt->n));
+    if (steps < 0)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
+                          "tsr_optimizer_steps_set: a parameter has taken 0 steps or more, not "
+                          "%" PRId64,
+                          steps));
+    opt->items[i].steps = steps;
+done:
+    return tsr__settle(ctx, st);
 }
