@@ -675,8 +675,9 @@ typedef struct tsr_validation {
 } tsr_validation;
 
 /* Check an op against its definition, the reference kernel on whole values: every rule on one mesh
-   dim, exactly where the op is linear; every tuple of placements that no rule gives; and runs on
-   threads. All outputs are compared. Finding flaws is a success. Local; starts threads. */
+   dim, exactly where the op is linear; every tuple of placements that no rule gives; runs on
+   threads; and the gradient of a row that is not built in, by finite differences: it is wrong if it
+   differs. All outputs are compared. Finding flaws is a success. Local; starts threads. */
 TSR_API tsr_status tsr_validate(const tsr_op *op, tsr_validation *out, tsr_error *err);
 
 #ifdef __cplusplus

@@ -15,6 +15,7 @@
 #include "op/infer.h"
 #include "op/op_case.h"
 #include "ranks.h"
+#include "tessera_ops.h"
 #include "validate/validate.h"
 
 /* ---- the table ---- */
@@ -378,6 +379,65 @@ static void wrong_runtime(void **state)
     assert_non_null(strstr(flaw->line, "tessera verify \"neg f64[8]@["));
 }
 
+static tsr_status grad_of_exp(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_mul(c->grad_out[0], c->out[0]);
+    return TSR_OK;
+}
+
+static tsr_status twice_that(const tsr_grad_call *c)
+{
+    if (c->wanted[0])
+        c->grad_in[0] = tsr_affine(tsr_mul(c->grad_out[0], c->out[0]), 2, 0);
+    return TSR_OK;
+}
+
+static tsr_status fails(const tsr_grad_call *c)
+{
+    (void)c;
+    return TSR_ERR_ARG;
+}
+
+static tsr_status leaves_it_out(const tsr_grad_call *c)
+{
+    (void)c;
+    return TSR_OK;
+}
+
+/* The gradient of a program's own row is compared with finite differences. */
+static void wrong_gradient(void **state)
+{
+    static const struct {
+        tsr_status (*grad)(const tsr_grad_call *call);
+        const char *says[2]; /* parts of the sentence; NULL: no flaw */
+    } all[] = {{grad_of_exp, {NULL}},
+               {twice_that,
+                {"my_exp: the gradient of input 0 in f64[8]: element 0 is ",
+                 ", but by finite differences "}},
+               {fails, {"my_exp: the gradient of f64[8] failed: ", ""}},
+               {leaves_it_out, {"element 0 is 0, but by finite differences ", ""}},
+               {tsr_grad_none, {NULL}}};
+    tsr_op op = *tsr_op_find(NULL, "exp");
+    (void)state;
+
+    op.name = "my_exp";
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        tsr_validation v = {0};
+
+        op.grad = all[i].grad;
+        assert_int_equal(tsr_validate(&op, &v, NULL), TSR_OK);
+        assert_int_equal(v.unsound + v.missing, 0);
+        if (!all[i].says[0]) {
+            assert_int_equal(v.wrong, 0);
+            continue;
+        }
+        assert_int_equal(v.wrong, v.cases);
+        if (!strstr(v.flaw[0].text, all[i].says[0]) || !strstr(v.flaw[0].text, all[i].says[1]))
+            fail_msg("%s", v.flaw[0].text);
+    }
+}
+
 static void nothing_to_validate(void **state)
 {
     tsr_op op = *tsr__op_find("neg");
@@ -407,6 +467,7 @@ int main(void)
         cmocka_unit_test(wrong_runtime_in_integers),
         cmocka_unit_test(rules_left_out),
         cmocka_unit_test(wrong_runtime),
+        cmocka_unit_test(wrong_gradient),
         cmocka_unit_test(nothing_to_validate),
     };
 

@@ -73,6 +73,8 @@ tsr_status tsr_validate(const tsr_op *op, tsr_validation *out, tsr_error *err)
     }
     if (report.unsound == 0) /* runs trust the rules: kernels would get parts that do not fit */
         TSR_TRY(tsr__check_runs(&v, err));
+    if (report.unsound + report.wrong == 0)
+        TSR_TRY(tsr__check_gradients(&v, err));
     report.seconds = now() - begin;
     *out = report;
 done:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* validate.h - are the rules of an op right, and are they all? Three checks, each a file: known
-   rules hold, unknown tuples do not, and runs on threads give what whole inputs give. */
+/* validate.h - are the rules of an op right, and are they all? Four checks, each a file: known
+   rules hold, unknown tuples do not, runs on threads give what whole inputs give, and a program's
+   own gradient is what finite differences say. */
 #ifndef TSR_VALIDATE_VALIDATE_H
 #define TSR_VALIDATE_VALIDATE_H
 
@@ -14,9 +15,10 @@ typedef struct tsr_validator {
     tsr_rules known, unsound, missing; /* over all cases */
 } tsr_validator;
 
-tsr_status tsr__check_rules(tsr_validator *v, tsr_error *err);   /* sound_rules.c */
-tsr_status tsr__check_missing(tsr_validator *v, tsr_error *err); /* missing_rules.c */
-tsr_status tsr__check_runs(tsr_validator *v, tsr_error *err);    /* real_runs.c */
+tsr_status tsr__check_rules(tsr_validator *v, tsr_error *err);     /* sound_rules.c */
+tsr_status tsr__check_missing(tsr_validator *v, tsr_error *err);   /* missing_rules.c */
+tsr_status tsr__check_runs(tsr_validator *v, tsr_error *err);      /* real_runs.c */
+tsr_status tsr__check_gradients(tsr_validator *v, tsr_error *err); /* gradient_checks.c */
 
 /* The rules of a call on one mesh dim, filled with plain shards and some strided ones. */
 tsr_status tsr__all_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *err);
