@@ -194,15 +194,24 @@ def _compare(k, spec, got, noise, want, partial):
                    np.broadcast_to(want.value, got.shape)[at].item(), text, len(bad), got.size))
 
 
+def _judge_error(call, answers):
+    """All ranks have the same sentence, and it names the bad value."""
+    if any(a.status == 0 for a in answers):
+        raise Wrong("an error was expected (%s), but %d of %d ranks had none"
+                    % (call.error, sum(a.status == 0 for a in answers), len(answers)))
+    for a in answers:
+        if call.error not in a.message:
+            raise Wrong("expected an error with %r, got %r" % (call.error, a.message))
+        if (a.status, a.message) != (answers[0].status, answers[0].message):
+            raise Wrong("ranks had different errors: %r and %r" % (answers[0].message, a.message))
+
+
 def judge(call, answers, mesh):
     """Raises Wrong unless the ranks' answers are what is expected of the call. Returns the values
     of its outputs."""
     statuses = {a.status for a in answers}
     if call.error is not None:
-        if 0 in statuses:
-            raise Wrong("an error was expected (%s), but there was none" % call.error)
-        if not any(call.error in a.message for a in answers):
-            raise Wrong("expected an error with %r, got %r" % (call.error, answers[0].message))
+        _judge_error(call, answers)
         return []
     if call.may_refuse and 0 not in statuses and len({a.message for a in answers}) == 1:
         return []

@@ -72,14 +72,14 @@ class Tester:
     # ---- one session
 
     def judge(self, number, session, answers, numbers):
-        """Compares the answers; after a failed call the world may be unusable."""
+        """Compares the answers. Bad indices are an error after which the world goes on; after
+        other errors it may be unusable, and later ones follow from the first."""
         broken, twins = False, []
         for call, got, which in zip(session.calls, answers, numbers):
             if broken and any(a.status for a in got):
                 continue
             self.counts[call.op] += 1
             self.errors[call.op] += call.error is not None
-            broken = broken or call.error is not None
             try:
                 values = judge(call, got, session.mesh)
                 if self._has_twin(session, call):
