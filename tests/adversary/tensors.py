@@ -5,9 +5,9 @@ import numpy as np
 import layout_model as lm
 import numbers_model as nm
 
-# Kinds of numbers are texts. whole: small integers, so that sums are exact in any order. unit: about 1.
-# wide: many magnitudes. full: an integer type's whole range, ends included. special: also
-# infinities, NaN, signed zeros, the largest and the least numbers.
+# Kinds of numbers are texts. whole: small integers, so that sums are exact in any order. unit:
+# about 1. wide: many magnitudes. full: an integer type's whole range, ends included. special:
+# also infinities, NaN, signed zeros, the largest and the least numbers.
 
 
 class Tensor:
