@@ -29,7 +29,7 @@ check:                       ## install what is missing, run every test in every
 	@tools/install_packages check
 	@tools/check all
 
-check-full:                  ## check, with everything on MPI as well
+check-full:                  ## check, all of it on MPI too, own kernels, aarch64, Debian 13; as root
 	@tools/install_packages check
 	@tools/check --full all
 
