@@ -335,13 +335,83 @@ static void bad_arguments(void **state)
     assert_int_equal(tsr_spec_local_shape(&spec, 0, &part, NULL), TSR_ERR_MESH);
 }
 
+/* ---- equality: every field counts ---- */
+
+#define UNLIKE(equal, base, field, value)                                                          \
+    do {                                                                                           \
+        __typeof__(base) other = base;                                                             \
+        assert_true(equal(&base, &other));                                                         \
+        other.field = value;                                                                       \
+        assert_false(equal(&base, &other));                                                        \
+        assert_false(equal(&other, &base));                                                        \
+    } while (0)
+
+static void equal_layouts_are_equal_in_every_field(void **state)
+{
+    tsr_layout a = {.dtype = TSR_F32,
+                    .shape = {.ndim = 2, .size = {8, 6}},
+                    .mesh = {.ndim = 2, .size = {2, 3}, .stride = {3, 1}},
+                    .dim = {{.n = 2,
+                             .mdim = {0, 1},
+                             .factor = {1, 2},
+                             .window = {.on = true, .n = 8, .mul = 2, .lo = -1, .hi = 1}}}};
+    (void)state;
+
+    UNLIKE(tsr__layout_equal, a, dtype, TSR_I32);
+    UNLIKE(tsr__layout_equal, a, shape.ndim, 1);
+    UNLIKE(tsr__layout_equal, a, shape.size[1], 7);
+    UNLIKE(tsr__layout_equal, a, mesh.ndim, 1);
+    UNLIKE(tsr__layout_equal, a, mesh.first, 1);
+    UNLIKE(tsr__layout_equal, a, mesh.size[1], 2);
+    UNLIKE(tsr__layout_equal, a, mesh.stride[0], 4);
+    UNLIKE(tsr__layout_equal, a, dim[0].n, 1);
+    UNLIKE(tsr__layout_equal, a, dim[0].mdim[1], 2);
+    UNLIKE(tsr__layout_equal, a, dim[0].factor[1], 1);
+    UNLIKE(tsr__layout_equal, a, dim[1].n, 1);
+    UNLIKE(tsr__layout_equal, a, dim[0].window.on, false);
+    UNLIKE(tsr__layout_equal, a, dim[0].window.n, 7);
+    UNLIKE(tsr__layout_equal, a, dim[0].window.mul, 1);
+    UNLIKE(tsr__layout_equal, a, dim[0].window.lo, 0);
+    UNLIKE(tsr__layout_equal, a, dim[0].window.hi, 2);
+    UNLIKE(tsr__layout_equal, a, dim[0].window.div, 2);
+}
+
+static void equal_specs_are_equal_in_every_field(void **state)
+{
+    tsr_mesh_shape mesh;
+    tsr_spec a;
+    (void)state;
+
+    assert_int_equal(tsr_mesh_parse("2x2x2", &mesh, NULL), TSR_OK);
+    assert_int_equal(tsr_spec_parse("f32[8,6]@[S(0),SS(1,2),P(max)]", &mesh, &a, NULL), TSR_OK);
+    UNLIKE(tsr_spec_equal, a, dtype, TSR_I32);
+    UNLIKE(tsr_spec_equal, a, shape.ndim, 1);
+    UNLIKE(tsr_spec_equal, a, shape.size[1], 7);
+    UNLIKE(tsr_spec_equal, a, mesh.ndim, 2);
+    UNLIKE(tsr_spec_equal, a, mesh.first, 1);
+    UNLIKE(tsr_spec_equal, a, mesh.size[2], 3);
+    UNLIKE(tsr_spec_equal, a, mesh.stride[0], 8);
+    UNLIKE(tsr_spec_equal, a, place[0].kind, TSR_REPLICATE);
+    UNLIKE(tsr_spec_equal, a, place[0].dim, 1);
+    UNLIKE(tsr_spec_equal, a, place[1].factor, 3);
+    UNLIKE(tsr_spec_equal, a, place[1].dim, 0);
+    UNLIKE(tsr_spec_equal, a, place[2].reduce, TSR_MIN);
+    UNLIKE(tsr_spec_equal, a, place[2].kind, TSR_REPLICATE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_specs_of_one_dim), cmocka_unit_test(all_orders),
-        cmocka_unit_test(random_specs),         cmocka_unit_test(windows),
-        cmocka_unit_test(strided_stays_small),  cmocka_unit_test(texts),
-        cmocka_unit_test(dims_of_size_1),       cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(equal_layouts_are_equal_in_every_field),
+        cmocka_unit_test(equal_specs_are_equal_in_every_field),
+        cmocka_unit_test(all_specs_of_one_dim),
+        cmocka_unit_test(all_orders),
+        cmocka_unit_test(random_specs),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(strided_stays_small),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(dims_of_size_1),
+        cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
