@@ -148,25 +148,28 @@ tsr_status tsr__grad_expand(const tsr_grad_call *c)
 static tsr_tensor *add_copies(tsr_tensor *g, int d, int64_t copies, int64_t n)
 {
     const tsr_shape whole = *shape_of(g);
+    const bool full = whole.ndim == TSR_MAX_DIM;
     tsr_shape view = {0}, sum = whole;
     int dim = d;
 
     sum.size[d] = n;
     for (int k = 0; k < whole.ndim; k++) {
+        const int64_t size = k == d ? n : whole.size[k];
+
         if (k == d)
             view.size[view.ndim++] = copies;
-        view.size[view.ndim++] = k == d ? n : whole.size[k];
-        if (whole.ndim == TSR_MAX_DIM && k == 1 && d > 1) { /* no room for one more */
+        if (full && k == whole.ndim - 1 && d <= 1) /* no room for one more: the last two are one */
+            view.size[view.ndim - 1] *= size;
+        else
+            view.size[view.ndim++] = size;
+        if (full && k == 1 && d > 1) { /* or the first two */
             view.size[0] *= view.size[1];
             view.ndim = 1;
             dim = d - 1;
-        } else if (whole.ndim == TSR_MAX_DIM && k == whole.ndim - 1 && d <= 1) {
-            view.size[view.ndim - 2] *= view.size[view.ndim - 1];
-            view.ndim--;
         }
     }
     g = tsr_sum(tsr_reshape(g, view.size, view.ndim), &dim, 1, false);
-    return whole.ndim == TSR_MAX_DIM ? tsr_reshape(g, sum.size, sum.ndim) : g;
+    return full ? tsr_reshape(g, sum.size, sum.ndim) : g;
 }
 
 tsr_status tsr__grad_tile(const tsr_grad_call *c)
