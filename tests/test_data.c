@@ -78,6 +78,32 @@ static void members_of_a_gz_are_one_text(void **state)
     pass_on("1", read_job, &w);
 }
 
+/* As many dims as a tensor may have, and one. */
+static tsr_status dims_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_dataset *d = NULL;
+
+    CHECK(tsr_dataset_idx(mesh, arg, &d) == TSR_OK);
+    CHECK(tsr_shape_count(tsr_dataset_shape(d)) == 6);
+    CHECK(((const uint8_t *)tsr_dataset_memory(d))[5] == 35);
+    tsr_dataset_free(d);
+    return TSR_OK;
+}
+
+static void files_may_have_all_dims(void **state)
+{
+    static const int64_t size[] = {3, 1, 1, 1, 1, 1, 1, 2}, one[] = {6};
+    idx_file *f = *state;
+
+    for (int ndim = 1; ndim <= TSR_MAX_DIM; ndim += TSR_MAX_DIM - 1) {
+        idx_start(f, 0x08, ndim, ndim == 1 ? one : size);
+        for (int i = 0; i < 6; i++)
+            f->bytes[f->n++] = (unsigned char)(7 * i);
+        idx_write(f, f->n);
+        pass_on("2", dims_job, f->path);
+    }
+}
+
 /* More than a block of gz_file.c, packed and not. */
 static tsr_status long_job(tsr_mesh *mesh, void *arg)
 {
@@ -261,6 +287,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_dtype_is_read, idx_setup, idx_teardown),
         cmocka_unit_test_setup_teardown(members_of_a_gz_are_one_text, idx_setup, idx_teardown),
+        cmocka_unit_test_setup_teardown(files_may_have_all_dims, idx_setup, idx_teardown),
         cmocka_unit_test_setup_teardown(long_files_are_read_in_blocks, idx_setup, idx_teardown),
         cmocka_unit_test(orders_are_permutations),
         cmocka_unit_test(orders_depend_on_seed_and_epoch),
