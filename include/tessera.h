@@ -165,7 +165,7 @@ typedef struct tsr_run_opts {
     tsr_world_kind world; /* default AUTO */
     /* for one wait; 0: TESSERA_TIMEOUT, in seconds, else 60,000; below 0: a wait has no limit */
     int timeout_ms;
-    const char *cost; /* see tsr_cost_parse; default TESSERA_COST, else "default" */
+    const char *cost;     /* see tsr_cost_parse; default TESSERA_COST, else "default" */
     tsr_log_function log; /* gets the lines of the level TESSERA_LOG; NULL: they go to stderr */
     void *log_arg;
 } tsr_run_opts;

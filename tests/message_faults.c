@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "numbers.h"
+#include "sampling.h"
 
 /* Message lengths: in the head, in one chunk, in many. */
 static int64_t length(int64_t i)
@@ -89,7 +90,7 @@ static void expect(rank_state *r, int line, tsr_status st, tsr_status want, cons
 /* Everybody must be back before the timeout of 20 s; sanitizers slow everything down. */
 static double patience(void)
 {
-    return getenv("TESSERA_TEST_SAMPLE") ? 60 : 15;
+    return is_slow_build() ? 60 : 15;
 }
 
 /* One rank fails at call arg / 2 + 1 of a row of six. */

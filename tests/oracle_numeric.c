@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "oracle.h"
+#include "sampling.h"
 
 /* A case as calls, run by run_calls. */
 typedef tsr_status (*numeric_fn)(const oracle_line *line, const oracle_opts *opts, tsr_error *err);
@@ -260,8 +261,8 @@ static tsr_status run_calls(const oracle_line *line, const oracle_opts *opts,
 
     r.random = sscanf(opts->placements, "random:%llu:%llu", &seed, &count) == 2;
     r.seed = seed + (uint64_t)line->number;
-    r.count = getenv("TESSERA_TEST_SAMPLE") ? (count + 9) / 10 : count; /* sanitizers are slow */
-    r.step = !r.random && getenv("TESSERA_TEST_SAMPLE") ? 7 : 1;
+    r.count = is_slow_build() ? (count + 9) / 10 : count;
+    r.step = !r.random && is_slow_build() ? 7 : 1;
     snprintf(cost, sizeof cost, "random:%llu", (unsigned long long)r.seed);
     if (r.random && line->number % 2)
         run.cost = cost;

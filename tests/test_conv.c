@@ -14,6 +14,7 @@
 
 #include "conv_matrix.h"
 #include "ranks.h"
+#include "sampling.h"
 
 static tsr_status run_pair(conv_run *r, const char *mesh, const char *cost, tsr_error *err)
 {
@@ -122,10 +123,10 @@ static int print_table(void)
     return right == CONV_N_CONFIGS * CONV_N_SHARDINGS ? 0 : 1;
 }
 
-/* Sanitizer builds are slow: a part of the matrix, another one for each configuration. */
+/* A part of the matrix, another one for each configuration. */
 static int stride_of_sample(void)
 {
-    return getenv("TESSERA_TEST_SAMPLE") ? 5 : 1;
+    return sample_every() > 1 ? 5 : 1;
 }
 
 static void try_all(int first_seed, int n_seeds)
@@ -410,7 +411,7 @@ enum { N_SMALL = sizeof SMALL / sizeof SMALL[0] };
 /* Shapes of which some ranks hold nothing, everywhere, by the best plan and by others. */
 static void odd_shapes(void **state)
 {
-    const int seeds = getenv("TESSERA_TEST_SAMPLE") ? 1 : 2;
+    const int seeds = sample_every() > 1 ? 1 : 2;
 
     (void)state;
     for (int i = 0; i < ODD + N_SMALL; i++) {

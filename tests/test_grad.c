@@ -19,6 +19,7 @@
 #include "op/schema.h"
 #include "ranks.h"
 #include "validate/trial.h"
+#include "sampling.h"
 
 /* Inputs and outputs of an op, as masks over all its cases. */
 typedef struct operands {
@@ -473,8 +474,8 @@ static void test_needed(const tsr_op *op, operands there, operands matter)
 
 static void gradients_are_right(void **state)
 {
-    const char *sample = getenv("TESSERA_TEST_SAMPLE");
-    int every = sample ? atoi(sample) : 1, number = 0;
+    const int64_t every = sample_every();
+    int number = 0;
     (void)state;
 
     for (int r = 0; r < tsr_op_count(); r++) {
@@ -484,7 +485,7 @@ static void gradients_are_right(void **state)
             continue;
         operands there = {0}, matter = {0};
         for (int c = 0; op->cases && op->cases[c]; c++, number++)
-            if (number % every == 0)
+            if (sample_has(number, every))
                 test_case(op, op->cases[c], (uint64_t)(r * 64 + c), &there, &matter);
         if (op->saves && every == 1)
             test_needed(op, there, matter);

@@ -15,6 +15,8 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "sampling.h"
+
 typedef tsr_tensor *(*program)(tsr_mesh *mesh, const char *where);
 
 enum { X_BYTES = 4 * 6 * 40 * 30 * 4 }; /* that travel if x does, not its statistics */
@@ -175,13 +177,13 @@ static void every(bool calls, bool warm)
         const char *mesh;
         int size;
     } on[] = {{"2", 2}, {"3", 3}};
-    const int64_t step = getenv("TESSERA_TEST_SAMPLE") ? 7 : 1; /* sanitizer builds are slow */
+    const int64_t step = sample_every() > 1 ? 7 : 1;
 
     for (size_t p = 0; p < sizeof PROGRAMS / sizeof PROGRAMS[0]; p++)
         for (int m = 0; m < 2; m++)
             for (int rank = 0; rank < on[m].size; rank += on[m].size - 1) {
                 bool more = true;
-                int64_t n = 1;
+                int64_t n = 1 + (calls ? 0 : sample_first(step));
                 for (; more; n += calls ? 1 : step) {
                     fault f = {PROGRAMS[p].run, rank, calls, warm, n, 0, 0, false, 0};
                     more = try_one(PROGRAMS[p].name, on[m].mesh, on[m].size, &f);

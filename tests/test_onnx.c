@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "law.h"
 #include "onnx_map.h"
+#include "sampling.h"
 
 enum { NAMES = 256, TESTS = 2048, SAMPLES = 3 };
 
@@ -345,13 +346,12 @@ int main(int argc, char **argv)
     char(*name)[128] = calloc(TESTS, sizeof *name), dir[1024];
     tally *all = calloc(1, sizeof *all);
     int n = name && argc > 1 ? names_of(argv[1], argc > 2 ? argv[2] : NULL, name) : 0;
-    const char *sample = getenv("TESSERA_TEST_SAMPLE");
-    int every = sample ? atoi(sample) : 1, failed = 1;
+    int every = argc > 2 || !is_slow_build() ? 1 : (int)sample_every(), failed = 1;
 
     if (n == 0)
         fprintf(stderr, "there are no node tests in %s: install libonnx-testdata\n",
                 argc > 1 ? argv[1] : "(no folder given)");
-    for (int i = 0; i < n && all; i += every) {
+    for (int i = (int)sample_first(every); i < n && all; i += every) {
         node_test t = {.name = name[i]};
 
         snprintf(dir, sizeof dir, "%.800s/%s", argv[1], name[i]);

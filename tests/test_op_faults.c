@@ -15,6 +15,8 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "sampling.h"
+
 enum { IDS = 24, RANKS = 4 };
 
 /* Tables so large that rows travel, not tables. */
@@ -239,13 +241,13 @@ static bool try_one(const char *name, const place *at, int64_t most_bytes, fault
 
 static void every(bool calls, bool warm)
 {
-    const int64_t step = getenv("TESSERA_TEST_SAMPLE") ? 7 : 1; /* sanitizer builds are slow */
+    const int64_t step = sample_every() > 1 ? 7 : 1;
 
     for (size_t p = 0; p < sizeof PROGRAMS / sizeof PROGRAMS[0]; p++)
         for (const place *at = PROGRAMS[p].at; at < PROGRAMS[p].at + 2; at++)
             for (int rank = 0; rank < at->size; rank += at->size - 1) {
                 bool more = true;
-                int64_t n = 1;
+                int64_t n = 1 + (calls ? 0 : sample_first(step));
                 for (; more; n += calls ? 1 : step) {
                     fault f = {.run = PROGRAMS[p].run,
                                .where = at->where,

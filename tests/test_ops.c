@@ -21,6 +21,7 @@
 #include "op/schema.h"
 #include "ranks.h"
 #include "sample_rows.h"
+#include "sampling.h"
 
 static tsr_status complain(tsr_mesh *mesh, const law_call *c, const char *what)
 {
@@ -203,9 +204,9 @@ typedef struct volume {
    for some meshes only. */
 static tsr_status test_law(tsr_mesh *mesh, void *arg)
 {
-    const char *sample = getenv("TESSERA_TEST_SAMPLE");
     const volume *v = arg;
-    uint64_t every = (uint64_t)v->every * (sample ? (uint64_t)atoi(sample) : 1), number = 0;
+    const int64_t every = v->every * sample_every();
+    int64_t number = 0;
     tsr_cost usual = tsr_cost_get(mesh);
     tsr_status st = TSR_OK;
 
@@ -213,7 +214,7 @@ static tsr_status test_law(tsr_mesh *mesh, void *arg)
         const tsr_op *op = row_at(r);
         for (int c = 0; op_is_asked(op->name) && op->cases && op->cases[c] && st == TSR_OK; c++)
             for (int i = 0; i < v->samples && st == TSR_OK; i++, number++) {
-                if (number % every)
+                if (!sample_has(number, every))
                     continue;
                 st = test_sample(mesh, op, op->cases[c],
                                  ((uint64_t)r * 64 + (uint64_t)c) * 4096 + (uint64_t)i);

@@ -16,6 +16,7 @@
 #include "naive.h"
 #include "ranks.h"
 #include "tessera.h"
+#include "sampling.h"
 
 enum { MAX_ELEMENTS = 512 };
 
@@ -184,12 +185,11 @@ static tsr_status test_family(tsr_mesh *mesh, void *arg)
 {
     const family *f = arg;
     int ndim = tsr_mesh_shape_of(mesh)->ndim, n = tuples_of(f, ndim);
-    const char *sample = getenv("TESSERA_TEST_SAMPLE"); /* sanitizer builds are slow */
-    int every = getenv("TESSERA_TEST_ALL") ? 1 : f->every * (sample ? atoi(sample) : 1);
+    int every = getenv("TESSERA_TEST_ALL") ? 1 : f->every * (int)sample_every();
     tsr_cost usual = tsr_cost_get(mesh);
     tsr_status st = TSR_OK;
 
-    for (int k = 0; k < n * n && st == TSR_OK; k += every) {
+    for (int k = (int)sample_first(every); k < n * n && st == TSR_OK; k += every) {
         char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
         pair p = {.f = f, .seed = tsr__hash_final((uint64_t)k) % 100000};
         tuple_text(f, ndim, k / n, from, sizeof from);

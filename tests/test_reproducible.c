@@ -16,6 +16,7 @@
 #include "op/schema.h"
 #include "ranks.h"
 #include "validate/trial.h"
+#include "sampling.h"
 
 static uint64_t mixed(uint64_t a, uint64_t b)
 {
@@ -210,14 +211,14 @@ static const tsr_dtype dtypes[] = {TSR_F32, TSR_F64, TSR_BF16, TSR_F16};
 
 static void rows_are_reproducible(void **state)
 {
-    const char *sample = getenv("TESSERA_TEST_SAMPLE");
-    int every = sample ? atoi(sample) : 1, number = 0;
+    const int64_t every = sample_every();
+    int number = 0;
     (void)state;
 
     for (int r = 0; r < tsr_op_count(); r++) {
         const tsr_op *op = tsr_op_row(r);
         for (int c = 0; op_is_asked(op->name) && op->cases && op->cases[c]; c++, number++)
-            if (number % every == 0)
+            if (sample_has(number, every))
                 test_case(op, op->cases[c], dtypes[c / 2 % 4], (uint64_t)(r * 64 + c));
     }
 }

@@ -16,6 +16,7 @@
 #include <tessera_train.h>
 
 #include "ranks.h"
+#include "sampling.h"
 
 enum { V = 11, D = 6, IDS = 7, STEPS = 3, BATCHES = 2 };
 
@@ -478,12 +479,12 @@ static tsr_status fault_job(tsr_mesh *mesh, void *arg)
 
 static void faults(void **state)
 {
-    const int64_t step = getenv("TESSERA_TEST_SAMPLE") ? 7 : 1; /* sanitizer builds are slow */
+    const int64_t step = sample_every() > 1 ? 7 : 1;
     (void)state;
 
     for (int calls = 0; calls < 2; calls++) {
         bool more = true;
-        int64_t n = 1;
+        int64_t n = 1 + (calls ? 0 : sample_first(step));
 
         for (; more; n += calls ? 1 : step) {
             const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};

@@ -14,6 +14,7 @@
 #include "law.h"
 #include "op/schema.h"
 #include "ranks.h"
+#include "sampling.h"
 
 /* Rules of a call with plain shards, about. */
 static int rules_of(const tsr_op *op, const char *text)
@@ -107,15 +108,15 @@ static void search_equals_enumeration(void **state)
         int cases;        /* every n-th */
     } plan[] = {{"2", 40, 99, 1},  {"3", 12, 99, 1},    {"2x2", 6, 99, 1},
                 {"2x3", 2, 99, 1}, {"2x2x2", 1, 10, 2}, {"2x2x2x2", 1, 7, 48}};
-    const char *sample = getenv("TESSERA_TEST_SAMPLE");
-    int every = sample ? atoi(sample) : 1, number = 0, compared = 0, cases;
+    const int64_t every = sample_every();
+    int number = 0, compared = 0, cases;
     (void)state;
 
     for (size_t m = 0; m < sizeof plan / sizeof plan[0]; m++) {
         tsr_mesh_shape mesh;
         tsr_mesh_parse(plan[m].mesh, &mesh, NULL);
         cases = 0;
-        if (sample && mesh.ndim > 2) /* a sanitizer build takes seconds for one call */
+        if (is_slow_build() && mesh.ndim > 2) /* it takes seconds for one call */
             continue;
         for (int r = 0; r < tsr_op_count(); r++) {
             const tsr_op *op = tsr_op_row(r);
@@ -126,7 +127,8 @@ static void search_equals_enumeration(void **state)
                 int seeds = seeds_for(plan[m].seeds, mesh.ndim, rules);
                 for (int i = 0; i < seeds; i++, number++) {
                     size_t seed = (((size_t)r * 32 + (size_t)c) * 8 + m) * 64 + (size_t)i;
-                    if (number % every || cases % plan[m].cases || rules > plan[m].rules)
+                    if (!sample_has(number, every) || cases % plan[m].cases ||
+                        rules > plan[m].rules)
                         continue;
                     compared += compare_searches(op, op->cases[c], &mesh, seed);
                 }

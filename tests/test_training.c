@@ -17,6 +17,7 @@
 
 #include "numbers.h"
 #include "ranks.h"
+#include "sampling.h"
 
 enum { BATCH = 8, SIDE = 6, CHANNELS = 4, WIDTH = 16, CLASSES = 5, WORDS = 20, MOST_PARAMS = 16 };
 
@@ -208,7 +209,7 @@ static void fail_some(bool calls, bool warm, int64_t runs)
 {
     fault none = {.calls = calls, .warm = warm};
 
-    if (getenv("TESSERA_TEST_SAMPLE"))
+    if (sample_every() > 1)
         runs /= 6;
     pass_on(MESH, faulty_job, &none);
     for (int64_t k = 0; k < runs; k++) {
@@ -297,7 +298,7 @@ static tsr_status long_job(tsr_mesh *mesh, void *arg)
 
 static void memory_does_not_grow(void **state)
 {
-    const bool sanitized = getenv("TESSERA_TEST_SAMPLE") != NULL;
+    const bool sanitized = is_slow_build();
     held h = {.steps = sanitized ? 100 : 1000};
 
     (void)state;

@@ -15,7 +15,7 @@ meshes='2 4 1x2 2x2' # batches x what the model shares out
 patience=20 # seconds to end after ctrl-C
 [ "$way" = mpi ] || meshes="$meshes 1x4 data=3"
 [ "$model$way" != fashionthread ] || meshes="$meshes space=2"
-[ -z "${TESSERA_TEST_SAMPLE-}" ] || steps=6 meshes=2x2 patience=60
+[ -z "${TESSERA_TEST_SLOW-}" ] || steps=6 meshes=2x2 patience=60
 
 fail() {
     echo "FAILED: $model: $*"

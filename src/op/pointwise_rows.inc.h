@@ -101,8 +101,8 @@ const tsr_op TABLE[] = {
      .doc = "x, but not below min and not above max; either may be left out", .axes = UNARY,
      .monotone = "+x", .cases = clamp_cases},
     {ROW(FILL, fill, tsr_grad_none, ""), .inputs = "x", .attrs = "value:element=0",
-     .doc = "value everywhere, in the shape and dtype of x",
-     .rule = special_rule, .cases = fill_cases},
+     .doc = "value everywhere, in the shape and dtype of x", .rule = special_rule,
+     .cases = fill_cases},
 
     /* ---- three ---- */
     {ROW(MASKED_FILL, masked_fill, tsr__grad_masked_fill, "mask"), .inputs = "x,mask",

@@ -97,7 +97,7 @@ static int take_tag(tsr_peer *peer)
 
 static void give_tag(tsr_peer *peer, int tag)
 {
-    peer->tags[(tag - TSR_HEAD_TAGS) / 8] &= (uint8_t) ~(1u << tag % 8);
+    peer->tags[(tag - TSR_HEAD_TAGS) / 8] &= (uint8_t)~(1u << tag % 8);
 }
 
 static void check_finished(tsr_pending *p, tsr_link *k)

@@ -14,12 +14,12 @@
 #include "base/text.h"
 
 enum {
-    YIELD_EVERY = 8, /* idle polls; MPI may yield in each of them, and twice is too often */
-    LOOK_EVERY = 32, /* idle polls between looks at the control channel and the clock */
-    REST_MS = 1000,  /* for the messages of a failed call to end */
+    YIELD_EVERY = 8,  /* idle polls; MPI may yield in each of them, and twice is too often */
+    LOOK_EVERY = 32,  /* idle polls between looks at the control channel and the clock */
+    REST_MS = 1000,   /* for the messages of a failed call to end */
     ANSWER_MS = 5000, /* for a rank to say which calls it made */
-    LEAVE_MS = 5000, /* at least, for the others to leave */
-    HANG_MS = 60000  /* for the same after a failure, if waits have no timeout */
+    LEAVE_MS = 5000,  /* at least, for the others to leave */
+    HANG_MS = 60000   /* for the same after a failure, if waits have no timeout */
 };
 
 static int64_t now_ms(void)
