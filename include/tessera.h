@@ -183,8 +183,8 @@ TSR_API tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr
 TSR_API bool tsr_world_available(tsr_world_kind kind, tsr_error *err);
 
 /* tsr_run for a program's main: prints the error, returns the exit status. Reads the options
-   --mesh M, --world W, --cost C and --timeout SECONDS, 0 for none (or --mesh=M, ...) from argv; an M
-   without names, 4 or 1x2, takes those of `mesh` in their order. --help lists them. Words that do
+   --mesh M, --world W, --cost C and --timeout SECONDS, 0 for none (or --mesh=M, ...) from argv; an
+   M without names, 4 or 1x2, takes those of `mesh` in their order. --help lists them. Words that do
    not begin with -- are ignored, other options are an error: a program with options of its own
    takes them out of argv first. */
 TSR_API int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg);

@@ -239,12 +239,12 @@ static const bad BAD[] = {
      .a = "f32[2,8,4,4]",
      .c = W,
      .code = TSR_ERR_ARG,
-     .says = "conv_backward: it takes grad, x and weight"},
+     .says = "tsr_conv_backward: x is NULL"},
     {.f = BACKWARD,
      .b = X,
      .c = W,
      .code = TSR_ERR_ARG,
-     .says = "conv_backward: it takes grad, x and weight"},
+     .says = "conv_backward: input grad is missing"},
     {.f = BY_NAME,
      .a = X,
      .b = W,
@@ -296,7 +296,7 @@ static const bad BAD[] = {
      .wanted = only_x,
      .code = TSR_ERR_SHAPE,
      .says =
-         "conv: weight f32[8,4,3,3]@[R] expects 4 input channels, input f32[2,3,6,6]@[R] has 3"},
+         "conv_backward: weight f32[8,4,3,3]@[R] expects 4 input channels, input f32[2,3,6,6]@[R] has 3"},
     {.f = BACKWARD,
      .a = "f32[2,6,4,4]",
      .b = X,
@@ -311,7 +311,7 @@ static const bad BAD[] = {
      .wanted = only_w,
      .code = TSR_ERR_SHAPE,
      .says =
-         "conv: weight f32[8,4,3,3]@[R] expects 4 input channels, input f32[2,3,6,6]@[R] has 3"},
+         "conv_backward: weight f32[8,4,3,3]@[R] expects 4 input channels, input f32[2,3,6,6]@[R] has 3"},
     {.f = BACKWARD,
      .a = "f32[2,8,5,4]",
      .b = X,
@@ -367,6 +367,15 @@ static tsr_status good_call(tsr_mesh *mesh)
     return TSR_OK;
 }
 
+/* A composite op goes on to say in which of its parts. */
+static bool is_said(const char *message, const char *says)
+{
+    const size_t n = strlen(says);
+
+    return strncmp(message, says, n) == 0 &&
+           (!message[n] || strncmp(message + n, ", in its part ", 14) == 0);
+}
+
 /* Every rank sees the sentence by itself, before anything is sent; the second time from a cache,
    and without more memory. */
 static tsr_status refuse_job(tsr_mesh *mesh, void *arg)
@@ -380,7 +389,7 @@ static tsr_status refuse_job(tsr_mesh *mesh, void *arg)
         tsr_counters_reset(mesh);
         bad_call(mesh, b);
         st = tsr_mesh_status(mesh);
-        if (st != b->code || strcmp(tsr_mesh_message(mesh), b->says) != 0) {
+        if (st != b->code || !is_said(tsr_mesh_message(mesh), b->says)) {
             fprintf(stderr, "rank %d: \"%s\", %d, but expected \"%s\", %d\n", tsr_mesh_rank(mesh),
                     tsr_mesh_message(mesh), (int)st, b->says, (int)b->code);
             return TSR_ERR_MISMATCH;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_coverage.c - the table behind tessera ops --coverage: it has ONNX's operators, each once, as
-   libonnx-dev lists them (it may be older than the table, which then has more), and names only ops that there are.
+   libonnx-dev lists them (it may be older than the table, which then has more), and names only ops
+   that there are.
 
    test_coverage FILE: onnx/defs/operator_sets.h */
 #include <setjmp.h>

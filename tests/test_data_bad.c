@@ -252,7 +252,7 @@ static tsr_status dataset_job(tsr_mesh *mesh, void *arg)
     tsr_dataset *d = NULL;
 
     CHECK(tsr_dataset_from_host(mesh, TSR_I32, NULL, values, &d) == TSR_ERR_ARG);
-    CHECK(says(mesh, TSR_ERR_ARG, "the shape is NULL"));
+    CHECK(says(mesh, TSR_ERR_ARG, "shape is NULL"));
     tsr_dataset_from_host(mesh, TSR_I32, &six, NULL, &d);
     CHECK(says(mesh, TSR_ERR_ARG, "data is NULL"));
     tsr_dataset_from_host(mesh, TSR_I32, &six, values, NULL);
@@ -264,7 +264,7 @@ static tsr_status dataset_job(tsr_mesh *mesh, void *arg)
     tsr_dataset_from_host(mesh, (tsr_dtype)77, &six, values, &d);
     CHECK(says(mesh, TSR_ERR_DTYPE, "77 is no dtype"));
     tsr_dataset_idx(mesh, NULL, &d);
-    CHECK(says(mesh, TSR_ERR_ARG, "the path is NULL"));
+    CHECK(says(mesh, TSR_ERR_ARG, "path is NULL"));
     CHECK(!d);
 
     CHECK(tsr_dataset_from_host(mesh, TSR_I32, &pairs, values, &d) == TSR_OK);

@@ -120,7 +120,7 @@ static tsr_status bad_job(tsr_mesh *mesh, void *arg)
     return st;
 }
 
-/* The call fails on all ranks with one sentence; a rank whose peer has left with it before, hands it
+/* The call fails on all ranks with one sentence; a rank whose peer has left with it before hands it
    on. Then another job runs as if nothing had been. */
 static void refuse(const char *mesh, bad *b)
 {

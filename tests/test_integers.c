@@ -180,7 +180,11 @@ static const number_call number_calls[] = {
     {"clamp", "u8", {"min=-1"}, "clamp: min=-1 is not in 0 to 255, the range of u8"},
     {"clamp", "u8", {"min=-inf", "max=inf"}, NULL},
     {"clamp", "u8", {"min=inf"}, "clamp: min=inf is not in 0 to 255, the range of u8"},
-    {"threshold", "u8", {"value=999"}, "fill: value=999 is not in 0 to 255, the range of u8"},
+    {"threshold",
+     "u8",
+     {"value=999"},
+     "threshold: value=999 is not in 0 to 255, the range of u8, in its part fill of threshold "
+     "u8[4]@[S(0)]"},
     {"arange", "u8", {"start=256"}, "arange: start=256 is not in 0 to 255, the range of u8"},
     {"arange", "i64", {"step=0.5"}, "arange: step=0.5 is not whole, for i64 it must be"},
     {"sum",

@@ -88,7 +88,7 @@ static tsr_status fresh_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
-/* One mode changes from set to set: set i is i ^ i / 2, or the same with all modes the other way. */
+/* One mode changes from set to set: set i is i ^ i / 2, or that with all modes the other way. */
 static tsr_status switching_job(tsr_mesh *mesh, void *arg)
 {
     const book *b = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_refusals.c - calls at and just beyond the ends of what is allowed, where no test of their own
-   area goes: indices of roots, dims, states and parameters, gradients and specs of another kind,
-   labels and batches, files that are others on other ranks, ids that are no rows. */
+/* test_refusals.c - calls at and just beyond the ends of what is allowed, where no test of their
+   own area goes: indices of roots, dims, states and parameters, gradients and specs of another
+   kind, labels and batches, files that are others on other ranks, ids that are no rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 
 #include "ranks.h"
 
-/* Did the last call fail with this status and a sentence that has this in it? The error is cleared. */
+/* Did the last call fail with this status and a sentence that has this in it? It is cleared. */
 static bool refused(tsr_mesh *mesh, tsr_status code, const char *sentence)
 {
     const bool is = tsr_mesh_status(mesh) == code && strstr(tsr_mesh_message(mesh), sentence);

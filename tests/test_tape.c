@@ -452,35 +452,6 @@ static void test_reduce(void **state)
     pass_on("2", reduce_job, NULL);
 }
 
-/* Diagonals beside the matrix are empty: zeros come back. */
-static tsr_status beside_job(tsr_mesh *mesh, void *arg)
-{
-    static const int64_t offsets[] = {-4, -5, -100, INT64_MIN, 6, 7, INT64_MAX};
-
-    (void)arg;
-    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
-        tsr_tensor *x = numbers(mesh, "f64[4,6]@[S(0)]", 0), *y, *sum;
-        double g[24];
-
-        tsr_watch(x);
-        CHECK(tsr_tape_begin(mesh) == TSR_OK);
-        y = tsr_diagonal(x, offsets[i], 0, 1);
-        CHECK(tsr_tensor_spec(y)->shape.size[0] == 0);
-        sum = tsr_sum(y, &ALL_DIMS, 0, false);
-        CHECK(tsr_backward(sum) == TSR_OK);
-        CHECK(tsr_to_host(tsr_grad(x), g, sizeof g) == TSR_OK);
-        for (int k = 0; k < 24; k++)
-            CHECK(g[k] == 0);
-    }
-    return TSR_OK;
-}
-
-static void test_beside(void **state)
-{
-    (void)state;
-    pass_on("2", beside_job, NULL);
-}
-
 /* A step of a model on more ranks than there are, of which nothing is computed: bytes are counted.
    */
 static tsr_status sim_job(tsr_mesh *mesh, void *arg)
@@ -765,57 +736,13 @@ static void test_wrong(void **state)
 
 /* ---- as many dims as a tensor may have ---- */
 
-/* Copies are added up by a view with one dim more, for which there is no room. */
-static tsr_status full_tile_job(tsr_mesh *mesh, void *arg)
-{
-    static const struct {
-        const char *x, *y;
-        int64_t counts[8];
-        int64_t inner; /* elements behind the tiled dim, which has two indices */
-    } is[] = {
-        {"f64[2,1,1,1,1,1,2,3]@[R]", "f64[4,1,1,1,1,1,2,3]@[R]", {2, 1, 1, 1, 1, 1, 1, 1}, 6},
-        {"f64[1,2,1,1,1,1,2,3]@[R]", "f64[1,4,1,1,1,1,2,3]@[R]", {1, 2, 1, 1, 1, 1, 1, 1}, 6},
-        {"f64[1,1,2,1,1,1,2,3]@[R]", "f64[1,1,4,1,1,1,2,3]@[R]", {1, 1, 2, 1, 1, 1, 1, 1}, 6},
-        {"f64[2,3,1,1,1,1,1,2]@[R]", "f64[2,3,1,1,1,1,1,4]@[R]", {1, 1, 1, 1, 1, 1, 1, 2}, 1},
-    };
-    (void)arg;
-
-    for (size_t i = 0; i < sizeof is / sizeof is[0]; i++) {
-        tsr_tensor *x = tsr_watch(tsr_zeros(mesh, is[i].x)), *y;
-        tsr_tensor *weights = tsr_arange(mesh, is[i].y, 0, 1);
-        double got[12];
-
-        CHECK(tsr_tape_begin(mesh) == TSR_OK);
-        y = tsr_tile(x, is[i].counts, 8);
-        CHECK(tsr_backward_from(&y, &weights, 1) == TSR_OK);
-        CHECK(tsr_to_host(tsr_grad(x), got, sizeof got) == TSR_OK);
-        for (int64_t k = 0; k < 12; k++) {
-            const int64_t run = 2 * is[i].inner, first = k / run * 2 * run + k % run;
-            CHECK(got[k] == (double)(first + first + run)); /* the two copies of an element */
-        }
-    }
-    return tsr_mesh_status(mesh);
-}
-
-static void gradients_of_most_dims(void **state)
-{
-    (void)state;
-    pass_on("1", full_tile_job, NULL);
-    pass_on("2", full_tile_job, NULL);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_of_most_dims),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_reduce),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_programs), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_flow),     cmocka_unit_test(test_reduce),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_wrong),
         cmocka_unit_test(test_sim),
-        cmocka_unit_test(test_beside),
     };
 
     (void)argc;

@@ -106,6 +106,8 @@ done:
 
 tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out)
 {
+    for (int k = 0; k < n && out; k++)
+        out[k] = NULL;
     TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x), x, out);
 
     tsr_ctx *ctx = x->mesh->ctx;
@@ -122,6 +124,8 @@ done:
 
 tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out)
 {
+    for (int k = 0; k < n && out; k++)
+        out[k] = NULL;
     TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x), x, out);
 
     tsr_ctx *ctx = x->mesh->ctx;

@@ -36,8 +36,6 @@ void tsr__context_close(tsr_ctx *ctx)
         tsr__scope_pop(ctx);
     if (ctx->error_tensor)
         tsr__statistics_print(ctx, &ctx->error_tensor->mesh->shape);
-    for (tsr_mesh *mesh = ctx->meshes; mesh; mesh = mesh->next)
-        tsr__history_release(&mesh->history);
     tsr__dispatch_cache_free(ctx);
     tsr__programs_free(ctx);
     if (ctx->error_tensor)

@@ -397,6 +397,8 @@ tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *
 
 void tsr_log_set(tsr_mesh *mesh, tsr_log_level level, tsr_log_function log, void *arg)
 {
+    if (!mesh)
+        return;
     mesh->ctx->log_level = level;
     mesh->ctx->log = log;
     mesh->ctx->log_arg = arg;

@@ -14,6 +14,7 @@ static void drop_plan(tsr_cached *entry, void *arg)
     tsr_plan *plan = (tsr_plan *)entry;
     tsr_ctx *ctx = arg;
 
+    tsr__histories_forget(ctx, entry);
     for (int k = 0; k < plan->key.n_in; k++)
         if (plan->key.in[k])
             tsr__form_of(plan->key.in[k])->cached.holds--;

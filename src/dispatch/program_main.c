@@ -99,14 +99,15 @@ done:
 
 int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg)
 {
-    const char *program = argc > 0 && argv[0] ? argv[0] : "tessera";
+    const char *program = argc > 0 && argv && argv[0] ? argv[0] : "tessera";
     tsr_run_opts opts = {.mesh = mesh};
     char named[TSR_TEXT_LEN];
     bool known = false, help = false;
     tsr_error err = {0};
     tsr_status st;
 
-    TSR_TRY(read_arguments(argc, argv, &opts, &help, &err));
+    if (argv)
+        TSR_TRY(read_arguments(argc, argv, &opts, &help, &err));
     if (help) {
         print_help(program);
         return 0;

@@ -130,6 +130,8 @@ done:
 tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                              const tsr_conv_opts *opts, const bool wanted[3], tsr_tensor *out[3])
 {
+    for (int k = 0; k < 3 && out; k++)
+        out[k] = NULL;
     TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x ? x : grad), x, out);
 
     conv_attrs a = attrs_of(opts, typed_space(x));

@@ -121,15 +121,16 @@ tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
                        const char *const *attrs, int n_attrs, tsr_tensor *const *out,
                        tsr_tensor *const *grad_out, const bool *wanted, tsr_tensor **grad_in)
 {
-    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, name, in, out, grad_out, grad_in);
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, name, in, grad_out, grad_in);
 
     tsr_ctx *ctx = mesh->ctx;
+    tsr_tensor *const none[TSR_MAX_OUT] = {NULL};
     tsr_grad_lists l = {0};
     tsr_grad_call call = tsr__grad_call_of(tsr_op_find(mesh, name), &l);
     bool reached;
     tsr_status st;
 
-    call.out = out;
+    call.out = out ? out : none; /* not every gradient reads them */
     call.grad_out = grad_out;
     if (!call.op || n_in < 1 || n_in > TSR_MAX_IN)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\" with %d inputs", name,

@@ -16,8 +16,8 @@ typedef struct tsr_index_range {
 
 /* The first of the ids that is not in least .. vocab - 1, or -1. */
 int64_t tsr__index_first_bad(const tsr_ids *ids, int64_t least);
-/* False if an element of an i32 or i64 operand is out of range: call->error then names the first one
-   and its place in the whole tensor. */
+/* False if an element of an i32 or i64 operand is out of range: call->error then names the first
+   one and its place in the whole tensor. */
 bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index,
                        tsr_index_range range);
 /* The same for local element i, which was found to be bad: `why` says in what way. */

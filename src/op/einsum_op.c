@@ -103,6 +103,7 @@ static const char *const einsum_cases[] = {
     "f64[4,6] f64[6,2] equation=ij,jk->ik",
     "f64[5,3] f64[3,7] equation=ij,jk->ik",
     "f64[4,6] f64[6,2] equation=ij,jk->k",
+    "f64[5,7] f64[7,3] equation=ij,jk->k",
     "f64[3,5] f64[4] equation=ij,k->kj",
     "f64[2,4,4] equation=...ii->i...",
     "f64[3,5,5] equation=...ii->i...",

@@ -332,8 +332,13 @@ static const char *const clamp_cases[] = {
     "f64[7] max=1",
     NULL,
 };
-static const char *const fill_cases[] = {"f64[8] value=3", "f64[7] value=3", "f64[4,6] value=3",
-                                         "f64[5,3] value=3", NULL};
+static const char *const fill_cases[] = {"f64[8] value=3",
+                                         "f64[7] value=3",
+                                         "f64[4,6] value=3",
+                                         "f64[5,3] value=3",
+                                         "f64[8] value=1",
+                                         "f64[7] value=1",
+                                         NULL};
 static const char *const masked_cases[] = {
     "f64[4,6] bool[4,6] value=2",
     "f64[5,3] bool[5,3] value=2",

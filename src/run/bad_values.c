@@ -9,14 +9,30 @@ static bool is_index(tsr_dtype dtype)
     return dtype == TSR_I32 || dtype == TSR_I64;
 }
 
-/* Do all ranks hold the same indices, and so find the same? */
+static bool is_replicated(const tsr_mesh *mesh, const tsr_spec *spec)
+{
+    for (int m = 0; m < mesh->shape.ndim; m++)
+        if (mesh->shape.size[m] > 1 && spec->place[m].kind != TSR_REPLICATE)
+            return false;
+    return true;
+}
+
+/* Do all ranks hold the same indices, and so find the same? Where an op has none, its kernel judges
+   other values. */
 static bool indices_shared(const tsr_mesh *mesh, tsr_tensor *const *in, int n_in)
 {
-    for (int k = 0; k < n_in; k++)
-        for (int m = 0; in[k] && is_index(in[k]->form->spec.dtype) && m < mesh->shape.ndim; m++)
-            if (mesh->shape.size[m] > 1 && in[k]->form->spec.place[m].kind != TSR_REPLICATE)
-                return false;
-    return true;
+    bool any = false, shared = true, all = true;
+
+    for (int k = 0; k < n_in; k++) {
+        const tsr_spec *spec = in[k] ? &in[k]->form->spec : NULL;
+
+        if (spec && is_index(spec->dtype)) {
+            any = true;
+            shared = shared && is_replicated(mesh, spec);
+        }
+        all = all && (!spec || is_replicated(mesh, spec));
+    }
+    return any ? shared : all;
 }
 
 tsr_status tsr__bad_values(tsr_mesh *mesh, tsr_tensor *const *in, int n_in, const char *part,

@@ -26,6 +26,7 @@ static void drop_form(tsr_cached *entry, void *arg)
 {
     tsr_ctx *ctx = arg;
 
+    tsr__histories_forget(ctx, entry);
     tsr__free(&ctx->heap, entry);
 }
 

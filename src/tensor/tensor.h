@@ -141,7 +141,8 @@ static inline bool tsr__tensor_usable(const tsr_tensor *x)
 {
     return x && !(x->failed | x->gone | x->invalid);
 }
-/* The same, and why not: NULL is a mistake of its own; the error tensor hands the first error on. */
+/* The same, and why not: NULL is a mistake of its own; the error tensor hands the first error on.
+   */
 tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *function);
 /* "reading data" is not possible in a sim world: an error that says so. */
 tsr_status tsr__tensor_needs_data(const tsr_tensor *x, const char *function);

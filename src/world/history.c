@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* history.c - comparing the calls of two ranks, and how a verdict spreads over a mesh (history.h).
-   Pure but for what is held; called by the transports, mesh_handle.c and verdict.c. */
+   Pure; called by the transports, mesh_handle.c and verdict.c. */
 #include "world/history.h"
 
 #include <stdio.h>
 
 #include "base/error.h"
 
-void tsr__history_release(tsr_history *h)
+void tsr__history_forget(tsr_history *h, const tsr_cached *subject)
 {
-    for (int i = 0; i < TSR_HISTORY_LEN; i++) {
-        if (h->past[i].subject)
-            h->past[i].subject->holds--;
-        h->past[i].subject = NULL;
-    }
+    for (int i = 0; i < TSR_HISTORY_LEN; i++)
+        if (h->past[i].subject == subject)
+            h->past[i].subject = NULL;
 }
 
 static const tsr_past_call *past_at(const tsr_history *h, uint64_t number)
@@ -55,6 +53,8 @@ const char *tsr__history_text(const tsr_history *h, uint64_t number, char *buf, 
         snprintf(buf, n, "an op more than %d calls ago", TSR_HISTORY_LEN);
     else if (!past_at(h, number)->text)
         snprintf(buf, n, "an op that failed");
+    else if (!past_at(h, number)->subject)
+        snprintf(buf, n, "an op whose plan was dropped");
     else
         past_at(h, number)->text(past_at(h, number)->subject, buf, n);
     return buf;

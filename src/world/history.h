@@ -17,9 +17,9 @@ enum { TSR_HISTORY_LEN = 64, TSR_VERDICT_LEN = 256 };
 typedef void (*tsr_call_text)(const tsr_cached *subject, char *buf, size_t n);
 
 typedef struct tsr_past_call {
-    uint64_t hash;       /* of all calls up to this one */
-    uint64_t clock;      /* the context's, when it was made */
-    tsr_cached *subject; /* held; NULL: a call that failed */
+    uint64_t hash;             /* of all calls up to this one */
+    uint64_t clock;            /* the context's, when it was made */
+    const tsr_cached *subject; /* NULL: a call that failed, or whose subject is gone */
     tsr_call_text text;
 } tsr_past_call;
 
@@ -40,23 +40,19 @@ typedef struct tsr_history {
     tsr_past_call past[TSR_HISTORY_LEN];
 } tsr_history;
 
-/* Add a call that makes or changes tensors; `subject` is held as long as it is among the last ones.
+/* Add a call that makes or changes tensors; who drops its subject calls tsr__histories_forget.
    Local. */
 static inline void tsr__history_add(tsr_history *h, uint64_t clock, uint64_t hash,
-                                    tsr_cached *subject, tsr_call_text text)
+                                    const tsr_cached *subject, tsr_call_text text)
 {
     tsr_past_call *p = &h->past[h->count++ % TSR_HISTORY_LEN];
 
     h->hash = tsr__hash_mix(h->hash, hash);
-    if (p->subject)
-        p->subject->holds--;
-    if (subject)
-        subject->holds++;
     *p = (tsr_past_call){.hash = h->hash, .clock = clock, .subject = subject, .text = text};
 }
 
-/* Let go of what past calls hold. */
-void tsr__history_release(tsr_history *h);
+/* The subject of past calls is about to go: they can no longer be named. */
+void tsr__history_forget(tsr_history *h, const tsr_cached *subject);
 /* The context's clock at call `number`; 0 if that is too long ago to be known. */
 uint64_t tsr__history_clock(const tsr_history *h, uint64_t number);
 /* The number of the first call that differs from those of another rank, which has made `count` and

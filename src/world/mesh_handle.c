@@ -36,6 +36,12 @@ done:
     return st;
 }
 
+void tsr__histories_forget(tsr_ctx *ctx, const tsr_cached *subject)
+{
+    for (tsr_mesh *mesh = ctx->meshes; mesh; mesh = mesh->next)
+        tsr__history_forget(&mesh->history, subject);
+}
+
 tsr_status tsr__mesh_group(tsr_mesh *mesh, unsigned mdims, tsr_group **out)
 {
     tsr_ctx *ctx = mesh->ctx;
@@ -138,7 +144,6 @@ void tsr_mesh_unref(tsr_mesh *mesh)
     }
     for (int i = 0; i < 1 << TSR_MAX_MESH; i++)
         tsr__group_close(mesh->group[i]);
-    tsr__history_release(&mesh->history);
     *mesh->link = mesh->next;
     if (mesh->next)
         mesh->next->link = mesh->link;

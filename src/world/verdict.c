@@ -4,7 +4,8 @@
 #include "world/verdict.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+
+#include "base/text.h"
 
 static bool is_everywhere(const tsr_history *h)
 {
@@ -28,7 +29,7 @@ tsr_status tsr__verdict_raise(tsr_mesh *mesh, bool shared, tsr_status code, cons
     va_list args;
 
     va_start(args, format);
-    vsnprintf(v.text, sizeof v.text, format, args);
+    tsr__vformat(v.text, sizeof v.text, format, args);
     va_end(args);
     if (shared || !mesh->history.all) {
         mesh->history.reported = v.number;

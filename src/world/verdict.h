@@ -9,8 +9,9 @@
 
 #include "world/mesh_handle.h"
 
-/* This rank found bad values in the latest call on the mesh. If every rank sees them too (`shared`),
-   that is an ordinary error, which is returned. If not, TSR_OK: go on with harmless values. Local. */
+/* This rank found bad values in the latest call on the mesh. If every rank sees them too, `shared`,
+   that is an ordinary error, which is returned. If not, TSR_OK: go on with harmless values. Local.
+   */
 tsr_status tsr__verdict_raise(tsr_mesh *mesh, bool shared, tsr_status code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Is the latest call on the mesh one that failed so on all ranks? */
