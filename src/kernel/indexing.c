@@ -106,10 +106,11 @@ static void read_naively(const tsr_kernel_call *call, const tsr_lines *l)
             move(l->values, v, l->x, x);
 }
 
-/* Indices are checked on the way: which one was bad is asked only then. */
+/* Indices are checked on the way: which one was bad is asked only then. Where nothing is read they
+   are checked nevertheless: ranks that read something must not be the only ones that fail. */
 static void read_lines(const tsr_kernel_call *call, const tsr_lines *l)
 {
-    if (!moves_for(l)->gather(l))
+    if (tsr__lines_count(l) == 0 || !moves_for(l)->gather(l))
         tsr__indices_good(call, l->index, tsr__indices_of(l->size));
 }
 

@@ -9,12 +9,15 @@ from registry import attr, model
 BAD_INDEX = 0.06  # how often
 
 
-def spoil(g, index, count, negative=True):
-    """With some luck, one index that is out of range: (index tensor, part of the sentence)."""
+def spoil(g, index, count, negative=True, least=0):
+    """With some luck, one index that is out of range: (index tensor, part of the sentence).
+
+    least is -1 where that stands for nothing."""
     if not index.value.size or not g.chance(BAD_INDEX):
         return index, None
     low, high = nm.int_range(index.dtype)
-    bad = g.pick([count, count + 1, high, 10**9] + ([-1, -count - 1, low] if negative else []))
+    below = [least - 1, least - count - 1, low] if negative else []
+    bad = g.pick([count, count + 1, high, 10**9] + below)
     value = index.value.copy()
     at = tuple(g.number(0, n - 1) for n in value.shape)
     value[at] = bad
