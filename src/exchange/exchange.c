@@ -159,11 +159,13 @@ done:
     return st;
 }
 
-/* Messages refer to pieces by pointer, which is known only when all are there. */
+/* Messages refer to pieces by pointer, which is known only when all are there; all may be empty. */
 static void link_pieces(tsr_exchange *x)
 {
     int at = 0;
 
+    if (x->n_pieces == 0)
+        return;
     for (int i = 0; i < x->n_send; i++) {
         x->send[i].piece = x->piece + at;
         at += x->send[i].n_pieces;
