@@ -42,7 +42,7 @@ static void all_ops_are_right(void **state)
         tsr_validation v = {0};
         tsr_error err = {0};
 
-        if (!op_is_asked(name) || !sample_has(i, sample_every() > 1 ? 5 : 1))
+        if (!op_is_asked(name) || !sample_has(i, is_slow_build() ? 29 : sample_every() > 1 ? 5 : 1))
             continue;
         if (tsr_validate(op_at(i), &v, &err) != TSR_OK)
             fail_msg("%s: %s", name, err.text);
@@ -304,8 +304,8 @@ static void integers_wrap_around(void **state)
 static void wrong_in_integers_only(const tsr_kernel_call *call)
 {
     tsr__pointwise_reference(call, TSR_POINTWISE_NEG);
-    if (!call->reference && call->out[0].dtype == TSR_U8 && call->out[0].shape.size[0] > 0 &&
-        ((uint8_t *)call->out[0].data)[0] > 100)
+    if (!call->reference && call->out[0].dtype == TSR_U8 &&
+        tsr_shape_count(&call->out[0].shape) > 0 && ((uint8_t *)call->out[0].data)[0] > 100)
         ((uint8_t *)call->out[0].data)[0] = 100;
 }
 

@@ -173,7 +173,7 @@ tsr_dtype tsr_dataset_dtype(const tsr_dataset *data)
 
 const tsr_shape *tsr_dataset_shape(const tsr_dataset *data)
 {
-    return &data->shape;
+    return data ? &data->shape : NULL;
 }
 
 const void *tsr_dataset_memory(const tsr_dataset *data)
