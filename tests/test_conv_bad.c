@@ -295,8 +295,8 @@ static const bad BAD[] = {
      .c = W,
      .wanted = only_x,
      .code = TSR_ERR_SHAPE,
-     .says =
-         "conv_backward: weight f32[8,4,3,3]@[R] expects 4 input channels, input f32[2,3,6,6]@[R] has 3"},
+     .says = "conv_backward: weight f32[8,4,3,3]@[R] expects 4 input channels, input "
+             "f32[2,3,6,6]@[R] has 3"},
     {.f = BACKWARD,
      .a = "f32[2,6,4,4]",
      .b = X,
@@ -310,8 +310,8 @@ static const bad BAD[] = {
      .c = W,
      .wanted = only_w,
      .code = TSR_ERR_SHAPE,
-     .says =
-         "conv_backward: weight f32[8,4,3,3]@[R] expects 4 input channels, input f32[2,3,6,6]@[R] has 3"},
+     .says = "conv_backward: weight f32[8,4,3,3]@[R] expects 4 input channels, input "
+             "f32[2,3,6,6]@[R] has 3"},
     {.f = BACKWARD,
      .a = "f32[2,8,5,4]",
      .b = X,

@@ -76,6 +76,9 @@ def join(g, name):
     f = np.concatenate if name == "cat" else np.stack
     value = f([t.value for t in x], axis=d)
     noise = f([np.broadcast_to(t.noise, t.shape) for t in x], axis=d)
+    # all of them may become averages, and a mean of equal terms is rounded
+    if nm.is_float(dtype) and any(t.places[m][1] == "avg" for t in x for m in t.dims):
+        noise = noise + nm.eps(dtype) * np.abs(value) * (1 + np.prod(g.mesh) / 2)
     want = Expected(dtype, value, noise) if np.any(noise) else exactly(dtype, value)
     return Call(name, x, [want], [attr("dim", text)])
 
