@@ -100,7 +100,7 @@ const char *onnx_tensor_of(const Onnx__TensorProto *t, onnx_host *out)
     out->data = calloc(1, bytes + 1);
     if (!out->data)
         abort();
-    if (t->has_raw_data && t->raw_data.len == bytes)
+    if (t->has_raw_data && t->raw_data.len == bytes && bytes > 0)
         memcpy(out->data, t->raw_data.data, bytes);
     else
         for (int64_t i = 0; i < tsr_shape_count(&out->shape); i++)
