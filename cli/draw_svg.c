@@ -114,24 +114,25 @@ static void write_lines(FILE *f, const picture *p, const double *ys, const doubl
     }
 }
 
-/* A line around all that the view sees. */
+/* The next run of slots that are seen, from *end on. */
+static bool next_seen(const picture_axis *a, int *begin, int *end)
+{
+    for (*begin = *end; *begin < a->n && !a->seen[*begin];)
+        ++*begin;
+    for (*end = *begin; *end < a->n && a->seen[*end];)
+        ++*end;
+    return *begin < *end;
+}
+
+/* A line around all that the view sees; around each block of it if a window is circular. */
 static void write_window(FILE *f, const picture *p, const double *ys, const double *xs)
 {
-    int top = 0, left = 0, bottom = p->row.n, right = p->col.n;
-
-    while (top < bottom && !p->row.seen[top])
-        top++;
-    while (bottom > top && !p->row.seen[bottom - 1])
-        bottom--;
-    while (left < right && !p->col.seen[left])
-        left++;
-    while (right > left && !p->col.seen[right - 1])
-        right--;
-    if (top < bottom && left < right)
-        fprintf(f,
-                "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" "
-                "stroke=\"#b00020\" stroke-width=\"3\" stroke-dasharray=\"9,5\"/>\n",
-                LEFT + xs[left], TOP + ys[top], xs[right] - xs[left], ys[bottom] - ys[top]);
+    for (int top = 0, bottom = 0; next_seen(&p->row, &top, &bottom);)
+        for (int left = 0, right = 0; next_seen(&p->col, &left, &right);)
+            fprintf(f,
+                    "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" "
+                    "stroke=\"#b00020\" stroke-width=\"3\" stroke-dasharray=\"9,5\"/>\n",
+                    LEFT + xs[left], TOP + ys[top], xs[right] - xs[left], ys[bottom] - ys[top]);
 }
 
 /* Indices: in the middle of elements, at the edges of ranges, where there is room. */

@@ -52,6 +52,7 @@ static int make_one(const op_problem *p, const tsr_windows *w, bool spread, int 
         if (w->window[i].operand != operand)
             continue;
         h->along[w->window[i].dim] = true;
+        h->circular[w->window[i].dim] = w->window[i].circular;
         for (int m = 0; m < guide->mesh.ndim; m++)
             if (shards(guide, m, w->window[i].dim) && shards(h->spec, m, w->window[i].dim))
                 h->meets[m] = true;
@@ -119,6 +120,13 @@ static bool meet(const op_halo *h, int a, int b)
     return true;
 }
 
+static int64_t common(int64_t begin, int64_t end, const op_halo_range *own)
+{
+    begin = begin > own->begin ? begin : own->begin;
+    end = end < own->end ? end : own->end;
+    return end > begin ? end - begin : 0;
+}
+
 int64_t op_halo_bytes(const op_halo *h, int from, int to)
 {
     /* brought: of the taker's window what the giver holds; spread: of the giver's what the taker
@@ -133,10 +141,10 @@ int64_t op_halo_bytes(const op_halo *h, int from, int to)
     for (int d = 0; d < h->spec->shape.ndim && bytes > 0; d++) {
         const tsr_window_range *w = &op_halo_range_of(h, sees, d)->window;
         const op_halo_range *own = op_halo_range_of(h, holds, d);
-        int64_t begin = w->begin > own->begin ? w->begin : own->begin;
-        int64_t end = w->end < own->end ? w->end : own->end;
+        const int64_t around = w->end - h->spec->shape.size[d]; /* beyond the end, if > 0 */
 
-        bytes *= !h->along[d] ? part.size[d] : end > begin ? end - begin : 0;
+        bytes *=
+            h->along[d] ? common(w->begin, w->end, own) + common(0, around, own) : part.size[d];
     }
     return bytes;
 }
@@ -206,6 +214,11 @@ const char *op_halo_text(const op_halo *h, char *buf, size_t n)
     for (int d = 0; d < h->spec->shape.ndim && used < n; d++) {
         if (!h->along[d])
             continue;
+        if (h->circular[d]) {
+            used += (size_t)snprintf(buf + used, n - used, "%saround the ends of dim %d",
+                                     used ? ", " : "", d);
+            continue;
+        }
         excess(h, d, &before, &behind);
         used += (size_t)snprintf(buf + used, n - used,
                                  used ? ", %" PRId64 " and %" PRId64 " along dim %d"

@@ -111,6 +111,14 @@ static int settle(int64_t *points, int n)
     return kept;
 }
 
+/* How many indices from 0 on a circular window shows that goes beyond the end. */
+static int64_t around(const tsr_spec *spec, const tsr_window_range *window, int dim)
+{
+    const int64_t size = spec->shape.size[dim];
+
+    return window->end > size ? window->end - size : 0;
+}
+
 /* Where along dim some rank's indices begin or end, or a window: the first `cap` such places. */
 static int boundaries(const tsr_spec *spec, const tsr_window_range *window, int dim, int n_ranks,
                       int cap, int64_t *out)
@@ -122,7 +130,7 @@ static int boundaries(const tsr_spec *spec, const tsr_window_range *window, int 
     points[n++] = spec->shape.size[dim];
     if (window) {
         points[n++] = window->from;
-        points[n++] = window->to;
+        points[n++] = around(spec, window, dim) > 0 ? around(spec, window, dim) : window->to;
     }
     for (int r = 0; r < n_ranks; r++) {
         tsr_index_run runs[RUNS];
@@ -153,7 +161,7 @@ static void cut_slots(const tsr_spec *spec, const tsr_window_range *window, int 
     int64_t points[PICTURE_SLOTS + 2], first = 0, end = a->size;
     int n;
 
-    if (window && window->from < window->to) {
+    if (window && window->from < window->to && around(spec, window, a->dim) == 0) {
         first = window->from < 0 ? window->from : 0;
         end = window->to > end ? window->to : end;
     }
@@ -179,7 +187,8 @@ static void look_along(const tsr_spec *spec, const tsr_window_range *window, pic
     for (int i = 0; i < a->n; i++) {
         int64_t x = a->begin[i];
 
-        a->seen[i] = !window || (x >= window->from && x < window->to);
+        a->seen[i] =
+            !window || (x >= window->from && x < window->to) || x < around(spec, window, a->dim);
         a->beyond[i] = a->dim >= 0 && (x < 0 || x >= spec->shape.size[a->dim]);
     }
 }

@@ -99,11 +99,15 @@ typedef struct tsr_comm {
 /* Windows: a part of one tensor, the guide, needs more of an operand than the same part of it.
    Along one dim, the part [b, e) of the guide needs the operand's [floor((b * mul + lo) / div),
    floor(((e - 1) * mul + hi) / div)), as far as that exists: 1, -h, 1 + h for h neighbours on both
-   sides. */
+   sides. A circular window continues beyond an end at the other one: its indices are taken modulo
+   the dim's size n, all of them if they are n or more. The kernel's operand then has its first
+   index in `first`, and where first + size > n it has two blocks in ascending order of the
+   indices: 0 to first + size - n, then first to n. */
 typedef struct tsr_window {
     int operand;              /* number of an input, or TSR_OUTPUT(k) */
     int dim;                  /* of the operand, and of the guide */
     int64_t mul, lo, hi, div; /* div 0: 1 */
+    bool circular;            /* of inputs only: circular outputs cannot be spread */
 } tsr_window;
 
 #define TSR_OUTPUT(k) (-1 - (k))
@@ -359,7 +363,8 @@ TSR_API tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost,
 TSR_API tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
                                   const tsr_op_way *way, tsr_windows *out, bool *spread,
                                   tsr_error *err);
-/* What one window shows along its dim. */
+/* What one window shows along its dim. A circular one: from and to are begin and end, and where
+   end is beyond the dim's size n, the rest is [0, end - n). */
 typedef struct tsr_window_range {
     int64_t begin, end; /* of the operand */
     int64_t from, to;   /* the same if the dim had no ends: what lies beyond them is padding */

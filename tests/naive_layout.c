@@ -47,7 +47,11 @@ int naive_indices(const tsr_layout *layout, int dim, const int *coord, int64_t *
     memset(in, 0, sizeof in);
     /* a coarse index q sees [q * mul + lo, q * mul + hi) in units of 1 / div, and so all between
        the first and last: x is cut off at its end, (x + 1) * div */
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && w->circular; i++)
+        for (int64_t x = -NAIVE_MAX, div = w->div ? w->div : 1; whole > 0 && x < NAIVE_MAX; x++)
+            if ((x + 1) * div > out[0] * w->mul + w->lo && (x + 1) * div <= out[i] * w->mul + w->hi)
+                in[(x % whole + whole) % whole] = true;
+    for (int i = 0; i < n && !w->circular; i++)
         for (int64_t x = 0, div = w->div ? w->div : 1; x < whole; x++)
             if ((x + 1) * div > out[0] * w->mul + w->lo && (x + 1) * div <= out[i] * w->mul + w->hi)
                 in[x] = true;

@@ -23,16 +23,32 @@ typedef struct halo_case {
 } halo_case;
 
 static const halo_case CASES[] = {
-    {"2x2", 8, 6, {true, 8, 1, -1, 2, 1}, {true, 6, 1, -1, 2, 1}}, /* halo of 1: corners too */
-    {"2x2", 5, 3, {true, 5, 1, -2, 3, 1}, {true, 3, 1, 0, 1, 1}},  /* uneven, one dim only */
-    {"4x1", 5, 4, {true, 5, 1, -3, 4, 1}, {.on = false}}, /* over several ranks, one empty */
-    {"3x2", 7, 9, {true, 4, 2, -1, 2, 1}, {true, 5, 2, -1, 2, 1}}, /* convolution k3 s2 p1 */
+    {"2x2",
+     8,
+     6,
+     {true, 8, 1, -1, 2, 1, false},
+     {true, 6, 1, -1, 2, 1, false}}, /* halo of 1: corners too */
+    {"2x2",
+     5,
+     3,
+     {true, 5, 1, -2, 3, 1, false},
+     {true, 3, 1, 0, 1, 1, false}},                              /* uneven, one dim only */
+    {"4x1", 5, 4, {true, 5, 1, -3, 4, 1, false}, {.on = false}}, /* over several ranks, one empty */
+    {"3x2",
+     7,
+     9,
+     {true, 4, 2, -1, 2, 1, false},
+     {true, 5, 2, -1, 2, 1, false}}, /* convolution k3 s2 p1 */
     {"2x2",
      6,
      6,
-     {true, 3, 2, 0, 2, 1},
-     {true, 3, 2, 0, 2, 1}}, /* k2 s2: nothing but misalignment */
-    {"2x3", 4, 4, {true, 9, 1, -6, 1, 1}, {true, 4, 1, -1, 2, 1}}, /* padding beyond the tensor */
+     {true, 3, 2, 0, 2, 1, false},
+     {true, 3, 2, 0, 2, 1, false}}, /* k2 s2: nothing but misalignment */
+    {"2x3",
+     4,
+     4,
+     {true, 9, 1, -6, 1, 1, false},
+     {true, 4, 1, -1, 2, 1, false}}, /* padding beyond the tensor */
 };
 
 static double value_at(int64_t i, int64_t j)
@@ -181,7 +197,7 @@ static void halos(void **state)
 /* Aligned windows need nothing from anybody: no message but the own one. */
 static tsr_status nothing_travels(tsr_mesh *mesh, void *arg)
 {
-    const halo_case c = {"2x2", 8, 8, {true, 4, 2, 0, 2, 1}, {true, 4, 2, 0, 2, 1}};
+    const halo_case c = {"2x2", 8, 8, {true, 4, 2, 0, 2, 1, false}, {true, 4, 2, 0, 2, 1, false}};
     tsr_layout owners = plain(&mesh->shape, &c), windows = owners;
     double part[16] = {0}, got[16];
     tsr_status st;

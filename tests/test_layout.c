@@ -200,7 +200,8 @@ static void windows(void **state)
                                                 .mul = 1 + below(&seed, 4),
                                                 .lo = -pad,
                                                 .hi = extent - pad,
-                                                .div = below(&seed, 4)};
+                                                .div = below(&seed, 4),
+                                                .circular = round % 3 == 0};
         layout.dim[0].n = below(&seed, layout.mesh.ndim + 1);
         for (int i = 0; i < layout.dim[0].n; i++) {
             layout.dim[0].mdim[i] = i;
@@ -220,7 +221,7 @@ static void windows(void **state)
     }
     /* the second of three ranks, with a halo of 2 */
     assert_int_equal(tsr_mesh_parse("3", &halo.mesh, NULL), TSR_OK);
-    halo.dim[0] = (tsr_dim_layout){.n = 1, .factor = {1}, .window = {true, 12, 1, -2, 3, 1}};
+    halo.dim[0] = (tsr_dim_layout){.n = 1, .factor = {1}, .window = {true, 12, 1, -2, 3, 1, false}};
     assert_int_equal(tsr__layout_runs(&heap, &halo, 0, (int[]){1}, &runs, NULL), TSR_OK);
     assert_int_equal(runs.n, 1);
     assert_int_equal(runs.fixed[0].begin, 2);
@@ -374,6 +375,7 @@ static void equal_layouts_are_equal_in_every_field(void **state)
     UNLIKE(tsr__layout_equal, a, dim[0].window.lo, 0);
     UNLIKE(tsr__layout_equal, a, dim[0].window.hi, 2);
     UNLIKE(tsr__layout_equal, a, dim[0].window.div, 2);
+    UNLIKE(tsr__layout_equal, a, dim[0].window.circular, true);
 }
 
 static void equal_specs_are_equal_in_every_field(void **state)

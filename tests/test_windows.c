@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_windows.c - ops that need more of an operand than a rank's part: a row of a program with
-   windows, what is moved and what is not, computing the interior while the rest travels, and
-   windows that are kept. Convolution as an op is test_conv.c. */
+   windows, what is moved and what is not, computing the interior while the rest travels, windows
+   that are kept, and circular ones. Convolution as an op is test_conv.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -319,6 +319,68 @@ static void kept_windows(void **state)
     pass_on("2", keep_within, NULL);
     pass_on("2", keep, NULL);
     pass_on("4", keep, NULL);
+}
+
+/* ---- circular windows ---- */
+
+/* Elements that are rolled or padded around the end come from the ranks that have them, and no
+   others move: bytes into the rank that gets most. */
+static tsr_status around(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        const char *op, *x, *attrs[2];
+        int64_t bytes; /* on 4 ranks */
+    } cases[] = {
+        {"roll", "f64[16,3]", {"shifts=1", "dims=0"}, 1 * 3 * 8},
+        {"roll", "f64[16,3]", {"shifts=-2", "dims=0"}, 2 * 3 * 8},
+        {"roll", "f64[16,3]", {"shifts=8", "dims=0"}, 4 * 3 * 8},
+        {"roll", "f64[16,3]", {"shifts=16", "dims=0"}, 0},
+        {"roll", "f64[16,3]", {"shifts=-1", NULL}, 1 * 3 * 8}, /* a row has the element */
+        {"roll", "f64[16,3]", {"shifts=27", NULL}, 4 * 3 * 8},
+        {"roll", "f64[13,3]", {"shifts=6", "dims=0"}, 4 * 3 * 8},
+        {"roll", "f64[3,2]", {"shifts=5", NULL}, 1 * 2 * 8}, /* a rank has nothing */
+        {"pad_circular", "f64[16,3]", {"before=1,0", "after=1,0"}, 2 * 3 * 8},
+        {"pad_circular", "f64[16,3]", {"before=16,1", "after=3,3"}, 9 * 3 * 8},
+        {"pad_circular", "f64[5,3]", {"before=4,1", "after=5,0"}, 3 * 3 * 8},
+    };
+    tsr_cost cost;
+
+    (void)arg;
+    for (int seed = 0; seed < 6; seed++) {
+        char text[40];
+        snprintf(text, sizeof text, seed ? "random:%d" : "default", seed);
+        CHECK(tsr_cost_parse(text, &cost, NULL) == TSR_OK);
+        tsr_cost_set(mesh, &cost);
+        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+            const int n_attrs = cases[c].attrs[1] ? 2 : 1;
+            tsr_tensor *whole, *x, *y, *z;
+
+            snprintf(text, sizeof text, "%s@[R]", cases[c].x);
+            whole = filled(mesh, text, 1);
+            snprintf(text, sizeof text, "%s@[S(0)]", cases[c].x);
+            x = filled(mesh, text, 1);
+            y = tsr_op_run(mesh, cases[c].op, &whole, 1, cases[c].attrs, n_attrs);
+            received(mesh);
+            z = tsr_op_run(mesh, cases[c].op, &x, 1, cases[c].attrs, n_attrs);
+            int64_t bytes = received(mesh);
+            CHECK(tsr_all_reduce(mesh, TSR_I64, TSR_MAX, &bytes, 1, &bytes) == TSR_OK);
+            if (seed == 0 && tsr_mesh_size(mesh) == 4 && bytes != cases[c].bytes) {
+                fprintf(stderr, "%s %s %s: %lld bytes\n", cases[c].op, cases[c].x,
+                        cases[c].attrs[0], (long long)bytes);
+                return TSR_ERR_MISMATCH;
+            }
+            CHECK(equal(y, z));
+        }
+    }
+    return tsr_mesh_status(mesh);
+}
+
+static void circular_windows(void **state)
+{
+    (void)state;
+    pass_on("4", around, NULL);
+    pass_on("3", around, NULL);
+    pass_on("7", around, NULL);
 }
 
 /* ---- windows that are empty between others ---- */
@@ -728,7 +790,7 @@ int main(void)
         cmocka_unit_test(an_own_op),          cmocka_unit_test(overlap_changes_nothing),
         cmocka_unit_test(kept_windows),       cmocka_unit_test(gradients_are_adjoints),
         cmocka_unit_test(overlap_needs_care), cmocka_unit_test(ranks_agree),
-        cmocka_unit_test(bad_windows),
+        cmocka_unit_test(bad_windows),        cmocka_unit_test(circular_windows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

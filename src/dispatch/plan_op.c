@@ -128,6 +128,10 @@ tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int 
     tsr__layout_interval(&seen, dim, coord, &out->begin, &out->end);
     tsr__layout_interval(&by, dim, coord, &begin, &end);
     tsr__window_reach(&seen.dim[dim].window, begin, end, &out->from, &out->to);
+    if (windows->window[i].circular) {
+        out->from = out->begin;
+        out->to = out->end;
+    }
     return TSR_OK;
 }
 

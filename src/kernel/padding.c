@@ -12,7 +12,8 @@
 /* One dim: the output's index j is the input's j + from for lo <= j < hi. */
 typedef struct pad_dim {
     int64_t n, lo, hi, from;
-    int64_t whole, at, first;  /* whole input, output's 0 in it, input's 0 in it */
+    int64_t whole, at;         /* whole input, output's 0 in it */
+    int64_t first, around;     /* input's 0 in it; indices from 0 on that stand before that one */
     int64_t out_step, in_step; /* bytes */
 } pad_dim;
 
@@ -24,6 +25,20 @@ typedef struct padding {
     char value[8];
     bool zero;
 } padding;
+
+/* Where the local input has index i of the whole; those before `first` came around the end. */
+static int64_t position(int64_t i, int64_t first, int64_t around)
+{
+    return i < first ? i : i - first + around;
+}
+
+/* How many indices came around the end of a dim of n. */
+static int64_t came_around(const tsr_operand *x, int d, int64_t n)
+{
+    const int64_t end = x->first[d] + x->shape.size[d];
+
+    return end > n ? end - n : 0;
+}
 
 /* Index i of a dim of n that has no ends, as one that exists; -1: none. */
 static int64_t source_of(int mode, int64_t i, int64_t n)
@@ -76,7 +91,8 @@ static padding padding_of(const tsr_kernel_call *call, int mode)
             a->whole = call->number[d];
             a->at = out->first[d] - before->i[d];
             a->first = x->first[d];
-            a->from = a->at - a->first;
+            a->around = came_around(x, d, a->whole);
+            a->from = position(a->at, a->first, a->around);
             a->lo = within(-a->at, 0, a->n);
             a->hi = within(a->whole - a->at, a->lo, a->n);
         }
@@ -110,7 +126,8 @@ static void border(const padding *p, const pad_dim *a, int64_t begin, int64_t en
     }
     for (int64_t j = begin; j < end; j++)
         memcpy(out + j * a->out_step,
-               in + (source_of(p->mode, a->at + j, a->whole) - a->first) * a->in_step,
+               in + position(source_of(p->mode, a->at + j, a->whole), a->first, a->around) *
+                        a->in_step,
                (size_t)a->out_step);
 }
 
@@ -132,7 +149,8 @@ static void pad_from(const padding *p, int d, char *out, const char *in)
         if (i < 0)
             set(p, out + j * a->out_step, a->out_step);
         else
-            pad_from(p, d + 1, out + j * a->out_step, in + (i - a->first) * a->in_step);
+            pad_from(p, d + 1, out + j * a->out_step,
+                     in + position(i, a->first, a->around) * a->in_step);
     }
 }
 
@@ -153,9 +171,12 @@ static void by_definition(const tsr_kernel_call *call, int mode)
             const bool here = out->first[d] < 0; /* in pieces: it is not padded */
             const int64_t j = rest % out->shape.size[d];
             const int64_t global = j + out->first[d] - call->attrs.value[0].i[d];
-            const int64_t k = here ? j : source_of(mode, global, call->number[d]);
+            const int64_t n = call->number[d], k = here ? j : source_of(mode, global, n);
 
-            from = from < 0 || k < 0 ? -1 : from + (k - (here ? 0 : x->first[d])) * stride;
+            if (from >= 0 && k >= 0)
+                from += (here ? k : position(k, x->first[d], came_around(x, d, n))) * stride;
+            else
+                from = -1;
             rest /= out->shape.size[d];
             stride *= x->shape.size[d];
         }

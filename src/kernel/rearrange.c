@@ -4,6 +4,8 @@
    its strides are: 0 where elements repeat, negative where they go backwards. */
 #include "kernel/rearrange.h"
 
+#include <string.h>
+
 #include "base/piece.h"
 #include "kernel/index.h"
 #include "kernel/reference_move.h"
@@ -265,26 +267,40 @@ void tsr__kernel_flip(const tsr_kernel_call *call)
     gather(call, &from);
 }
 
+/* All elements as one dim: number[1] of them from number[0] on, then from the first one. */
+static void roll_flat(const tsr_kernel_call *call)
+{
+    const size_t size = tsr_dtype_size(call->in[0].dtype);
+    const int64_t n = tsr__operand_count(&call->out[0]);
+    const size_t first = (size_t)(n < call->number[1] ? n : call->number[1]) * size;
+    const char *x = call->in[0].data;
+    char *out = call->out[0].data;
+
+    if (n == 0)
+        return;
+    memcpy(out, x + (size_t)call->number[0] * size, first);
+    memcpy(out + first, x, (size_t)n * size - first);
+}
+
 /* Along each of its dims the input is in two pieces that change places: all combinations. */
 void tsr__kernel_roll(const tsr_kernel_call *call)
 {
     const tsr_attr *shifts = &call->attrs.value[0], *dims = &call->attrs.value[1];
-    const bool flat = dims->n < 0; /* all elements as one dim */
-    tsr_piece all = piece_of(&call->in[0]);
+    const tsr_piece all = piece_of(&call->in[0]);
 
     if (by_reference(call, TSR_MOVE_ROLL)) {
         tsr__reference_roll(call);
         return;
     }
-    if (flat)
-        all = (tsr_piece){.n = 1,
-                          .count = {tsr__operand_count(&call->in[0])},
-                          .stride = {(int64_t)tsr_dtype_size(call->in[0].dtype)}};
+    if (dims->n < 0) {
+        roll_flat(call);
+        return;
+    }
     for (unsigned which = 0; which < 1u << shifts->n; which++) {
         tsr_piece to = all, from = all;
 
         for (int k = 0; k < shifts->n; k++) {
-            const int d = flat ? 0 : tsr__operand_dim(&call->in[0], dims->i[k]);
+            const int d = tsr__operand_dim(&call->in[0], dims->i[k]);
             const int64_t n = all.count[d], shift = tsr__modulo(shifts->i[k], n);
 
             if (which >> k & 1) { /* what comes in at the front */

@@ -225,10 +225,11 @@ static void rolled(const tsr_kernel_call *call, const int64_t *at, int64_t *from
 {
     const tsr_operand *x = &call->in[0];
     const tsr_attr *shifts = &call->attrs.value[0], *dims = &call->attrs.value[1];
-    const int64_t n = tsr__operand_count(x);
 
     if (dims->n < 0) {
-        split(&x->shape, tsr__modulo(join(&x->shape, at) - tsr__modulo(shifts->i[0], n), n), from);
+        const int64_t i = join(&call->out[0].shape, at), before = call->number[1];
+
+        split(&x->shape, i < before ? call->number[0] + i : i - before, from);
         return;
     }
     for (int d = 0; d < x->shape.ndim; d++)

@@ -34,8 +34,8 @@ static bool dims_equal(const tsr_dim_layout *a, const tsr_dim_layout *b)
         if (a->mdim[i] != b->mdim[i] || a->factor[i] != b->factor[i])
             return false;
     return a->n == b->n && v->on == w->on &&
-           (!v->on || (v->n == w->n && v->mul == w->mul && v->lo == w->lo && v->hi == w->hi &&
-                       v->div == w->div));
+           (!v->on || (v->circular == w->circular && v->n == w->n && v->mul == w->mul &&
+                       v->lo == w->lo && v->hi == w->hi && v->div == w->div));
 }
 
 bool tsr__layout_equal(const tsr_layout *a, const tsr_layout *b)
@@ -194,6 +194,13 @@ void tsr__window_see(const tsr_dim_window *w, int64_t n, int64_t b, int64_t e, i
     int64_t lo, hi;
 
     tsr__window_reach(w, b, e, &lo, &hi);
+    if (w->circular) {
+        const bool all = hi - lo >= n;
+
+        *begin = all ? 0 : lo - floor_div(lo, n) * n;
+        *end = all ? n : *begin + (hi - lo);
+        return;
+    }
     *begin = lo < 0 ? 0 : lo > n ? n : lo;
     *end = hi < *begin || b >= e ? *begin : hi > n ? n : hi;
 }
@@ -238,8 +245,11 @@ tsr_status tsr__layout_runs(tsr_heap *heap, const tsr_layout *layout, int dim, c
         int64_t begin, end;
         tsr__window_see(w, layout->shape.size[dim], run->begin, run->begin + run->len, &begin,
                         &end);
+        const int64_t whole = layout->shape.size[dim], around = end > whole ? end - whole : 0;
         runs.n = 0;
-        TSR_TRY(tsr__runs_append(heap, &runs, (tsr_index_run){begin, end - begin, 0, 1}, err));
+        TSR_TRY(tsr__runs_append(heap, &runs, (tsr_index_run){0, around, 0, 1}, err));
+        TSR_TRY(
+            tsr__runs_append(heap, &runs, (tsr_index_run){begin, end - around - begin, 0, 1}, err));
     }
     *out = runs;
     runs = (tsr_runs){0};

@@ -10,10 +10,12 @@
 /* Overlapping parts: the mesh shards `n` coarse indices; a rank with coarse [b,e) holds the indices
    [floor((b * mul + lo) / div), floor(((e - 1) * mul + hi) / div)) of the dim, as far as they
    exist. A halo of h on both sides is {n, 1, -h, 1 + h, 1}; the input window of a convolution
-   {outputs, stride, -pad, extent - pad, 1}. */
+   {outputs, stride, -pad, extent - pad, 1}. A circular window holds its indices modulo the dim's
+   size instead, in ascending order. */
 typedef struct tsr_dim_window {
     bool on;
     int64_t n, mul, lo, hi, div; /* div 0: 1 */
+    bool circular;
 } tsr_dim_window;
 
 /* Mesh dims that shard one tensor dim, outermost first; factor 1 is a plain shard. */
@@ -35,7 +37,8 @@ typedef struct tsr_layout {
 
 tsr_layout tsr__layout_of(const tsr_spec *spec);
 bool tsr__layout_equal(const tsr_layout *a, const tsr_layout *b); /* partial dims aside */
-/* What coarse [b,e) sees through a window of a dim of n indices: [*begin, *end). */
+/* What coarse [b,e) sees through a window of a dim of n indices: [*begin, *end). Circular: begin
+   is in 0 to n, and where end > n the rest is [0, end - n). */
 void tsr__window_see(const tsr_dim_window *w, int64_t n, int64_t b, int64_t e, int64_t *begin,
                      int64_t *end);
 /* Text as of placements, but S(0)/1,0 where mesh dims do not shard dim 0 from left to right. */
@@ -46,7 +49,8 @@ tsr_status tsr__layout_runs(tsr_heap *heap, const tsr_layout *layout, int dim, c
                             tsr_runs *out, tsr_error *err);
 /* How many there are, without making the list. */
 int64_t tsr__layout_extent(const tsr_layout *layout, int dim, const int *coord);
-/* They are [*begin, *end), without making the list; false: they are in several pieces. */
+/* They are [*begin, *end), without making the list; false: they are in several pieces. Through a
+   circular window as tsr__window_see says. */
 bool tsr__layout_interval(const tsr_layout *layout, int dim, const int *coord, int64_t *begin,
                           int64_t *end);
 /* What [b,e) sees through a window if the dim had no ends; nothing if it is empty. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* padding_ops.c - more around a tensor, or less: pad in four modes, and the gradients of slice and
-   unfold. Padded dims shard by windows, but for circular ones, of which ends meet; tril and triu
-   shard freely, for parts know where they are. */
+   unfold. Padded dims shard by windows; tril and triu shard freely, for parts know where they are.
+   */
 #include <inttypes.h>
 
 #include "base/reduce.h"
@@ -80,8 +80,7 @@ static tsr_status pad_dims_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
         const tsr_mark mark = is_padded(s, d) ? tsr__plain_shard(d) : tsr_mark_shard(d);
 
-        if (s->op->kind != TSR_MOVE_PAD_CIRCULAR || !is_padded(s, d))
-            TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
+        TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
     }
 done:
     return st;
@@ -111,12 +110,13 @@ done:
     return st;
 }
 
-/* Beyond its ends a dim is seen from within: as far away as the padding is wide. */
+/* Beyond its ends a dim is seen from within, as far away as the padding is wide, or from its other
+   end. */
 static void pad_windows(const tsr_schema *s, bool spread, tsr_windows *w)
 {
     const tsr_attr *before = tsr_schema_attr(s, "before"), *after = tsr_schema_attr(s, "after");
 
-    if (spread || s->op->kind == TSR_MOVE_PAD_CIRCULAR)
+    if (spread)
         return;
     w->guide = TSR_OUTPUT(0);
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
@@ -130,6 +130,7 @@ static void pad_windows(const tsr_schema *s, bool spread, tsr_windows *w)
             window.lo = -b - a;
             window.hi = 1;
         }
+        window.circular = s->op->kind == TSR_MOVE_PAD_CIRCULAR;
         if (is_padded(s, d))
             w->window[w->n++] = window;
     }
@@ -353,6 +354,7 @@ const tsr_op tsr__ops_padding[] = {
      .attrs = PAD_ATTRS,
      .doc = "so many indices before and after each dim, from its other end",
      .rule = pad_dims_rule,
+     .windows = pad_windows,
      .moves = true,
      .shape = pad_shape,
      .kernel = tsr__kernel_pad,

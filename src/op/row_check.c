@@ -128,12 +128,13 @@ static tsr_status check_windows(const tsr_schema *s, bool spread, tsr_error *err
 
         for (int k = 0; k < i; k++)
             again = again || (w.window[k].operand == x->operand && w.window[k].dim == x->dim);
-        if ((x->operand < 0) != spread || again || x->mul < 0 || x->div < 0 || x->dim < 0 ||
-            x->dim >= ndim_of(s, w.guide) || (ndim >= 0 && x->dim >= ndim))
+        if ((x->operand < 0) != spread || (x->circular && spread) || again || x->mul < 0 ||
+            x->div < 0 || x->dim < 0 || x->dim >= ndim_of(s, w.guide) ||
+            (ndim >= 0 && x->dim >= ndim))
             return tsr__fail(err, TSR_ERR_ARG,
                              "%s: window %d%s is not possible: windows are of inputs, or of "
-                             "outputs if they are spread, one per dim that the guide has too, and "
-                             "neither mul nor div is negative",
+                             "outputs if they are spread and not circular, one per dim that the "
+                             "guide has too, and neither mul nor div is negative",
                              s->op->name, i, spread ? ", spread," : "");
     }
     return TSR_OK;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* views.c - all elements of the inputs in another order: cat, stack, transpose, permute, flip and
-   roll. They only move elements, so every reduction passes through them. */
+   roll, which shards by circular windows. They only move elements, so every reduction passes
+   through them. */
+#include "kernel/index.h"
 #include "kernel/rearrange.h"
 #include "op/families.h"
 #include "op/infer.h"
@@ -224,7 +226,7 @@ done:
     return st;
 }
 
-/* ---- flip and roll: their dims are blocked, for what a rank needs is elsewhere ---- */
+/* ---- flip: its dims are blocked, for what a rank needs is elsewhere ---- */
 
 static tsr_status flip_shape(tsr_schema *s, tsr_error *err)
 {
@@ -234,24 +236,20 @@ static tsr_status flip_shape(tsr_schema *s, tsr_error *err)
     return st == TSR_OK ? tsr__shape_same(s, err) : st;
 }
 
-static tsr_status pass_others(const tsr_schema *s, unsigned blocked, tsr_rules *out, tsr_error *err)
+static tsr_status flip_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    tsr_status st = TSR_OK;
+    unsigned mask;
+    tsr_status st;
 
+    TSR_TRY(tsr__dims_mask(s, &mask, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++)
-        if (!(blocked >> d & 1))
+        if (!(mask >> d & 1))
             TSR_TRY(tsr__rule_pass(out, d, d, err));
 done:
     return st;
 }
 
-static tsr_status flip_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
-{
-    unsigned mask;
-    tsr_status st = tsr__dims_mask(s, &mask, err);
-
-    return st == TSR_OK ? pass_others(s, mask, out, err) : st;
-}
+/* ---- roll ---- */
 
 static tsr_status roll_shape(tsr_schema *s, tsr_error *err)
 {
@@ -275,12 +273,83 @@ done:
     return st;
 }
 
+/* Without dims all elements are one row, which may be sharded along its outermost dim alone. */
+static bool is_flat(const tsr_schema *s)
+{
+    return tsr_schema_attr(s, "dims")->n < 0;
+}
+
 static tsr_status roll_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     unsigned mask;
-    tsr_status st = tsr__dims_mask(s, &mask, err);
+    tsr_status st;
 
-    return st == TSR_OK ? pass_others(s, mask, out, err) : st;
+    TSR_TRY(tsr__dims_mask(s, &mask, err));
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        const tsr_mark mark = mask >> d & 1 ? tsr__plain_shard(d) : tsr_mark_shard(d);
+
+        if (!is_flat(s) || d == 0)
+            TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
+    }
+done:
+    return st;
+}
+
+/* Of what lies `shift` before it, around the end; in units of rows if all elements are one. */
+static void roll_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    const tsr_attr *shifts = tsr_schema_attr(s, "shifts"), *dims = tsr_schema_attr(s, "dims");
+    const tsr_shape *x = &s->in[0].shape;
+
+    if (spread || tsr_shape_count(x) == 0)
+        return;
+    w->guide = TSR_OUTPUT(0);
+    if (is_flat(s) && x->ndim > 0) {
+        const int64_t row = tsr_shape_count(x) / x->size[0];
+        const int64_t shift = tsr__modulo(shifts->i[0], tsr_shape_count(x));
+
+        w->window[w->n++] = (tsr_window){
+            .mul = row, .lo = -shift, .hi = 2 * row - 1 - shift, .div = row, .circular = true};
+    }
+    for (int k = 0; k < dims->n; k++) {
+        const int d = (int)(dims->i[k] < 0 ? dims->i[k] + x->ndim : dims->i[k]);
+        const int64_t shift = tsr__modulo(shifts->i[k], x->size[d]);
+
+        w->window[w->n++] =
+            (tsr_window){.dim = d, .mul = 1, .lo = -shift, .hi = 1 - shift, .circular = true};
+    }
+}
+
+/* What the kernel sees through a window ends where it went around, so that its part is rolled by
+   what is left; for all elements as one: where the first one is, and how many follow it. */
+static void roll_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call)
+{
+    const tsr_shape *whole = &s->in[0].shape;
+    const tsr_operand *x = &call->in[0];
+    tsr_attr *shifts = &call->attrs.value[tsr__attr_index(s->op, "shifts")];
+    const tsr_attr *dims = tsr_schema_attr(s, "dims");
+
+    (void)in;
+    (void)out;
+    (void)coord;
+    if (is_flat(s) && tsr_shape_count(whole) > 0) {
+        const int64_t n = tsr_shape_count(whole), rows = whole->ndim > 0 ? whole->size[0] : 1;
+        const int64_t row = n / rows, begin = whole->ndim > 0 ? x->first[0] : 0;
+        const int64_t end = begin + (whole->ndim > 0 ? x->shape.size[0] : 1);
+        const int64_t at = (whole->ndim > 0 ? call->out[0].first[0] : 0) * row;
+        const int64_t from = tsr__modulo(at - tsr__modulo(shifts->i[0], n), n);
+
+        call->number[0] = from - begin * row + (end > rows ? end - rows : 0) * row;
+        call->number[1] = n - from;
+    }
+    for (int k = 0; k < dims->n; k++) {
+        const int d = (int)(dims->i[k] < 0 ? dims->i[k] + whole->ndim : dims->i[k]);
+        const int64_t size = x->shape.size[d], beyond = x->first[d] + size - whole->size[d];
+
+        if (x->first[d] >= 0 && size < whole->size[d])
+            shifts->i[k] = beyond > 0 ? -beyond : 0;
+    }
 }
 
 static const char *const cat_cases[] = {
@@ -389,9 +458,11 @@ const tsr_op tsr__ops_views[] = {
      .attrs = "shifts:ints,dims:ints",
      .doc = "elements shifted along dims, around the ends; without dims along all as one",
      .rule = roll_rule,
+     .windows = roll_windows,
      .moves = true,
      .shape = roll_shape,
      .kernel = tsr__kernel_roll,
+     .localise = roll_localise,
      .in_field = true,
      .grad = tsr__grad_roll,
      .saves = "",

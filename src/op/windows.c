@@ -74,7 +74,8 @@ tsr_layout tsr__windows_layout(const tsr_windows *w, const tsr_spec *in, const t
                                                      .mul = x->mul,
                                                      .lo = x->lo,
                                                      .hi = x->hi,
-                                                     .div = x->div};
+                                                     .div = x->div,
+                                                     .circular = x->circular};
     }
     return layout;
 }
@@ -182,6 +183,19 @@ static interval interval_at(const tsr_layout *layout, int dim, unsigned mdims, i
     return x;
 }
 
+/* What a rank sees of a dim: one interval, or two if its window goes around the end. */
+typedef struct view {
+    int n;
+    interval v[2];
+} view;
+
+static view view_of(interval x, int64_t size)
+{
+    if (x.end <= size)
+        return (view){1, {x}};
+    return (view){2, {{0, x.end - size}, {x.begin, size}}};
+}
+
 static int64_t meet(interval a, interval b)
 {
     int64_t begin = a.begin > b.begin ? a.begin : b.begin, end = a.end < b.end ? a.end : b.end;
@@ -189,23 +203,49 @@ static int64_t meet(interval a, interval b)
     return end > begin ? end - begin : 0;
 }
 
-/* Parts and windows ascend with the rank's number, so that those which meet x are found by going
-   away from r until they are beyond it. Empty ones, which may lie between others, lie nowhere. */
+static int64_t meet_view(const view *x, interval y)
+{
+    return meet(x->v[0], y) + (x->n > 1 ? meet(x->v[1], y) : 0);
+}
+
+/* The last rank whose interval begins at or before `index`: they begin in the order of ranks. */
+static int64_t rank_near(const tsr_layout *layout, int dim, unsigned mdims, int64_t n,
+                         int64_t index)
+{
+    int64_t first = 0;
+
+    while (n > 1) {
+        const int64_t half = n / 2;
+
+        if (interval_at(layout, dim, mdims, first + half).begin <= index)
+            first += half;
+        n -= half;
+    }
+    return first;
+}
+
+/* What others than r have of x. Parts and windows ascend with the rank's number, so that those
+   which meet an interval are found by going away from where it begins until they are beyond it.
+   Empty ones, which may lie between others, lie nowhere. */
 static int64_t meet_others(const tsr_layout *layout, int dim, unsigned mdims, int64_t n, int64_t r,
-                           interval x, int *peers)
+                           const view *x, int *peers)
 {
     int64_t sum = 0;
 
-    for (int step = -1; step <= 1; step += 2)
-        for (int64_t i = r + step; i >= 0 && i < n; i += step) {
-            interval y = interval_at(layout, dim, mdims, i);
-            int64_t common = meet(x, y);
+    for (int k = 0; k < x->n; k++) {
+        const int64_t near = rank_near(layout, dim, mdims, n, x->v[k].begin);
 
-            if (y.begin < y.end && (step < 0 ? y.end <= x.begin : y.begin >= x.end))
-                break;
-            sum += common;
-            *peers += common > 0;
-        }
+        for (int step = -1; step <= 1; step += 2)
+            for (int64_t i = step < 0 ? near : near + 1; i >= 0 && i < n; i += step) {
+                interval y = interval_at(layout, dim, mdims, i);
+                int64_t common = i == r ? 0 : meet(x->v[k], y);
+
+                if (y.begin < y.end && (step < 0 ? y.end <= x->v[k].begin : y.begin >= x->v[k].end))
+                    break;
+                sum += common;
+                *peers += common > 0 && (k == 0 || meet(x->v[0], y) == 0);
+            }
+    }
     return sum;
 }
 
@@ -218,16 +258,18 @@ static shares shares_along(const tsr_layout *own, const tsr_layout *window, int 
     for (int m = 0; m < own->mesh.ndim; m++)
         n *= mdims >> m & 1 ? own->mesh.size[m] : 1;
     for (int64_t r = 0; r < n; r++) {
-        interval part = interval_at(own, dim, mdims, r), w = interval_at(window, dim, mdims, r);
-        share x = {w.end - w.begin, meet(part, w)};
+        const interval part = interval_at(own, dim, mdims, r);
+        const interval w = interval_at(window, dim, mdims, r);
+        const view sees = view_of(w, own->shape.size[dim]), has = {1, {part}};
+        share x = {w.end - w.begin, meet_view(&sees, part)};
         int peers = 0;
 
         if (spread && part.begin == part.end)
             x.needs = 0; /* others need not be looked at */
         else if (spread)
-            x.needs = x.has + meet_others(window, dim, mdims, n, r, part, &peers);
+            x.needs = x.has + meet_others(window, dim, mdims, n, r, &has, &peers);
         else if (x.needs > x.has)
-            meet_others(own, dim, mdims, n, r, w, &peers);
+            meet_others(own, dim, mdims, n, r, &sees, &peers);
         all.peers = peers > all.peers ? peers : all.peers;
         add_share(&all, x);
     }

@@ -137,7 +137,8 @@ static bool is_sharded_along(const tsr_spec *spec, unsigned mdims)
 }
 
 /* Inputs that are overwritten cannot be, for they travel while the interior is computed; nor those
-   of which a part is needed where another has windows. */
+   of which a part is needed where another has windows; nor circular windows, which show two
+   intervals and are of ops that only copy. */
 static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                        const tsr_windows *w, const tsr_kernel_call *call)
 {
@@ -147,7 +148,7 @@ static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *
         const tsr_windows one = {.guide = w->guide, .n = 1, .window = {w->window[i]}};
         const unsigned mdims = tsr__windows_mdims(&one, in, out, w->window[i].operand);
 
-        if (w->window[i].operand < 0)
+        if (w->window[i].operand < 0 || w->window[i].circular)
             return false;
         for (int k = 0; k < s->n_in; k++)
             if (tsr__schema_has(s, k) && !has_window(w, k, w->window[i].dim) &&
