@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_integers.c - integers at the ends of their range: what is computed with them wraps around,
    so that the larger of two may become the smaller; numbers that a dtype has not are refused, and
-   those that it has are exact. Public headers only. */
+   those that it has are exact; NaN in a term of a partial tensor. Public headers only. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -145,6 +146,70 @@ static void partial_integers_pass_where_nothing_wraps(void **state)
     (void)state;
     pass_with((tsr_run_opts){.mesh = "2", .cost = "default"}, wrapping_job, NULL);
     pass_with((tsr_run_opts){.mesh = "2", .cost = "torch"}, wrapping_job, NULL);
+}
+
+/* ---- NaN in one term of a partial input ---- */
+
+/* A NaN wins a maximum or minimum, so that where a row lets them pass, its results must have one
+   too: every op of one f64 tensor that has no required attribute, casts to every dtype. */
+static tsr_status nan_one(tsr_mesh *mesh, const char *op, const char *attr, const char *by)
+{
+    const double term[RANKS][4] = {{NAN, 2, -3, NAN}, {1, NAN, 5, -2}},
+                 whole[4] = {NAN, NAN, 0, NAN};
+    const tsr_shape shape = {.ndim = 1, .size = {4}};
+    double got[4] = {0}, want[4] = {0};
+    char spec[32];
+    tsr_tensor *x, *y, *z;
+    size_t bytes;
+
+    snprintf(spec, sizeof spec, "f64[4]@[P(%s)]", by);
+    x = tsr_from_local(mesh, spec, term[tsr_mesh_index(mesh)], &shape);
+    y = tsr_op_run(mesh, op, &x, 1, &attr, attr != NULL);
+    x = tsr_from_host(mesh, "f64[4]", whole);
+    z = tsr_op_run(mesh, op, &x, 1, &attr, attr != NULL);
+    if (!tsr_tensor_ok(y) || tsr_tensor_spec(y)->shape.ndim != 1 ||
+        tsr_shape_count(&tsr_tensor_spec(y)->shape) != 4) {
+        tsr_mesh_clear_error(mesh); /* it needs more, or is not pointwise */
+        return TSR_OK;
+    }
+    bytes = 4 * tsr_dtype_size(tsr_tensor_spec(y)->dtype);
+    CHECK(tsr_to_host(y, got, bytes) == TSR_OK && tsr_to_host(z, want, bytes) == TSR_OK);
+    for (size_t i = 0; i < 4; i++) {
+        const size_t size = bytes / 4;
+
+        if (i == 2) /* no NaN there */
+            continue;
+        if (tsr_tensor_spec(y)->dtype == TSR_F64
+                ? isnan(got[i]) != isnan(want[i])
+                : memcmp((char *)got + i * size, (char *)want + i * size, size) != 0) {
+            fprintf(stderr, "%s %s at P(%s), element %zu\n", op, attr ? attr : "", by, i);
+            return TSR_ERR_MISMATCH;
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status nan_job(tsr_mesh *mesh, void *arg)
+{
+    static const char *const by[] = {"max", "min"};
+    static const char *const to[] = {"dtype=i64", "dtype=i32", "dtype=u8",
+                                     "dtype=f32", "dtype=f16", "dtype=bool"};
+    tsr_status st = TSR_OK;
+    (void)arg;
+
+    for (int r = 0; r < 2; r++) {
+        for (int i = 0; i < tsr_op_count() && st == TSR_OK; i++)
+            st = nan_one(mesh, tsr_op_row(i)->name, NULL, by[r]);
+        for (int i = 0; i < 6 && st == TSR_OK; i++)
+            st = nan_one(mesh, "cast", to[i], by[r]);
+    }
+    return st;
+}
+
+static void nan_in_a_term_wins(void **state)
+{
+    (void)state;
+    pass_with((tsr_run_opts){.mesh = "2", .cost = "torch"}, nan_job, NULL);
 }
 
 /* ---- numbers that a dtype has, or has not ---- */
@@ -421,6 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(partial_integers_pass_where_nothing_wraps),
+        cmocka_unit_test(nan_in_a_term_wins),
         cmocka_unit_test(numbers_of_an_integer_dtype),
         cmocka_unit_test(extreme_attributes),
     };

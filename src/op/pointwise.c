@@ -244,7 +244,8 @@ static bool is_wider(tsr_dtype to, tsr_dtype from)
 }
 
 /* Sums of floats lose nothing in a wider type; those of integers would wrap around elsewhere. The
-   order of values stays. */
+   order of values stays, but for NaN, which wins among floats and is 0 as an integer: the smallest
+   one if there are no negative ones. */
 static tsr_status cast_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     const tsr_dtype from = s->in[0].dtype, to = s->out_dtype[0];
@@ -254,7 +255,10 @@ static tsr_status cast_partials(const tsr_schema *s, tsr_rules *out, tsr_error *
         TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
         TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
     }
-    TSR_TRY(passes_in_order(s, 0, true, out, err));
+    if (!tsr__dtype_is_float(from) || tsr__dtype_is_float(to))
+        TSR_TRY(passes_in_order(s, 0, true, out, err));
+    else if (to == TSR_U8)
+        TSR_TRY(passes(s, 1, TSR_MIN, tsr_mark_partial(TSR_MIN), out, err));
 done:
     return st;
 }

@@ -55,8 +55,8 @@ int tsr__domains_of(const tsr_trial *t, tsr_domain out[2])
         out[0] = TSR_DOMAIN_TOKENS;
     else if (s->n_out == 1 && s->out_dtype[0] == TSR_BOOL) /* or nothing is ever equal */
         out[0] = TSR_DOMAIN_SMALL;
-    out[1] = TSR_DOMAIN_REALS;
-    return out[0] == TSR_DOMAIN_FIELD ? 2 : 1;
+    out[1] = ordered ? TSR_DOMAIN_NAN : TSR_DOMAIN_REALS;
+    return ordered || out[0] == TSR_DOMAIN_FIELD ? 2 : 1;
 }
 
 /* ---- memory ---- */

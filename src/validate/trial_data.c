@@ -59,6 +59,7 @@ static double number_of(const tsr_trial *t, int k, int64_t key, int64_t i, uint6
     case TSR_DOMAIN_SMALL: return small[h % 6];
     case TSR_DOMAIN_BITS:
     case TSR_DOMAIN_REALS: return (double)(h >> 11) * 0x1p-51 - 2;
+    case TSR_DOMAIN_NAN: return h & 7 ? (double)(h >> 11) * 0x1p-51 - 2 : (double)NAN;
     default:
         return (double)
             t->token[first_token(t, k) + key * tsr_shape_count(&t->schema.in[k].shape) + i];
