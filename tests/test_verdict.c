@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -248,6 +249,25 @@ static tsr_status dim_by_dim(tsr_mesh *mesh, void *arg)
     return check_world(mesh, "[S(0),S(0)]", "[R,R]");
 }
 
+/* The job ends at once with the error: ranks that are late have it too, in their own call. */
+static tsr_status leave_with_it(tsr_mesh *mesh, void *arg)
+{
+    int64_t id[IDS] = {50, 2, 3, 4, 5, 6, 7, 0};
+    tsr_tensor *x = tsr_full(mesh, "f32[8]@[S(0),R]", 1), *z = tsr_full(mesh, "f32[8]@[R,S(0)]", 1);
+    tsr_status *st = arg;
+
+    lookup(mesh, id, "[S(0),S(0)]", "[R,R]");
+    tsr_redistribute(x, "[R,R]");
+    if (tsr_mesh_index(mesh) == 3)
+        usleep(200000);
+    tsr_redistribute(z, "[R,R]");
+    st[tsr_mesh_index(mesh)] = tsr_mesh_status(mesh);
+    if (!strstr(tsr_mesh_message(mesh), "embedding: id 50 at [0] is not in 0 to 9") ||
+        strstr(tsr_mesh_message(mesh), "failed"))
+        st[tsr_mesh_index(mesh)] = TSR_ERR_MISMATCH;
+    return tsr_mesh_status(mesh);
+}
+
 /* ---- ranks whose programs differ ---- */
 
 typedef struct difference {
@@ -372,6 +392,19 @@ static void a_verdict_spreads_by_dims(void **state)
     run("2x2", dim_by_dim, NULL);
 }
 
+static void late_ranks_have_the_same_error(void **state)
+{
+    tsr_run_opts opts = {.mesh = "2x2", .world = world, .timeout_ms = 20000};
+    tsr_status st[4] = {TSR_ERR_ARG, TSR_ERR_ARG, TSR_ERR_ARG, TSR_ERR_ARG};
+
+    (void)state;
+    if (only && strcmp(only, "2x2") != 0)
+        return;
+    assert_int_equal(tsr_run(&opts, leave_with_it, st, NULL), TSR_ERR_ARG);
+    for (int i = 0; i < 4; i++) /* under MPI a process knows of its own rank */
+        assert_int_equal(st[i], TSR_ERR_ARG);
+}
+
 /* The world is gone after each of them; under MPI a process knows of its own rank. */
 static void ranks_that_differ_are_told(void **state)
 {
@@ -399,6 +432,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_first_verdict_counts),
         cmocka_unit_test(a_verdict_is_not_read),
         cmocka_unit_test(a_verdict_spreads_by_dims),
+        cmocka_unit_test(late_ranks_have_the_same_error),
         cmocka_unit_test(ranks_that_differ_are_told),
         cmocka_unit_test(stages_are_not_compared),
     };

@@ -55,6 +55,7 @@ typedef struct tsr_ctx {
     struct tsr_tensor *tensors;   /* tensor/tensor.h, every handle, spare ones too */
     uint64_t clock;               /* calls that made or changed tensors, on any mesh */
     bool verdicts, verdict_ready; /* world/verdict.h: there are some; some can be reported */
+    bool error_everywhere;        /* every rank of the world gets the error in the same call */
     /* tensors that were made or changed at this time or later are invalid */
     void (*invalidate)(struct tsr_ctx *ctx, uint64_t clock);
     struct tsr_scope *scope;         /* tensor/scope.h, innermost */

@@ -225,7 +225,8 @@ static tsr_status run_rank(tsr_ctx *ctx, const job_setup *setup)
 {
     tsr_status st = run_job(ctx, setup);
 
-    if (st != TSR_OK) {
+    /* what every rank is told in its own call need not interrupt those that are not there yet */
+    if (st != TSR_OK && !(ctx->error_everywhere && ctx->error.code == st)) {
         tsr_error err = ctx->error;
         err.code = st;
         ctx->world->ops->poison(ctx->world, &err);

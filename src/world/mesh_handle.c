@@ -164,6 +164,7 @@ void tsr_mesh_clear_error(tsr_mesh *mesh)
 {
     TSR_NEED(, NULL, mesh);
     mesh->ctx->error = (tsr_error){0};
+    mesh->ctx->error_everywhere = false;
 }
 
 const tsr_mesh_shape *tsr_mesh_shape_of(const tsr_mesh *mesh)

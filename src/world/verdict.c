@@ -58,10 +58,14 @@ tsr_status tsr__verdict_why(tsr_ctx *ctx, const tsr_verdict *met, tsr_status st)
 }
 
 /* Report the verdict of one mesh. */
-static tsr_status report(tsr_ctx *ctx, tsr_history *h)
+static tsr_status report(tsr_mesh *mesh)
 {
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_history *h = &mesh->history;
     const tsr_status code = (tsr_status)h->verdict.code;
 
+    ctx->error_everywhere =
+        ctx->error.code == TSR_OK && tsr__mesh_size(&mesh->shape) == ctx->world->size;
     ctx->invalidate(ctx, tsr__history_clock(h, h->verdict.number));
     tsr__fail(&ctx->error, code, "%s", h->verdict.text);
     h->reported = h->verdict.number;
@@ -78,7 +82,7 @@ tsr_status tsr__verdict_report(tsr_ctx *ctx)
     ctx->verdict_ready = ctx->verdicts = false;
     for (tsr_mesh *mesh = ctx->meshes; mesh; mesh = mesh->next) {
         if (is_everywhere(&mesh->history))
-            st = report(ctx, &mesh->history);
+            st = report(mesh);
         ctx->verdicts = ctx->verdicts || mesh->history.verdict.number;
     }
     return st;
