@@ -10,7 +10,7 @@
 /* x is w, the states and the gradient; w and the states are overwritten. */
 static void step_one(const tsr_update *s, double x[TSR_STEP_INPUTS])
 {
-    double g = x[1 + s->states] + s->decay * x[0];
+    double g = x[1 + s->states] + (s->decay > 0 ? s->decay * x[0] : 0); /* w may be infinite */
 
     switch (s->kind) {
     case TSR_OPTIMIZER_SGD: x[0] -= s->lr * g; break;

@@ -13,7 +13,8 @@ TSR__INLINE void FN(loop)(int kind, bool nesterov, const tsr_update *s, int64_t 
 
     TSR__INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
-        const T x = w[i], g = grad[i] + decay * x;
+        /* without decay, an infinite weight or NaN does not reach the states */
+        const T x = w[i], g = decay > 0 ? grad[i] + decay * x : grad[i];
 
         if (kind == TSR_OPTIMIZER_SGD) {
             w_out[i] = x - lr * g;
