@@ -231,6 +231,35 @@ static void one_ranks_trouble_is_everybodys(void **state)
     unlink(other.path);
 }
 
+/* Rank 0 is outside of the mesh that reads, so nobody asks it; what it cannot read it must tell. */
+static tsr_status outside_job(tsr_mesh *mesh, void *arg)
+{
+    const bool outside = tsr_mesh_rank(mesh) == 0;
+    tsr_mesh *part = NULL;
+    tsr_dataset *d = NULL;
+    tsr_status st;
+
+    CHECK(tsr_mesh_part(mesh, "2", 1, &part) == TSR_OK);
+    st = tsr_dataset_idx(part, outside ? "/nowhere/x" : arg, &d);
+    CHECK(outside ? st == TSR_ERR_IO && !d : st == TSR_OK || st == TSR_ERR_PEER);
+    if (outside)
+        tsr_mesh_clear_error(mesh);
+    CHECK(tsr_barrier(mesh) == (outside ? TSR_ERR_IO : TSR_ERR_PEER));
+    CHECK(strstr(tsr_mesh_message(mesh), "cannot open /nowhere/x"));
+    tsr_dataset_free(d);
+    tsr_mesh_unref(part);
+    return TSR_OK;
+}
+
+static void trouble_outside_is_everybodys(void **state)
+{
+    idx_file *f = *state;
+
+    idx_images(f, 6, 5, 4);
+    idx_write(f, f->n);
+    pass_on("3", outside_job, f->path);
+}
+
 /* ---- arguments ---- */
 
 static bool says(tsr_mesh *mesh, tsr_status code, const char *part)
@@ -397,6 +426,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_change_goes_unseen, idx_setup, idx_teardown),
         cmocka_unit_test_setup_teardown(sentences_have_values, idx_setup, idx_teardown),
         cmocka_unit_test_setup_teardown(one_ranks_trouble_is_everybodys, idx_setup, idx_teardown),
+        cmocka_unit_test_setup_teardown(trouble_outside_is_everybodys, idx_setup, idx_teardown),
         cmocka_unit_test(bad_arguments_are_named),
         cmocka_unit_test_setup_teardown(faults_reach_all, idx_setup, idx_teardown),
     };

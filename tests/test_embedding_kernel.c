@@ -409,6 +409,36 @@ static void test_renorm_edges(void **state)
     free(scratch);
 }
 
+/* Rows and numbers of rows that are several blocks; each row has its largest number elsewhere. */
+static void test_renorm_blocks(void **state)
+{
+    enum { ROWS = 300, DIM = 600 };
+    static const double norms[] = {1, 2, 3, INFINITY};
+    double *table = malloc(ROWS * DIM * sizeof *table), *want = malloc(ROWS * DIM * sizeof *want);
+    void *scratch = malloc(tsr__scatter_bytes(ROWS));
+    int64_t id[ROWS];
+    const tsr_ids ids = {
+        .dtype = TSR_I64, .data = id, .n = ROWS, .vocab = ROWS, .n_rows = ROWS, .padding = -1};
+
+    (void)state;
+    for (int t = 0; t < 4; t++) {
+        tsr_renorm call = {TSR_F64, DIM, 5, norms[t], want};
+
+        for (int i = 0; i < ROWS * DIM; i++)
+            table[i] = want[i] = i % DIM == i / DIM * 37 % DIM ? 100 : i % 7;
+        for (int i = 0; i < ROWS; i++)
+            id[i] = i;
+        tsr__reference_embedding_renorm(&call, &ids);
+        call.table = table;
+        tsr__embedding_renorm(&call, &ids, scratch);
+        for (int i = 0; i < ROWS * DIM; i++)
+            assert_true(fabs(table[i] - want[i]) <= 0x1p-45 * want[i]);
+    }
+    free(scratch);
+    free(table);
+    free(want);
+}
+
 static void test_numeric(void **state)
 {
     (void)state;
@@ -424,7 +454,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_divide),        cmocka_unit_test(test_large),
         cmocka_unit_test(test_streamed),      cmocka_unit_test(test_renorm),
         cmocka_unit_test(test_renorm_edges),  cmocka_unit_test(test_numeric),
-        cmocka_unit_test(test_cut_gradients),
+        cmocka_unit_test(test_cut_gradients), cmocka_unit_test(test_renorm_blocks),
     };
 
     if (argc > 1)

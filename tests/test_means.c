@@ -330,10 +330,51 @@ static tsr_status memory_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+static tsr_status hand_on(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
+                          tsr_error *err)
+{
+    (void)n_in;
+    (void)attrs;
+    (void)err;
+    out[0] = in[0];
+    return TSR_OK;
+}
+
+/* What a part handed on is let go after the last use of either name, and an input never. */
+static tsr_status handed_on_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op same = {.name = "same", .inputs = "x", .doc = "x", .compose = hand_on},
+                        last = {.name = "last",
+                                .inputs = "x",
+                                .doc = "-x^2: under its second name only",
+                                .means = "mul(same(neg(x)), x)"},
+                        both = {.name = "two_names",
+                                .inputs = "x",
+                                .doc = "-2 x^2: under its first name once more",
+                                .means = "add(mul(same(neg(x)), x), mul(neg(x), same(x)))"};
+    tsr_tensor *x = tsr_arange(mesh, "f64[4,6]@[R]", 0, 1);
+    double want[COUNT], twice[COUNT], values[COUNT];
+    (void)arg;
+
+    for (int i = 0; i < COUNT; i++) {
+        values[i] = i;
+        want[i] = -i * i;
+        twice[i] = 2 * want[i];
+    }
+    CHECK(tsr_op_register(mesh, &same) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &last) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &both) == TSR_OK);
+    CHECK(is(tsr_op_run(mesh, "last", &x, 1, NULL, 0), want, COUNT));
+    CHECK(is(tsr_op_run(mesh, "two_names", &x, 1, NULL, 0), twice, COUNT));
+    CHECK(is(x, values, COUNT));
+    return TSR_OK;
+}
+
 static void memory(void **state)
 {
     (void)state;
     pass_on("1", memory_job, NULL);
+    pass_on("1", handed_on_job, NULL);
 }
 
 /* ---- what registering refuses ---- */
