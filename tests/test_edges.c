@@ -85,27 +85,36 @@ static tsr_status small_type_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
-/* The padding wins no gradient, whether rows travel or not. */
+/* The padding wins no gradient, whether rows travel or not; each winner gets its own, whether one
+   rank owns those of a bag or several do. */
 static tsr_status padding_job(tsr_mesh *mesh, void *arg)
 {
     static const char *const places[] = {"[R]", "[S(0)]"};
     const char *const attrs[] = {"rows=100000", "padding_idx=3"};
     int64_t winners[24];
+    double got[12 * 6];
     (void)arg;
 
     for (int i = 0; i < 24; i++)
-        winners[i] = i % 2 ? 3 : 5;
+        winners[i] = i % 2 ? 3 : i % 4 ? 4000 * i : 5 + i;
     for (int p = 0; p < 2; p++) {
         char grad[64], index[64];
         double sum = 0;
+        int64_t rows[12];
         tsr_tensor *in[2], *y;
         snprintf(grad, sizeof grad, "f64[4,6]@%s", places[p]);
         snprintf(index, sizeof index, "i64[4,6]@%s", places[p]);
-        in[0] = tsr_full(mesh, grad, 1);
+        in[0] = tsr_arange(mesh, grad, 1, 1);
         in[1] = tsr_from_host(mesh, index, winners);
         y = tsr_op_run_to(mesh, "bag_max_backward", in, 2, attrs, 2, "[S(0)]");
         CHECK(tsr_to_host(tsr_sum(y, NULL, 0, false), &sum, sizeof sum) == TSR_OK);
-        CHECK(sum == 12);
+        CHECK(sum == 12 * 12); /* 1 + 3 + ... + 23 */
+        for (int i = 0; i < 12; i++)
+            rows[i] = winners[2 * i];
+        y = tsr_index_select(y, 0, tsr_from_host(mesh, "i64[12]", rows));
+        CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK);
+        for (int i = 0; i < 12 * 6; i++)
+            CHECK(got[i] == (i % 6 == i / 6 * 2 % 6 ? 1 + i / 6 * 2 : 0));
     }
     return TSR_OK;
 }

@@ -262,6 +262,9 @@ static void test_bad(void **state)
         {"einsum",
          "f64[4] equation=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
          "einsum: equation has 65 characters, at most 63 are possible"},
+        {"einsum", /* 63 are read */
+         "f64[4] equation=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         "names 63 axes, but operand 0 has 1 dims"},
         {"einsum", "f64[1,1,1] f64[1,1,1] f64[1,1,1] equation=abc,def,ghi->abcdefghi",
          "einsum: the output of \"abc,def,ghi->abcdefghi\" has more than 8 dims"},
         {"einsum", "i32[4] equation=i->", "einsum: needs a floating point type, not i32[4]"},

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include <tessera_ext.h>
 #include <tessera_ops.h>
 #include <tessera_train.h>
 
@@ -67,6 +68,7 @@ static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *x = tsr_watch(tsr_zeros(mesh, "f64[4,4]@[S(0),R]"));
     tsr_tensor *y = tsr_zeros(mesh, "f64[4,4]@[S(0),R]");
+    int64_t live = 0;
     (void)arg;
 
     CHECK(tsr_grad_set(x, tsr_zeros(mesh, "f32[4,4]@[S(0),R]")) == TSR_ERR_SHAPE);
@@ -76,6 +78,13 @@ static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
     CHECK(tsr_grad_set(y, x) == TSR_ERR_STATE);
     CHECK(refused(mesh, TSR_ERR_STATE, "is not watched"));
     CHECK(!tsr_grad(x) && tsr_grad_set(x, y) == TSR_OK && tsr_grad(x) == y);
+    for (int i = 0; i < 3; i++) { /* the one before is let go */
+        CHECK(tsr_scope_push(mesh) == TSR_OK);
+        CHECK(tsr_grad_set(x, tsr_zeros(mesh, "f64[4,4]@[S(0),R]")) == TSR_OK);
+        tsr_scope_pop(mesh);
+        CHECK(i == 0 || tsr_allocations_live(mesh) == live);
+        live = tsr_allocations_live(mesh);
+    }
     return TSR_OK;
 }
 

@@ -170,6 +170,7 @@ static void unknown_levels_are_refused(void **state)
 typedef struct heard {
     pthread_mutex_t lock;
     int lines[4], from_rank_1;
+    char plan[OUT_LEN]; /* the last line about the plan of an op */
 } heard;
 
 static void listen_to(void *arg, tsr_log_level level, int rank, const char *line)
@@ -181,6 +182,8 @@ static void listen_to(void *arg, tsr_log_level level, int rank, const char *line
     h->from_rank_1 += rank == 1;
     if (strchr(line, '\n'))
         h->lines[0]++;
+    if (strncmp(line, "plan of ", 8) == 0)
+        snprintf(h->plan, sizeof h->plan, "%s", line);
     pthread_mutex_unlock(&h->lock);
 }
 
@@ -211,12 +214,31 @@ static void programs_can_listen(void **state)
     assert_int_equal(from_start.lines[0] + in_job.lines[0], 0);
 }
 
+static tsr_status plan_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_log_set(mesh, TSR_LOG_DEBUG, listen_to, arg);
+    tsr_add(tsr_full(mesh, "f32[8]@[S(0)]", 1), tsr_full(mesh, "f32[8]@[R]", 1));
+    return tsr_mesh_status(mesh);
+}
+
+/* What an op moves is said, and of inputs that stay nothing. */
+static void plans_say_what_moves(void **state)
+{
+    heard h = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(run_on("2", plan_job, &h, NULL, NULL, &err), TSR_OK);
+    assert_non_null(strstr(h.plan, "plan of add f32[8]@[S(0)] f32[8]@[R], input 1 moved to [S(0)]"
+                                   " -> [S(0)]: "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_has_rows_for_all), cmocka_unit_test(json_has_the_same),
         cmocka_unit_test(levels_say_more_and_more), cmocka_unit_test(unknown_levels_are_refused),
-        cmocka_unit_test(programs_can_listen),
+        cmocka_unit_test(programs_can_listen),      cmocka_unit_test(plans_say_what_moves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
