@@ -59,6 +59,7 @@ run 0 help bench
 has 'help bench has every benchmark' '  train  ' 'plan|dispatch|conv|ops|train' 'world [--ranks LIST]'
 bad 'unknown command' 'unknown command "verfy"; did you mean verify?' verfy x
 bad 'unknown option' 'unknown option "--jsn"; did you mean --json?' info --jsn
+bad 'beginning of an option' 'unknown option "--js"' info --js
 bad 'control characters are not printed' 'unknown command "ver?[31mfy"' "$(printf 'ver\033[31mfy')" x
 bad 'option without its value' '--svg needs a value' draw 'f32[2]@[R] mesh=2' --svg
 bad 'value of an option that takes none' '--json takes no value' info --json=1

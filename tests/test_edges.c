@@ -132,6 +132,23 @@ static void lookups(void **state)
 
 /* ---- failing ---- */
 
+/* The cheapest is to bring the result back into what is overwritten, which is a move as well. */
+static tsr_status strict_job(tsr_mesh *mesh, void *arg)
+{
+    tsr_tensor *x = tsr_zeros(mesh, "f32[64]@[R]"), *y = tsr_zeros(mesh, "f32[64]@[S(0)]");
+    (void)arg;
+
+    tsr_strict_set(mesh, true);
+    CHECK(!tsr_tensor_ok(tsr_addcmul_inplace(x, y, y, 1)));
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "addcmul_inplace: strict mode forbids to move "
+                 "f32[64]@[S(0)] to [R], which brings a rank 128 bytes") == 0);
+    tsr_mesh_clear_error(mesh);
+    tsr_strict_set(mesh, false);
+    CHECK(tsr_tensor_ok(tsr_addcmul_inplace(tsr_zeros(mesh, "f32[64]@[R]"), y, y, 1)));
+    return TSR_OK;
+}
+
 /* What cannot be overwritten keeps its values. */
 static tsr_status renorm_job(tsr_mesh *mesh, void *arg)
 {
@@ -237,6 +254,7 @@ static void failures(void **state)
 {
     (void)state;
     pass_on("1", renorm_job, NULL);
+    pass_on("2", strict_job, NULL);
     pass_on("2", composed_job, NULL);
     pass_on("1", mute_job, NULL);
 }

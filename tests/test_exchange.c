@@ -187,6 +187,34 @@ done:
     return st;
 }
 
+/* What a call that cannot start has taken it gives back. */
+static tsr_status failing_job(tsr_mesh *mesh, void *arg)
+{
+    const halo_case *c = &CASES[*(const int *)arg];
+    tsr_layout owners = plain(&mesh->shape, c), windows = owners;
+    const size_t used = mesh->ctx->pool.used;
+    double ones[MAX] = {0}, sum[MAX] = {0};
+
+    windows.dim[0].window = c->rows;
+    windows.dim[1].window = c->cols;
+    mesh->ctx->world->fail_call_at = mesh->ctx->world->calls + 1;
+    if (exchange(mesh, &windows, &owners, TSR_EXCHANGE_ADD, ones, sum) != TSR_ERR_STATE ||
+        mesh->ctx->pool.used != used)
+        return TSR_ERR_MISMATCH;
+    return TSR_ERR_STATE;
+}
+
+static void failing(void **state)
+{
+    int first = 0;
+    tsr_error err = {0};
+
+    (void)state;
+    assert_int_equal(tsr_run(&(tsr_run_opts){.mesh = CASES[first].mesh, .world = TSR_WORLD_THREAD},
+                             failing_job, &first, &err),
+                     TSR_ERR_STATE);
+}
+
 static void halos(void **state)
 {
     (void)state;
@@ -223,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(halos),
+        cmocka_unit_test(failing),
         cmocka_unit_test(aligned_windows_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

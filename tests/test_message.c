@@ -112,6 +112,38 @@ static void test_net_fails(void **state)
     }
 }
 
+static void abort_and_close(tsr_net *net, int status)
+{
+    mock_ops.abort(net, status);
+    mock_ops.close(net, false);
+}
+
+/* A rank that cannot join keeps nothing, and ends the job if others count on it already. */
+static void test_join_fails(void **state)
+{
+    tsr_net_ops ops = mock_ops;
+
+    (void)state;
+    ops.abort = abort_and_close;
+    for (int at = 0; at <= 3; at++) { /* the allocation that fails; 0: the first receive */
+        mock_hub hub = {.size = 2, .fail_at = at ? 0 : 1};
+        mock_arg arg = {.hub = &hub};
+        tsr_ctx *ctx = calloc(1, sizeof *ctx);
+        tsr_world *world = NULL;
+        tsr_status st;
+
+        mock_open(&hub);
+        ctx->heap.fail_at = at;
+        st = tsr__message_join(&ops, &arg, ctx, 1000, &world);
+        assert_int_equal(st, at ? TSR_ERR_MEMORY : TSR_ERR_IO);
+        assert_true(ctx->error.code == st && !world);
+        assert_int_equal(hub.aborted, at == 0 || at == 3);
+        assert_int_equal(ctx->heap.live, 0);
+        mock_close(&hub);
+        free(ctx);
+    }
+}
+
 /* Every field of a head, and the word that lets a sender go on, changed on the way from rank 1. */
 enum { HEAD_FIELDS = 6, ALTERED = HEAD_FIELDS + 4 };
 
@@ -288,7 +320,7 @@ static const struct CMUnitTest extra[] = {
     cmocka_unit_test(test_net_fails), cmocka_unit_test(test_altered),
     cmocka_unit_test(test_many_tags), cmocka_unit_test(test_lost_peer),
     cmocka_unit_test(test_no_native), cmocka_unit_test(test_plugin_missing),
-    cmocka_unit_test(test_launched),
+    cmocka_unit_test(test_launched),  cmocka_unit_test(test_join_fails),
 };
 enum { N_EXTRA = sizeof extra / sizeof extra[0], MAX_TESTS = 64 };
 

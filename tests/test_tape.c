@@ -659,6 +659,13 @@ static tsr_status no_float(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
     return tsr_mesh_status(mesh);
 }
 
+static tsr_status rounded(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
+{
+    (void)mesh;
+    (void)x;
+    return tsr_backward(mean_of(tsr_cast(tsr_cast(w, TSR_I64), TSR_F64)));
+}
+
 static tsr_status not_watched(tsr_mesh *mesh, tsr_tensor *w, tsr_tensor *x)
 {
     (void)mesh;
@@ -701,6 +708,7 @@ static const struct {
     {needs_the_old, TSR_ERR_STATE, "its gradient needs input 0, which it overwrites"},
     {outside, TSR_ERR_STATE, "outside of the function that is computed again"},
     {no_float, TSR_ERR_DTYPE, "i32[3]@[R] is no floating point tensor"},
+    {rounded, TSR_ERR_STATE, "depends on no watched tensor"}, /* integers have no gradient */
     {not_watched, TSR_ERR_STATE, "is not watched"},
     {result_watched, TSR_ERR_STATE, "depends on watched tensors already"},
     {popped, TSR_ERR_STATE, "tsr_scope_pop: this scope is the tape's"},

@@ -2,6 +2,7 @@
 /* test_thread.c - the thread world: keeping step, groups that overlap, and above all what happens
    when a rank fails, diverges, leaves or sleeps: all ranks must return with the right sentence. */
 #include "harness.h"
+#include "world/thread.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,6 +137,52 @@ static void test_slow_rank_is_waited_for(void **state)
 {
     (void)state;
     harness_pass("2x2", slow_job, NULL);
+}
+
+/* Three waits in a circle, as others see them: rank 0 for rank 1 in the first call, rank 1 for rank
+   2 in the second, rank 2 for rank 0 in the third. */
+static tsr_status look_at_circle(bool for_done, bool left, int me, tsr_error *err)
+{
+    static int ranks[3][2] = {{0, 1}, {1, 2}, {0, 2}};
+    tsr_channel channel[3] = {
+        {.n = 2, .rank = ranks[0]}, {.n = 2, .rank = ranks[1]}, {.n = 2, .rank = ranks[2]}};
+    tsr_seat seat[3][2] = {0};
+    tsr_slot slot[3] = {0};
+    tsr_rank_view view[3];
+    tsr_heap heap = {0};
+    tsr_thread_world world = {.base = {.rank = me}, .view = view};
+    tsr_status st;
+
+    assert_int_equal(tsr__thread_hub_open(&heap, 3, 1000, &world.hub, err), TSR_OK);
+    for (int i = 0; i < 3; i++) {
+        slot[i].channel = &channel[i];
+        slot[i].seat = seat[i];
+        atomic_store(&seat[i][i == 2].stage, 1);
+        atomic_store(&world.hub->rank[i].slot, &slot[i]);
+        atomic_store(&world.hub->rank[i].epoch, 1);
+    }
+    atomic_store(&seat[0][0].stage, for_done ? 2 : 1);
+    atomic_store(&seat[0][1].stage, for_done ? 1 : 0);
+    atomic_store(&world.hub->rank[0].for_done, for_done);
+    atomic_store(&world.hub->rank[1].left, left);
+    st = tsr__thread_deadlock(&world, err);
+    tsr__thread_hub_close(world.hub);
+    return st;
+}
+
+/* A rank that waits still takes what it has started: others that wait for that are not stuck. */
+static void test_circle(void **state)
+{
+    (void)state;
+    for (int me = 0; me < 3; me++) {
+        tsr_error err = {0};
+
+        assert_int_equal(look_at_circle(true, false, me, &err), TSR_OK);
+        assert_int_equal(look_at_circle(false, false, me, &err), TSR_ERR_DIVERGED);
+        err = (tsr_error){0};
+        if (me != 1)
+            assert_int_equal(look_at_circle(true, true, me, &err), TSR_ERR_DIVERGED);
+    }
 }
 
 /* Each finishes its send first, which ends only when the neighbour has taken it. */
@@ -665,6 +712,7 @@ int main(void)
         cmocka_unit_test(test_barriers),
         cmocka_unit_test(test_barriers_oversubscribed),
         cmocka_unit_test(test_overlapping_groups),
+        cmocka_unit_test(test_circle),
         cmocka_unit_test(test_slow_rank_is_waited_for),
         cmocka_unit_test(test_ring_of_sends),
         cmocka_unit_test(test_many_started),

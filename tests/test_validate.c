@@ -283,6 +283,28 @@ static void relu_is_not_linear(void **state)
     assert_int_equal(v.unsound, 1);
 }
 
+/* 1 - x in real numbers, -x where exact numbers are computed with. */
+static void neg_but_real(const tsr_kernel_call *call)
+{
+    tsr__kernel_pointwise(call);
+    for (int64_t i = 0; call->out[0].dtype == TSR_F64 && i < tsr_shape_count(&call->out[0].shape);
+         i++)
+        ((double *)call->out[0].data)[i] += 1;
+}
+
+/* A rule must hold in all domains of numbers, not only in the first. */
+static void real_numbers_are_tried_too(void **state)
+{
+    tsr_op op = *tsr__op_find("neg");
+    tsr_validation v;
+    (void)state;
+
+    assert_true(op.in_field);
+    op.kernel = neg_but_real;
+    v = validate(&op);
+    find(&v, TSR_FLAW_UNSOUND, "neg: rule P(sum) -> P(sum) does not hold for f64");
+}
+
 /* Integers wrap around: what grows in numbers falls at the end of the range. */
 static void integers_wrap_around(void **state)
 {
@@ -464,6 +486,7 @@ int main(void)
         cmocka_unit_test(window_without_halo),
         cmocka_unit_test(transpose_that_forgets_the_shard),
         cmocka_unit_test(relu_is_not_linear),
+        cmocka_unit_test(real_numbers_are_tried_too),
         cmocka_unit_test(integers_wrap_around),
         cmocka_unit_test(wrong_runtime_in_integers),
         cmocka_unit_test(rules_left_out),
