@@ -4,6 +4,7 @@
    bound, less is slower). */
 #include "kernel/blas.h"
 #include "kernel/kernels.h"
+#include "kernel/reduce_dims.h"
 #include "kernel/norm.h"
 #include "kernel/resample.h"
 

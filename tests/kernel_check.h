@@ -5,6 +5,7 @@
 #define TSR_TESTS_KERNEL_CHECK_H
 
 #include "kernel/kernels.h"
+#include "kernel/reduce_dims.h"
 #include "kernel/rearrange.h"
 #include "numbers.h"
 

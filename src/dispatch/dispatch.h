@@ -51,6 +51,10 @@ tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, c
 tsr_tensor *tsr__typed_no_list(const char *name, tsr_tensor *x, int n);
 /* Or one that is longer than any tensor has dims. */
 tsr_tensor *tsr__typed_long_list(const char *name, tsr_tensor *x, int n);
+/* For ops that give gradients: those that have a place to go to, which their last attribute says.
+   */
+tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_attr first,
+                            tsr_tensor **const *grads, int n);
 /* A row on these inputs: all its outputs, TSR_MAX_OUT of them, NULL where there is none. */
 tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
                              const tsr_attrs *attrs, tsr_tensor **out);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed.c - the functions of tessera_ops.h: each hands its inputs and attributes, in the order of
-   the row, to dispatch. */
+/* typed.c - what the functions of tessera_ops.h share: each hands its inputs and attributes, in the
+   order of the row, to dispatch. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/text.h"
 #include "dispatch/dispatch.h"
-#include "tessera_ops.h"
 
 static tsr_ctx *context_of(tsr_tensor *const *in, int n)
 {
@@ -70,17 +69,21 @@ tsr_tensor *tsr__typed_long_list(const char *name, tsr_tensor *x, int n)
                              n, TSR_MAX_DIM);
 }
 
-static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_attr *attrs)
+tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_attr first,
+                            tsr_tensor **const *grads, int n)
 {
-    return tsr__dispatch_typed(name, in, n, attrs, NULL);
-}
+    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
+    tsr_attr attrs[] = {first, {.n = n}};
 
-static tsr_attr integer(int64_t value)
-{
-    return (tsr_attr){.n = 1, .i = {value}};
-}
-
-tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)
-{
-    return run("softmax", &x, 1, (const tsr_attr[]){integer(dim)});
+    if (!grads)
+        tsr__typed_refuse(in, n_in, NULL, "%s: grads is NULL", name);
+    if (!grads || (!in[0] && !in[1]))
+        return TSR_ERR_ARG;
+    for (int k = 0; k < n; k++)
+        attrs[1].i[k] = grads[k] != NULL;
+    tsr__dispatch_typed(name, in, n_in, attrs, out);
+    for (int k = 0; k < n; k++)
+        if (grads[k])
+            *grads[k] = out[k];
+    return tsr_mesh_status((in[0] ? in[0] : in[1])->mesh);
 }

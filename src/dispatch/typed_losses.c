@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed_losses.c - softmax's kin, the normalisations of last dims and the losses of tessera_ops.h:
-   parameters become attributes, in the order of the rows. */
+/* typed_losses.c - the losses of tessera_ops.h: parameters become attributes, in the order of the
+   rows. */
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
@@ -13,103 +13,6 @@ static tsr_attr real(double value)
 {
     return (tsr_attr){.n = 1, .f = value};
 }
-
-static double eps_of(double eps)
-{
-    return eps == 0 ? 1e-5 : eps;
-}
-
-tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim)
-{
-    const tsr_attr attr = number(dim);
-
-    return tsr__dispatch_typed("log_softmax", &x, 1, &attr, NULL);
-}
-
-tsr_tensor *tsr_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim)
-{
-    const tsr_attr attr = number(dim);
-
-    return tsr__dispatch_typed("softmax_backward", (tsr_tensor *[]){grad, y}, 2, &attr, NULL);
-}
-
-tsr_tensor *tsr_log_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim)
-{
-    const tsr_attr attr = number(dim);
-
-    return tsr__dispatch_typed("log_softmax_backward", (tsr_tensor *[]){grad, y}, 2, &attr, NULL);
-}
-
-/* ---- normalisations ---- */
-
-tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int n_dims,
-                           double eps, tsr_tensor **mean, tsr_tensor **rstd)
-{
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
-
-    tsr__dispatch_typed("layer_norm", (tsr_tensor *[]){x, weight, bias}, 3,
-                        (const tsr_attr[]){number(n_dims), real(eps_of(eps))}, out);
-    if (mean)
-        *mean = out[1];
-    if (rstd)
-        *rstd = out[2];
-    return out[0];
-}
-
-tsr_tensor *tsr_rms_norm(tsr_tensor *x, tsr_tensor *weight, int n_dims, double eps,
-                         tsr_tensor **rstd)
-{
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
-
-    tsr__dispatch_typed("rms_norm", (tsr_tensor *[]){x, weight}, 2,
-                        (const tsr_attr[]){number(n_dims), real(eps_of(eps))}, out);
-    if (rstd)
-        *rstd = out[1];
-    return out[0];
-}
-
-/* The gradients that have a place to go to. */
-static tsr_status backward(const char *name, tsr_tensor *const *in, int n_in, tsr_attr first,
-                           tsr_tensor **const *grads, int n)
-{
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
-    tsr_attr attrs[] = {first, {.n = n}};
-
-    if (!grads)
-        tsr__typed_refuse(in, n_in, NULL, "%s: grads is NULL", name);
-    if (!grads || (!in[0] && !in[1]))
-        return TSR_ERR_ARG;
-    for (int k = 0; k < n; k++)
-        attrs[1].i[k] = grads[k] != NULL;
-    tsr__dispatch_typed(name, in, n_in, attrs, out);
-    for (int k = 0; k < n; k++)
-        if (grads[k])
-            *grads[k] = out[k];
-    return tsr_mesh_status((in[0] ? in[0] : in[1])->mesh);
-}
-
-tsr_status tsr_layer_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
-                                   tsr_tensor *mean, tsr_tensor *rstd, int n_dims,
-                                   tsr_tensor **grad_x, tsr_tensor **grad_weight,
-                                   tsr_tensor **grad_bias)
-{
-    tsr_tensor **const grads[] = {grad_x, grad_weight, grad_bias};
-
-    return backward("layer_norm_backward", (tsr_tensor *[]){grad, x, weight, mean, rstd}, 5,
-                    number(n_dims), grads, 3);
-}
-
-tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
-                                 tsr_tensor *rstd, int n_dims, tsr_tensor **grad_x,
-                                 tsr_tensor **grad_weight)
-{
-    tsr_tensor **const grads[] = {grad_x, grad_weight};
-
-    return backward("rms_norm_backward", (tsr_tensor *[]){grad, x, weight, rstd}, 4, number(n_dims),
-                    grads, 2);
-}
-
-/* ---- losses ---- */
 
 /* Those of cross_entropy; nll_loss has no smoothing. */
 static tsr_tensor *class_loss(const char *name, tsr_tensor *const *in, int n_in,
@@ -204,7 +107,7 @@ tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_ten
                                         tsr_tensor *weight, tsr_tensor *pos_weight,
                                         tsr_loss_reduction reduction, tsr_tensor **const grads[4])
 {
-    return backward("bce_with_logits_backward",
-                    (tsr_tensor *[]){grad, x, target, weight, pos_weight}, 5, number(reduction),
-                    grads, 4);
+    return tsr__typed_grads("bce_with_logits_backward",
+                            (tsr_tensor *[]){grad, x, target, weight, pos_weight}, 5,
+                            number(reduction), grads, 4);
 }

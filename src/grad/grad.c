@@ -39,6 +39,20 @@ tsr_tensor *tsr__grad_as(tsr_tensor *x, const tsr_tensor *like)
     return tsr_tensor_spec(x)->dtype == dtype ? x : tsr_cast(x, dtype);
 }
 
+tsr_tensor *tsr__grad_scalar(const tsr_tensor *like, double value)
+{
+    const tsr_spec *x = tsr_tensor_spec(like);
+    const tsr_spec spec = {.dtype = x->dtype, .mesh = x->mesh};
+    char text[TSR_TEXT_LEN];
+
+    return tsr_full(tsr_tensor_mesh(like), tsr_spec_text(&spec, text, sizeof text), value);
+}
+
+tsr_tensor *tsr__grad_added(tsr_tensor *a, tsr_tensor *b)
+{
+    return a && b ? tsr_add(a, b) : a ? a : b;
+}
+
 /* A gradient is of its input's dtype and shape, and none of it failed. */
 static tsr_status check_gradients(tsr_ctx *ctx, const tsr_grad_call *call)
 {

@@ -12,4 +12,9 @@ tsr_tensor *tsr__grad_fit(tsr_tensor *g, const tsr_tensor *like);
 /* x in the dtype of `like`. Collective. */
 tsr_tensor *tsr__grad_as(tsr_tensor *x, const tsr_tensor *like);
 
+/* A number of the type of a tensor, on its mesh. Local. */
+tsr_tensor *tsr__grad_scalar(const tsr_tensor *like, double value);
+/* a + b, of which one may be NULL, and then both. Collective. */
+tsr_tensor *tsr__grad_added(tsr_tensor *a, tsr_tensor *b);
+
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index_grad.c - gradients of ops that read, write or order elements by indices, and of dropout.
-   What was read gets what was made of it, added up; what was written gets what is read there. */
+/* index_grad.c - gradients of ops that read, write or order elements by indices. What was read
+   gets what was made of it, added up; what was written gets what is read there. */
 #include "grad/grad.h"
-#include "kernel/random.h"
 
 /* Zeros of x's shape where x is; replicated where x is partial. */
 static tsr_tensor *zeros_like(const tsr_tensor *x)
@@ -116,12 +115,3 @@ tsr_status tsr__grad_topk(const tsr_grad_call *c)
 }
 
 /* The same elements are kept: nothing of the mask was stored. */
-tsr_status tsr__grad_dropout(const tsr_grad_call *c)
-{
-    const tsr_attr *a = c->attrs->value;
-
-    if (c->wanted[0])
-        c->grad_in[0] =
-            tsr_dropout(c->grad_out[0], a[0].f, tsr__seed_of(&a[1]), tsr__seed_of(&a[2]));
-    return TSR_OK;
-}

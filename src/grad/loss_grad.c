@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* loss_grad.c - gradients of the losses. */
-#include "grad/loss_grad.h"
 #include "grad/grad.h"
 
 enum { REDUCTION = 0, IGNORE = 1, SMOOTHING = 2 }; /* attributes */

@@ -2,7 +2,6 @@
 /* norm_grad.c - gradients of batch, group and instance normalisation: through y by one op, and
    through statistics where these are used by themselves. Vectors may be of another dtype than x. */
 #include "grad/grad.h"
-#include "grad/loss_grad.h"
 #include "kernel/norm.h"
 
 enum { Y = 0, MEAN = 1, RSTD = 2, VAR = 3 }; /* outputs */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax_grad.c - gradients of softmax, of its log, and of the normalisations of last dims. */
 #include "grad/grad.h"
-#include "grad/loss_grad.h"
 
 tsr_status tsr__grad_softmax(const tsr_grad_call *c)
 {
@@ -17,20 +16,6 @@ tsr_status tsr__grad_log_softmax(const tsr_grad_call *c)
         c->grad_in[0] =
             tsr_log_softmax_backward(c->grad_out[0], c->out[0], (int)c->attrs->value[0].i[0]);
     return TSR_OK;
-}
-
-tsr_tensor *tsr__grad_scalar(const tsr_tensor *like, double value)
-{
-    const tsr_spec *x = tsr_tensor_spec(like);
-    const tsr_spec spec = {.dtype = x->dtype, .mesh = x->mesh};
-    char text[TSR_TEXT_LEN];
-
-    return tsr_full(tsr_tensor_mesh(like), tsr_spec_text(&spec, text, sizeof text), value);
-}
-
-tsr_tensor *tsr__grad_added(tsr_tensor *a, tsr_tensor *b)
-{
-    return a && b ? tsr_add(a, b) : a ? a : b;
 }
 
 /* Where statistics are used by themselves: mean depends on x by 1 / n, and rstd by

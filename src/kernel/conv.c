@@ -5,6 +5,7 @@
 
 #include "kernel/conv_geometry.h"
 #include "kernel/kernels.h"
+#include "kernel/reduce_dims.h"
 #include "kernel/onednn_conv.h"
 
 #include <inttypes.h>

@@ -7,40 +7,12 @@
 #ifndef TSR_KERNEL_EMBEDDING_H
 #define TSR_KERNEL_EMBEDDING_H
 
+#include "kernel/gather_rows.h"
+#include "kernel/ids.h"
 #include "kernel/sku.h"
 
-/* Ids and what they mean here. A masked id, an id outside 0 .. vocab - 1 and the padding all have
-   local row -1; tsr__ids_bad finds the ones outside before anything else, if they are errors. */
-typedef struct tsr_ids {
-    tsr_dtype dtype; /* TSR_I32 or TSR_I64 */
-    const void *data;
-    int64_t n;
-    int64_t vocab;             /* rows of the whole table */
-    int64_t row_first, n_rows; /* those held here; all of them: 0 and vocab */
-    int64_t padding;           /* an id >= 0 that is left out; -1: none */
-} tsr_ids;
-
-int64_t tsr__ids_at(const tsr_ids *ids, int64_t i);
-/* The first position of an id outside 0 .. vocab - 1, or -1. */
-int64_t tsr__ids_bad(const tsr_ids *ids);
-/* The local rows of ids first .. first + n - 1. */
-void tsr__ids_rows(const tsr_ids *ids, int64_t first, int64_t n, int64_t *rows);
 /* counts[local row] += how often it occurs, padding left out; counts are i32 or i64 [n_rows]. */
 void tsr__embedding_count(const tsr_ids *ids, tsr_dtype dtype, void *counts);
-
-/* ---- lookup: out[i] = table[ids[i]], zeros for local row -1 ---------------------------------- */
-
-typedef struct tsr_lookup {
-    tsr_dtype dtype; /* any, the prime field included */
-    int64_t dim;
-    tsr_ids ids;
-    bool padding_keep; /* the padding's row is read like others, as PyTorch does */
-    tsr_kernel_variant variant;
-    const void *table; /* [n_rows, dim] */
-    void *out;         /* [n, dim] */
-} tsr_lookup;
-
-void tsr__embedding_forward(const tsr_lookup *call);
 
 /* ---- bags ------------------------------------------------------------------------------------ */
 

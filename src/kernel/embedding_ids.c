@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding_ids.c - what ids and offsets mean: range checks, local rows, counts. Integers only;
-   called by the other embedding files and by the ops that use them. */
+/* embedding_ids.c - what offsets mean, and counts of ids. Integers only; called by the other
+   embedding files and by the ops that use them. */
 #include "kernel/embedding.h"
-
-#include "base/cpu.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#ifdef __clang__ /* without optimisation it does not vectorise, and says so */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
 
 #define ID int32_t
 #define FN(name) name##_i32
@@ -19,25 +13,6 @@
 #define ID int64_t
 #define FN(name) name##_i64
 #include "kernel/embedding_ids.inc.h"
-
-int64_t tsr__ids_at(const tsr_ids *ids, int64_t i)
-{
-    return ids->dtype == TSR_I32 ? ((const int32_t *)ids->data)[i]
-                                 : ((const int64_t *)ids->data)[i];
-}
-
-int64_t tsr__ids_bad(const tsr_ids *ids)
-{
-    return ids->dtype == TSR_I32 ? bad_i32(ids) : bad_i64(ids);
-}
-
-void tsr__ids_rows(const tsr_ids *ids, int64_t first, int64_t n, int64_t *rows)
-{
-    if (ids->dtype == TSR_I32)
-        rows_i32(ids, first, n, rows);
-    else
-        rows_i64(ids, first, n, rows);
-}
 
 void tsr__embedding_count(const tsr_ids *ids, tsr_dtype dtype, void *counts)
 {

@@ -4,28 +4,7 @@
 #ifndef TSR_KERNEL_EMBEDDING_ROWS_H
 #define TSR_KERNEL_EMBEDDING_ROWS_H
 
-#include "base/cpu.h"
-#include "kernel/sku.h"
-
-/* Rows stand anywhere in memory. They are fetched into the second cache, which can wait for many
-   more lines at a time than the first one (a lookup is twice as fast), this many rows before they
-   are needed: about 8 KiB. */
-enum { TSR__ROWS_AHEAD = 64 };
-
-static inline int64_t tsr__rows_ahead(size_t bytes)
-{
-    const int64_t n = bytes ? (int64_t)(8192 / bytes) : 0;
-
-    return n < 4 ? 4 : n > TSR__ROWS_AHEAD ? TSR__ROWS_AHEAD : n;
-}
-
-TSR__INLINE void tsr__row_prefetch(const void *row, size_t bytes)
-{
-    const char *line = (const char *)row - (uintptr_t)row % 64; /* a row may start within one */
-
-    for (; line < (const char *)row + bytes; line += 64)
-        __builtin_prefetch(line, 0, 2);
-}
+#include "kernel/gather_rows.h"
 
 /* Terms row[0 .. n) of a sum or maximum; those up to n_ahead are needed next and are fetched. */
 typedef struct tsr_row_terms {
@@ -60,12 +39,6 @@ typedef struct tsr_row_parts {
     void (*weigh)(int64_t n, const void *w, const int64_t *from, const int64_t *divisor,
                   const int64_t *bag, void *weight);
 } tsr_row_parts;
-
-/* out[i] = x[row[i]] for n rows of `bytes` bytes, zeros for negative ones; row[n .. n_ahead) are
-   needed next. `total`: bytes of the whole result, which decides whether it goes past the caches:
-   then tsr__stream_fence must follow. */
-void tsr__rows_copy(tsr_kernel_variant variant, const void *x, size_t bytes, const int64_t *row,
-                    int64_t n, int64_t n_ahead, size_t total, void *out);
 
 const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_kernel_variant variant);
 

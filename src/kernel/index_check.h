@@ -4,7 +4,7 @@
 #ifndef TSR_KERNEL_INDEX_CHECK_H
 #define TSR_KERNEL_INDEX_CHECK_H
 
-#include "kernel/embedding.h"
+#include "kernel/ids.h"
 #include "kernel/kernel.h"
 
 /* What indices may be: least .. size - 1. */

@@ -9,7 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/stream.h"
-#include "kernel/embedding.h"
+#include "kernel/gather_rows.h"
 #include "kernel/index.h"
 #include "kernel/positions.h"
 #include "kernel/sku.h"

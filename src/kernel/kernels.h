@@ -29,15 +29,9 @@ size_t tsr__scratch_outer(const tsr_kernel_call *call);
 void tsr__kernel_attention(const tsr_kernel_call *call);
 size_t tsr__scratch_attention(const tsr_kernel_call *call);
 
-/* Over the dims of attribute 0 (ints; none or empty: all), kept as size 1 if attribute 1 is true.
-   sum, mean, prod, max, min, any and all; of no elements: 0, 0, 1, the smallest and the largest
-   number, false and true. mean divides the sum, times number 1, by number 0 (0 counts as 1): where
-   parts of the whole have no elements, theirs is 0. If the whole has none, number 0 says so, and
-   the mean is NaN; in the field, which has no NaN, 0. any and all are of bool, from any dtype. */
-enum { TSR_MEAN_OF_NOTHING = -1 };
-void tsr__kernel_reduce(const tsr_kernel_call *call);
-/* Of floats. Attribute 2: which norm, 1, 2 or infinity; what is subtracted from the number of
-   elements that a variance, or the square of a standard deviation, is divided by. */
+/* Reductions, as in reduce_dims.h. Of floats. Attribute 2: which norm, 1, 2 or infinity; what is
+   subtracted from the number of elements that a variance, or the square of a standard deviation, is
+   divided by. */
 void tsr__kernel_norm(const tsr_kernel_call *call);
 void tsr__kernel_var(const tsr_kernel_call *call);
 void tsr__kernel_logsumexp(const tsr_kernel_call *call);

@@ -107,38 +107,6 @@ static tsr_norm_factors factors_of(const room *r)
 
 enum { OUT_Y = 0, OUT_MEAN = 1, OUT_RSTD = 2, OUT_VAR = 3 };
 
-/* Chan's formula, statistic by statistic. */
-void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
-                        const double *more_mean, const double *more_m2)
-{
-    const double n = a + b;
-
-    if (b == 0)
-        return;
-    if (a == 0) {
-        memcpy(mean, more_mean, (size_t)k * sizeof *mean);
-        memcpy(m2, more_m2, (size_t)k * sizeof *m2);
-        return;
-    }
-    for (int64_t i = 0; i < k; i++) {
-        const double delta = more_mean[i] - mean[i];
-
-        mean[i] += delta * (b / n);
-        m2[i] += more_m2[i] + delta * delta * (a * (b / n));
-    }
-}
-
-void tsr__merge_moments(const tsr_kernel_call *call, int64_t count, double *numbers,
-                        const double *more)
-{
-    const int64_t k = (count - 1) / 2;
-
-    (void)call;
-    tsr__moments_merge(k, numbers[0], numbers + 1, numbers + 1 + k, more[0], more + 1,
-                       more + 1 + k);
-    numbers[0] += more[0];
-}
-
 /* Factors of the channels of one sample, from statistic `first` on, one for `each` channels. */
 static void set_forward(const view *v, const room *r, int64_t first, int64_t each)
 {
@@ -226,14 +194,6 @@ static void forward_finish(const tsr_kernel_call *call, const double *numbers)
 /* ---- gradients: two sums of each statistic ---- */
 
 enum { OUT_GRAD_X = 0, OUT_GRAD_WEIGHT = 1, OUT_GRAD_BIAS = 2 };
-
-void tsr__merge_sums(const tsr_kernel_call *call, int64_t count, double *numbers,
-                     const double *more)
-{
-    (void)call;
-    for (int64_t i = 0; i < count; i++)
-        numbers[i] += more[i];
-}
 
 /* gx = grad * rstd * weight - (a + (x - mean) * rstd^2 * b) * rstd / count, where a and b are the
    statistic's sums of grad and of grad * (x - mean), with the weights in them. */

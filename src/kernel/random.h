@@ -7,29 +7,10 @@
 #ifndef TSR_KERNEL_RANDOM_H
 #define TSR_KERNEL_RANDOM_H
 
-#include <string.h>
-
 #include "base/philox.h"
 #include "kernel/kernel.h"
+#include "kernel/seed.h"
 #include "kernel/sku.h"
-
-/* Seeds and offsets are attributes of 64 bits that planning does not see, so that a new one is no
-   new plan: the bits stand in the attribute's number. */
-static inline tsr_attr tsr__seed(uint64_t bits)
-{
-    tsr_attr attr = {.n = 1};
-
-    memcpy(&attr.f, &bits, sizeof attr.f);
-    return attr;
-}
-
-static inline uint64_t tsr__seed_of(const tsr_attr *attr)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &attr->f, sizeof bits);
-    return bits;
-}
 
 /* The rows of op/random_ops.c. Attributes in their order; numbers: the sizes of the whole. */
 void tsr__kernel_random(const tsr_kernel_call *call);

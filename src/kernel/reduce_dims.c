@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce_dims.c - reductions over dims of one operand: joins neighbouring dims that are all kept or
    all reduced, then walks blocks of outputs, each either by runs along memory or by rows added to
-   rows. f16 and bf16 add in f32, f32 in f64. Called through the ops' rows, and by vector_norm.c. */
+   rows. f16 and bf16 add in f32, f32 in f64. Called through the ops' rows, and by statistic.c. */
 #include "kernel/reduce_dims.h"
 
 #include "base/half.h"
 #include "kernel/dims_loops.h"
 #include "kernel/fast_types.h"
 #include "kernel/index.h"
-#include "kernel/reference.h"
 #include "kernel/sku.h"
 #include "kernel/truth.h"
 

@@ -3,7 +3,7 @@
 #ifndef TSR_KERNEL_REDUCE_DIMS_H
 #define TSR_KERNEL_REDUCE_DIMS_H
 
-#include "kernel/kernels.h"
+#include "kernel/kernel.h"
 
 /* What becomes of the elements; of absolute values and squares for floats only. A NaN wins. */
 typedef enum tsr_fold {
@@ -25,5 +25,13 @@ void tsr__reduce_wide(tsr_fold how, tsr_kernel_variant variant, const tsr_operan
    output is of truth values: anything but 0 is true. */
 void tsr__reference_reduce(const tsr_kernel_call *call, tsr_fold how, int64_t times,
                            int64_t divisor);
+
+/* Over the dims of attribute 0 (ints; none or empty: all), kept as size 1 if attribute 1 is true.
+   sum, mean, prod, max, min, any and all; of no elements: 0, 0, 1, the smallest and the largest
+   number, false and true. mean divides the sum, times number 1, by number 0 (0 counts as 1): where
+   parts of the whole have no elements, theirs is 0. If the whole has none, number 0 says so, and
+   the mean is NaN; in the field, which has no NaN, 0. any and all are of bool, from any dtype. */
+enum { TSR_MEAN_OF_NOTHING = -1 };
+void tsr__kernel_reduce(const tsr_kernel_call *call);
 
 #endif

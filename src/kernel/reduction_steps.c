@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduction_steps.c - the steps of reductions and scans whose parts ranks merge; of any and all
-   they stand here: truth values as bytes of words. Called by op/merged_dims.c and run/moments.c. */
+   they stand here: truth values as bytes of words. Called by op/merged_dims.c and
+   run/reduction_merge.c. */
 #include "kernel/arg.h"
 #include "kernel/kernels.h"
+#include "kernel/reduce_dims.h"
 #include "kernel/scan.h"
 #include "kernel/statistic.h"
 

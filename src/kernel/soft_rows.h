@@ -33,12 +33,6 @@ const tsr_soft_parts *tsr__soft_parts(tsr_dtype dtype, tsr_kernel_variant varian
 /* The steps of a tsr_softmax_kind. */
 const tsr_merge_steps *tsr__soft_steps(int kind);
 
-/* Adds the sum of exponentials below another maximum, exactly as ranks merge theirs. */
-void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum);
-/* The same of count / 2 rows: their maxima, then their sums. */
-void tsr__merge_soft(const tsr_kernel_call *call, int64_t count, double *numbers,
-                     const double *more);
-
 /* By their definitions: the oracle. */
 void tsr__reference_softmax(const tsr_kernel_call *call);
 

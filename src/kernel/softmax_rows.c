@@ -3,7 +3,6 @@
    a buffer are read once; rows across memory in tiles of columns. f16 and bf16 are computed in f32.
    Called through the ops' rows, and in steps by run/moments.c. */
 #include "kernel/kernels.h"
-#include "kernel/reference.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
 #include "kernel/soft_rows.h"
@@ -161,29 +160,6 @@ static void tile_finish(const walk *w, const char *x, int64_t width, const void 
 static int64_t rows_of(const walk *w)
 {
     return w->outer * w->step;
-}
-
-static double below(double top, double max, double sum)
-{
-    return max > -INFINITY && max < top ? sum * exp(max - top) : sum;
-}
-
-void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum)
-{
-    const double top = more_max > *max ? more_max : *max;
-
-    *sum = below(top, *max, *sum) + below(top, more_max, more_sum);
-    *max = top;
-}
-
-void tsr__merge_soft(const tsr_kernel_call *call, int64_t count, double *numbers,
-                     const double *more)
-{
-    const int64_t rows = count / 2;
-
-    (void)call;
-    for (int64_t r = 0; r < rows; r++)
-        tsr__soft_merge(&numbers[r], &numbers[rows + r], more[r], more[rows + r]);
 }
 
 static int64_t soft_count(const tsr_kernel_call *call)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention_op.c - softmax(scale q k^T + mask) v, and its gradients. Batch and heads shard in all
    inputs; rows of queries, and columns of values, in those that have them. Where keys shard,
-   numbers of every row travel and are merged (run/moments.c), which costs what comm says, and the
-   outputs are terms of a sum. */
+   numbers of every row travel and are merged (run/attention_merge.c), which costs what comm says,
+   and the outputs are terms of a sum. */
 #include "kernel/attention.h"
 
 #include <inttypes.h>
@@ -10,7 +10,6 @@
 #include "layout/layout.h"
 #include "op/families.h"
 #include "op/infer.h"
-#include "op/merged_dims.h"
 #include "op/row_parts.h"
 #include "op/schema.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/dtype_range.h"
 #include "base/text.h"
-#include "kernel/random.h"
+#include "kernel/seed.h"
 #include "op/element_attr.h"
 
 /* One declaration: name, type and default are parts of the row's text. */

@@ -5,6 +5,7 @@
 #define TSR_OP_FAMILIES_H
 
 #include "kernel/kernels.h"
+#include "kernel/reduce_dims.h"
 #include "op/gradients.h"
 #include "op/op.h"
 

@@ -104,6 +104,8 @@ tsr_status tsr__grad_linear(const tsr_grad_call *call);
 tsr_status tsr__grad_dot(const tsr_grad_call *call);
 tsr_status tsr__grad_outer(const tsr_grad_call *call);
 tsr_status tsr__grad_einsum(const tsr_grad_call *call);
+
+/* attention_grad.c */
 tsr_status tsr__grad_attention(const tsr_grad_call *call);
 
 /* index_grad.c */
@@ -115,6 +117,8 @@ tsr_status tsr__grad_scatter_add(const tsr_grad_call *call);
 tsr_status tsr__grad_index_add(const tsr_grad_call *call);
 tsr_status tsr__grad_sort(const tsr_grad_call *call);
 tsr_status tsr__grad_topk(const tsr_grad_call *call);
+
+/* random_grad.c */
 tsr_status tsr__grad_dropout(const tsr_grad_call *call);
 
 /* lookup_grad.c */

@@ -200,3 +200,12 @@ void tsr__bag_windows(const tsr_schema *s, bool spread, tsr_windows *out)
                              .n = 1,
                              .window = {{.operand = tsr__lookup_ids(kind) + 1, .mul = 1, .hi = 2}}};
 }
+
+const tsr_index_range *tsr__ids_check(const tsr_schema *s)
+{
+    static const tsr_index_range ids = {.noun = "id"}, winners = {.noun = "index", .least = -1};
+
+    if (s->op->kind == TSR_EMBEDDING_BAG_MAX_BACKWARD) /* of an empty bag it is -1 */
+        return &winners;
+    return tsr_schema_attr(s, "zero_out_of_range")->i[0] ? NULL : &ids;
+}

@@ -3,6 +3,7 @@
 #ifndef TSR_OP_LOOKUPS_H
 #define TSR_OP_LOOKUPS_H
 
+#include "kernel/index_check.h"
 #include "kernel/sku.h"
 #include "op/op.h"
 #include "tessera_ops.h"
@@ -75,5 +76,7 @@ void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, cons
 void tsr__bag_windows(const tsr_schema *s, bool spread, tsr_windows *out);
 void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                            const int *coord, tsr_kernel_call *call);
+/* How ids of a call are checked: NULL if those out of range give zeros. */
+const tsr_index_range *tsr__ids_check(const tsr_schema *schema);
 
 #endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c, scan_ops.c and
-   attention_op.c, and by run/moments.c. */
+/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c and
+   scan_ops.c, and by run/reduction_merge.c. */
 #include "op/merged_dims.h"
-
-#include <math.h>
 
 #include "kernel/statistic.h"
 #include "op/infer.h"
-#include "op/local_call.h"
 #include "op/row_parts.h"
 
 tsr_status tsr__merged_dims(const tsr_schema *s, unsigned *out, tsr_error *err)
@@ -41,19 +38,6 @@ unsigned tsr__merged_mdims(const tsr_schema *s, const tsr_spec *in)
     if (!is_merged(s) || tsr__merged_dims(s, &dims, NULL) != TSR_OK)
         return 0;
     return tsr__sharded_mdims(&in[0], dims);
-}
-
-tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                         const tsr_merge_steps *steps, unsigned mdims, const tsr_cost *cost)
-{
-    const int first[TSR_MAX_MESH] = {0};
-    const tsr_windows none = {0};
-    tsr_kernel_call call = {0};
-
-    if (!mdims)
-        return (tsr_comm){0};
-    tsr__local_call(s, in, out, &none, first, &call);
-    return tsr__gather_comm(in, mdims, fmax((double)steps->count(&call), 1), cost);
 }
 
 tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,

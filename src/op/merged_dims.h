@@ -12,9 +12,6 @@
 tsr_status tsr__merged_dims(const tsr_schema *s, unsigned *out, tsr_error *err);
 /* The mesh dims that shard them. */
 unsigned tsr__merged_mdims(const tsr_schema *s, const tsr_spec *in);
-/* What gathering the words of these steps along these mesh dims costs. */
-tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                         const tsr_merge_steps *steps, unsigned mdims, const tsr_cost *cost);
 /* The comm of such rows. */
 tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost);

@@ -3,8 +3,11 @@
    normalisations, losses and lookups. */
 #include "op/row_parts.h"
 
+#include <math.h>
+
 #include "layout/cost.h"
 #include "layout/spec.h"
+#include "op/local_call.h"
 
 unsigned tsr__sharded_mdims(const tsr_spec *x, unsigned dims)
 {
@@ -39,4 +42,17 @@ tsr_comm tsr__gather_comm(const tsr_spec *x, unsigned mdims, double numbers, con
     move.after = move.before * move.group;
     move.key = tsr__spec_hash(x);
     return (tsr_comm){tsr__move_seconds(cost, &move), tsr__move_bytes(&move)};
+}
+
+tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const tsr_merge_steps *steps, unsigned mdims, const tsr_cost *cost)
+{
+    const int first[TSR_MAX_MESH] = {0};
+    const tsr_windows none = {0};
+    tsr_kernel_call call = {0};
+
+    if (!mdims)
+        return (tsr_comm){0};
+    tsr__local_call(s, in, out, &none, first, &call);
+    return tsr__gather_comm(in, mdims, fmax((double)steps->count(&call), 1), cost);
 }

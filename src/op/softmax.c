@@ -6,7 +6,6 @@
 #include "op/families.h"
 #include "op/gradients.h"
 #include "op/infer.h"
-#include "op/merged_dims.h"
 #include "op/row_parts.h"
 #include "op/schema.h"
 

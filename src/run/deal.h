@@ -6,6 +6,7 @@
 #ifndef TSR_RUN_DEAL_H
 #define TSR_RUN_DEAL_H
 
+#include "kernel/embedding.h"
 #include "run/held.h"
 #include "run/owners.h"
 #include "run/trade.h"

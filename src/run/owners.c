@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "layout/runs.h"
-#include "op/lookups.h"
 
 /* Rows at a coordinate: plain shards, one inside the other. */
 static void rows_at(const tsr_spec *table, const int *coord, int64_t *begin, int64_t *end)
@@ -91,15 +90,6 @@ int tsr__owner_of(const tsr_owners *owners, int64_t row)
     }
     return row >= owners->begin[2 * low] && row < owners->begin[2 * low + 1] ? owners->member[low]
                                                                              : -1;
-}
-
-const tsr_index_range *tsr__ids_check(const tsr_schema *s)
-{
-    static const tsr_index_range ids = {.noun = "id"}, winners = {.noun = "index", .least = -1};
-
-    if (s->op->kind == TSR_EMBEDDING_BAG_MAX_BACKWARD) /* of an empty bag it is -1 */
-        return &winners;
-    return tsr_schema_attr(s, "zero_out_of_range")->i[0] ? NULL : &ids;
 }
 
 void tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding,

@@ -30,7 +30,5 @@ int tsr__owner_of(const tsr_owners *owners, int64_t row);
    is. */
 void tsr__ids_open(tsr_tensor *ids, int64_t vocab, const tsr_attr *padding,
                    const tsr_index_range *check, const char *op, tsr_ids *out, tsr_error *err);
-/* How ids of a call are checked: NULL if those out of range give zeros. */
-const tsr_index_range *tsr__ids_check(const tsr_schema *schema);
 
 #endif

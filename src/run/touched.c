@@ -137,16 +137,6 @@ done:
     return st;
 }
 
-void tsr_touched_free(tsr_touched *touched)
-{
-    TSR_NEED(, NULL, touched);
-    if (touched->mesh) {
-        tsr__pool_put(&touched->mesh->ctx->pool, touched->memory);
-        tsr_mesh_unref(touched->mesh);
-    }
-    memset(touched, 0, sizeof *touched);
-}
-
 /* ---- adding ---- */
 
 /* Rows here, all of them owned by this rank; others may hold the same memory under other names. */

@@ -3,6 +3,7 @@
 #include "tensor/tensor.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/args.h"
 #include "tensor/scope.h"
@@ -59,6 +60,16 @@ tsr_status tsr__tensor_ghost(const tsr_tensor *x, tsr_tensor **out)
     if (st == TSR_OK)
         (*out)->gone = true;
     return st;
+}
+
+void tsr_touched_free(tsr_touched *touched)
+{
+    TSR_NEED(, NULL, touched);
+    if (touched->mesh) {
+        tsr__pool_put(&touched->mesh->ctx->pool, touched->memory);
+        tsr_mesh_unref(touched->mesh);
+    }
+    memset(touched, 0, sizeof *touched);
 }
 
 void tsr__leaf_clear(tsr_ctx *ctx, tsr_leaf *leaf)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding_gather.inc.h - copies of rows for one instruction set, part of embedding_forward.c:
-   needs SET, FN and STREAM (a line of the cache, past it; from NULL: zeros), undefines them. */
+/* gather_rows.inc.h - copies of rows for one instruction set, part of gather_rows.c: needs SET,
+   FN and STREAM (a line of the cache, past it; from NULL: zeros), undefines them. */
 
 /* out[i] = table[rows[i]]; rows up to n_ahead are needed next. */
 SET static void FN(gather)(const char *table, size_t bytes, const int64_t *rows, int64_t n,

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* typed_softmax.c - softmax, its kin and the normalisations of last dims of tessera_ops.h:
+   parameters become attributes, in the order of the rows. */
+#include "dispatch/dispatch.h"
+#include "tessera_ops.h"
+
+static tsr_attr number(int64_t value)
+{
+    return (tsr_attr){.n = 1, .i = {value}};
+}
+
+static tsr_attr real(double value)
+{
+    return (tsr_attr){.n = 1, .f = value};
+}
+
+static double eps_of(double eps)
+{
+    return eps == 0 ? 1e-5 : eps;
+}
+
+tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)
+{
+    const tsr_attr attr = number(dim);
+
+    return tsr__dispatch_typed("softmax", &x, 1, &attr, NULL);
+}
+
+tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim)
+{
+    const tsr_attr attr = number(dim);
+
+    return tsr__dispatch_typed("log_softmax", &x, 1, &attr, NULL);
+}
+
+tsr_tensor *tsr_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim)
+{
+    const tsr_attr attr = number(dim);
+
+    return tsr__dispatch_typed("softmax_backward", (tsr_tensor *[]){grad, y}, 2, &attr, NULL);
+}
+
+tsr_tensor *tsr_log_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim)
+{
+    const tsr_attr attr = number(dim);
+
+    return tsr__dispatch_typed("log_softmax_backward", (tsr_tensor *[]){grad, y}, 2, &attr, NULL);
+}
+
+/* ---- normalisations ---- */
+
+tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int n_dims,
+                           double eps, tsr_tensor **mean, tsr_tensor **rstd)
+{
+    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
+
+    tsr__dispatch_typed("layer_norm", (tsr_tensor *[]){x, weight, bias}, 3,
+                        (const tsr_attr[]){number(n_dims), real(eps_of(eps))}, out);
+    if (mean)
+        *mean = out[1];
+    if (rstd)
+        *rstd = out[2];
+    return out[0];
+}
+
+tsr_tensor *tsr_rms_norm(tsr_tensor *x, tsr_tensor *weight, int n_dims, double eps,
+                         tsr_tensor **rstd)
+{
+    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
+
+    tsr__dispatch_typed("rms_norm", (tsr_tensor *[]){x, weight}, 2,
+                        (const tsr_attr[]){number(n_dims), real(eps_of(eps))}, out);
+    if (rstd)
+        *rstd = out[1];
+    return out[0];
+}
+
+tsr_status tsr_layer_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                   tsr_tensor *mean, tsr_tensor *rstd, int n_dims,
+                                   tsr_tensor **grad_x, tsr_tensor **grad_weight,
+                                   tsr_tensor **grad_bias)
+{
+    tsr_tensor **const grads[] = {grad_x, grad_weight, grad_bias};
+
+    return tsr__typed_grads("layer_norm_backward", (tsr_tensor *[]){grad, x, weight, mean, rstd}, 5,
+                            number(n_dims), grads, 3);
+}
+
+tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
+                                 tsr_tensor *rstd, int n_dims, tsr_tensor **grad_x,
+                                 tsr_tensor **grad_weight)
+{
+    tsr_tensor **const grads[] = {grad_x, grad_weight};
+
+    return tsr__typed_grads("rms_norm_backward", (tsr_tensor *[]){grad, x, weight, rstd}, 4,
+                            number(n_dims), grads, 2);
+}
