@@ -4,7 +4,7 @@
    against each other. No arguments. */
 #include "../cli/bench_onednn.h"
 #include "kernel/blas.h"
-#include "kernel/conv.h"
+#include "ops/convolution/conv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

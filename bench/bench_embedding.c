@@ -3,7 +3,7 @@
    measured in the same run: memcpy or reading or zeroing for the same traffic (1.00: as fast as the
    bound, less is slower), and the loop that anyone would write first. Arguments: a variant's number
    (0: the best), the number of a case (none: all). */
-#include "kernel/embedding.h"
+#include "ops/embedding/embedding.h"
 
 #include <math.h>
 #include <stdio.h>

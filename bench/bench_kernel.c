@@ -3,10 +3,13 @@
    run: sgemm called directly, or memcpy and reading for the same traffic (1.00: as fast as the
    bound, less is slower). */
 #include "kernel/blas.h"
-#include "kernel/kernels.h"
+#include "ops/linalg/linalg_ops.h"
+#include "ops/normalisation/normalisation_ops.h"
+#include "ops/pointwise/pointwise_ops.h"
+#include "ops/reduction/reduction_ops.h"
 #include "kernel/reduce_dims.h"
-#include "kernel/norm.h"
-#include "kernel/resample.h"
+#include "ops/normalisation/norm.h"
+#include "ops/convolution/resample.h"
 
 #include <stdio.h>
 #include <stdlib.h>

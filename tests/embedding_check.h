@@ -5,7 +5,7 @@
 #ifndef TSR_TESTS_EMBEDDING_CHECK_H
 #define TSR_TESTS_EMBEDDING_CHECK_H
 
-#include "kernel/embedding_reference.h"
+#include "ops/embedding/embedding_reference.h"
 #include "numbers.h"
 
 /* Kinds; all but renorm, which is last, are run. */

@@ -4,9 +4,11 @@
 #ifndef TSR_TESTS_KERNEL_CHECK_H
 #define TSR_TESTS_KERNEL_CHECK_H
 
-#include "kernel/kernels.h"
+#include "ops/linalg/linalg_ops.h"
+#include "ops/normalisation/normalisation_ops.h"
+#include "ops/pointwise/pointwise_ops.h"
 #include "kernel/reduce_dims.h"
-#include "kernel/rearrange.h"
+#include "ops/shape/rearrange.h"
 #include "numbers.h"
 
 #define SHAPE(...) shape_of(sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__})

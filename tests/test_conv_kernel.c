@@ -16,7 +16,7 @@
 
 #include "base/cpu.h"
 #include "kernel/blas.h"
-#include "kernel/conv.h"
+#include "ops/convolution/conv.h"
 #include "numbers.h"
 
 static const char *numeric_file;

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "kernel/kernels.h"
-#include "kernel/norm.h"
+#include "ops/normalisation/normalisation_ops.h"
+#include "ops/normalisation/norm.h"
 
 static const tsr_dtype floats[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16};
 

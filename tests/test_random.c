@@ -14,7 +14,7 @@
 
 #include "base/cpu.h"
 #include "base/dtype.h"
-#include "kernel/random.h"
+#include "ops/random/random.h"
 #include "ranks.h"
 #include "tessera_ext.h"
 #include "tessera_ops.h"

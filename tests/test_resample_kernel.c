@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "kernel/resample.h"
+#include "ops/convolution/resample.h"
 
 static const tsr_dtype dtypes[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16, (tsr_dtype)TSR__FIELD,
                                    TSR_I32, TSR_I64, TSR_U8,  TSR_BOOL};

@@ -13,7 +13,7 @@
 
 #include "base/cpu.h"
 #include "kernel/blas.h"
-#include "kernel/pooling.h"
+#include "ops/convolution/pooling.h"
 #include "op/local_call.h"
 #include "op/schema.h"
 #include "validate/trial.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "numbers.h"
-#include "propagate/tables.h"
+#include "ops/embedding/tables.h"
 
 enum { TABLES = 4, RANKS = 3, CASES = 300 };
 

@@ -12,7 +12,7 @@
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "kernel/index.h"
-#include "kernel/padding.h"
+#include "ops/shape/padding.h"
 
 typedef struct unfolded {
     int64_t outer, runs, inner, size, step, start; /* step and start of the whole, */

@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
-#include "kernel/elementwise_reference.h"
-#include "kernel/reference.h"
-#include "op/families.h"
+#include "ops/pointwise/elementwise_reference.h"
+#include "ops/linalg/reference.h"
+#include "ops/pointwise/pointwise_ops.h"
+#include "kernel/reduce_dims.h"
+#include "op/op_table.h"
 #include "op/infer.h"
 #include "op/op_case.h"
 #include "ranks.h"

@@ -6,7 +6,6 @@
 
 #include "dispatch/dispatch.h"
 #include "grad/grad_row.h"
-#include "grad/touched_grad.h"
 #include "redist/program.h"
 #include "tensor/scope.h"
 
@@ -83,10 +82,22 @@ static bool is_wanted(const tsr_source *s)
     return s->leaf || s->node;
 }
 
+/* Who gives the gradient of this watched table (may be NULL) as touched rows; NULL: nobody. */
+static const tsr_family *gives_rows(const tsr_op *op, const tsr_tensor *table)
+{
+    if (!table || !table->leaf->by_rows)
+        return NULL;
+    for (const tsr_family *family = tsr__op_families(); family->rows; family++)
+        if (family->gives_rows && family->gives_rows(op, table))
+            return family;
+    return NULL;
+}
+
 static tsr_status back_op(tsr_ctx *ctx, tsr_taped *node)
 {
     tsr_grad_lists l = {0};
     const tsr_grad_call call = tsr__grad_call_of(node->op, &l);
+    const tsr_family *family;
     tsr_op_entry *entry;
     bool some = false;
     tsr_status st;
@@ -102,8 +113,9 @@ static tsr_status back_op(tsr_ctx *ctx, tsr_taped *node)
         l.out[k] = node->out[k].x;
         l.grad_out[k] = node->grad[k];
     }
-    if (l.wanted[0] && tsr__gives_rows(node->op, node->source[0].leaf)) {
-        TSR_TRY(tsr__touched_give(&call, node->source[0].leaf));
+    family = l.wanted[0] ? gives_rows(node->op, node->source[0].leaf) : NULL;
+    if (family) {
+        TSR_TRY(family->give_rows(&call, node->source[0].leaf));
         l.wanted[0] = false;
     }
     for (int k = 0; k < node->n_in; k++)
@@ -140,7 +152,7 @@ static tsr_status back_node(tsr_ctx *ctx, tsr_taped *node)
     switch (node->kind) {
     case TSR_TAPED_OP: return back_op(ctx, node);
     case TSR_TAPED_MOVE: return back_move(ctx, node);
-    case TSR_TAPED_GROUP: return tsr__back_group(ctx, node);
+    case TSR_TAPED_GROUP: return node->back(ctx, node);
     case TSR_TAPED_FUNCTION: return tsr__back_function(ctx, node);
     }
     return TSR_OK;

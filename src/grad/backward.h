@@ -29,8 +29,7 @@ tsr_status tsr__again_inputs(tsr_tensor *const *x, const tsr_source *source, int
 /* Forward and back on an inner tape; gradients stay with the watched inputs. Collective. */
 tsr_status tsr__again(tsr_ctx *ctx, const tsr_again *what, tsr_tensor *const *in);
 
-/* group_grad.c: lookups in several tables; recompute.c: a function that is run again. */
-tsr_status tsr__back_group(tsr_ctx *ctx, tsr_taped *node);
+/* recompute.c: a function that is run again. */
 tsr_status tsr__back_function(tsr_ctx *ctx, tsr_taped *node);
 
 #endif

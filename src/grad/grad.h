@@ -3,7 +3,7 @@
 #ifndef TSR_GRAD_GRAD_H
 #define TSR_GRAD_GRAD_H
 
-#include "op/gradients.h"
+#include "tessera_ext.h"
 #include "tessera_ops.h"
 
 /* g, summed over the dims along which `like` was broadcast to g's shape: the gradient of `like`.

@@ -7,7 +7,7 @@
 #include "base/args.h"
 #include "exchange/exchange.h"
 #include "io/dataset.h"
-#include "kernel/random.h"
+#include "ops/random/random.h"
 #include "tensor/partial.h"
 #include "tensor/tensor.h"
 

@@ -30,10 +30,4 @@ typedef struct tsr_soft_parts {
 
 const tsr_soft_parts *tsr__soft_parts(tsr_dtype dtype, tsr_kernel_variant variant);
 
-/* The steps of a tsr_softmax_kind. */
-const tsr_merge_steps *tsr__soft_steps(int kind);
-
-/* By their definitions: the oracle. */
-void tsr__reference_softmax(const tsr_kernel_call *call);
-
 #endif

@@ -20,14 +20,9 @@ struct tsr_rules {
     const tsr_schema *schema; /* of a row's function that adds to them */
 };
 
-/* rows.c: all rows, ended by one without a name; and one by name, NULL if there is none. In-place
-   forms, NAME_inplace, are found but not listed. */
+/* rows.c: a built-in row by name, NULL if there is none. In-place forms, NAME_inplace, are found
+   but not listed. */
 const tsr_op *tsr__op_find(const char *name);
-typedef struct tsr_family {
-    const char *name;
-    const tsr_op *rows; /* ended by one without a name */
-} tsr_family;
-const tsr_family *tsr__op_families(void); /* ended by one without rows */
 
 /* ---- helpers for rows ---- */
 

@@ -6,6 +6,21 @@
 
 #include "op/op.h"
 
+/* A family of built-in ops. Their table is all that the engine knows of them: it is in
+   ops/families.c, and nothing else in the engine is defined above it. */
+typedef struct tsr_family {
+    const char *name;
+    const tsr_op *rows; /* ended by one without a name */
+    /* NULL but for lookups: does this op give the gradient of its first input, a watched tensor
+       (may be NULL), as touched rows, and is that wanted? Such a call's, added to those that the
+       tensor has. Collective. */
+    bool (*gives_rows)(const tsr_op *op, const tsr_tensor *table);
+    tsr_status (*give_rows)(const tsr_grad_call *call, tsr_tensor *table);
+} tsr_family;
+
+const tsr_family *tsr__op_families(void); /* ended by one without rows */
+const tsr_op *tsr__op_unlisted(void);     /* rows in place, found by name but not listed */
+
 /* What a row's texts say, read once. */
 typedef struct tsr_op_entry {
     const tsr_op *op;

@@ -161,6 +161,7 @@ static tsr_status make_node(tsr_ctx *ctx, const tsr_record *call, tsr_taped **ou
     node->op = call->op;
     node->function = call->function;
     node->arg = call->arg;
+    node->back = call->back;
     if (n_attrs)
         memcpy(node->attrs, call->attrs, n_attrs * sizeof *node->attrs);
     if (n_uses)

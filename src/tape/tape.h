@@ -48,7 +48,8 @@ typedef struct tsr_taped {
     tsr_tensor **grad;  /* of every output, as far as it is known; NULL: none yet */
     const tsr_op *op;   /* and its attributes, in the order of the row */
     tsr_attr *attrs;
-    tsr_table_use *uses; /* of a group, one per output */
+    tsr_table_use *uses;                                      /* of a group, one per output */
+    tsr_status (*back)(tsr_ctx *ctx, struct tsr_taped *node); /* of a group: its gradients */
     tsr_function function;
     void *arg;
 } tsr_taped;
@@ -72,6 +73,7 @@ typedef struct tsr_record {
     const tsr_attr *attrs;
     int n_attrs;
     const tsr_table_use *uses;
+    tsr_status (*back)(tsr_ctx *ctx, tsr_taped *node);
     tsr_function function;
     void *arg;
 } tsr_record;

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/args.h"
-#include "kernel/kernels.h"
-#include "kernel/optimizer_step.h"
+#include "ops/pointwise/pointwise_ops.h"
+#include "ops/optimizer/optimizer_step.h"
 #include "redist/program.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernel/embedding.h"
-#include "kernel/optimizer_step.h"
+#include "ops/embedding/embedding.h"
+#include "ops/optimizer/optimizer_step.h"
 #include "redist/program.h"
 #include "run/owners.h"
-#include "run/touched.h"
+#include "ops/embedding/touched.h"
 
 /* ---- one list of rows ---- */
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "op/op_table.h"
 
 void tsr__flaw_add(tsr_validation *report, tsr_flaw_kind kind, const char *line, const char *format,
                    ...)

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resample.c - resampling: which window a part needs, the neighbours of every result along each dim
+   found once per call, and which kernel makes the results of them. Called by what runs resampling
+   on a rank. */
+#include "ops/convolution/resample_geometry.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#define MOST (INT64_C(1) << 30) /* elements of a dim: products of two are far from overflow */
+
+/* ---- windows ---- */
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+static tsr_window_law forward_law(tsr_resample_kind kind, int64_t in, int64_t out)
+{
+    const int64_t den = out > 1 ? out - 1 : 1;
+
+    switch (kind) {
+    case TSR_RESAMPLE_AVERAGE: return (tsr_window_law){in, 0, in + out - 1, out};
+    case TSR_RESAMPLE_NEAREST: return (tsr_window_law){in, 0, out, out};
+    case TSR_RESAMPLE_LINEAR: return (tsr_window_law){2 * in, in - out, in + 3 * out - 1, 2 * out};
+    case TSR_RESAMPLE_CORNERS: break;
+    }
+    return (tsr_window_law){in - 1, 0, 2 * den - 1, den};
+}
+
+/* The outputs o whose window has input i in it: the bounds above, solved for o. */
+static tsr_window_law backward_law(tsr_resample_kind kind, int64_t in, int64_t out)
+{
+    switch (kind) {
+    case TSR_RESAMPLE_AVERAGE: return (tsr_window_law){out, 0, out + in - 1, in};
+    case TSR_RESAMPLE_NEAREST: return (tsr_window_law){out, in - 1, out + in - 1, in};
+    case TSR_RESAMPLE_LINEAR: return (tsr_window_law){2 * out, in - out, in + 3 * out - 1, 2 * in};
+    case TSR_RESAMPLE_CORNERS: break;
+    }
+    if (in == 1 || out == 1) /* one input that all outputs see, or one output */
+        return (tsr_window_law){0, 0, out, 1};
+    return (tsr_window_law){out - 1, in - out, in + out - 3, in - 1};
+}
+
+tsr_window_law tsr__resample_law(tsr_resample_kind kind, bool back, int64_t in, int64_t out)
+{
+    if (out == 0)
+        return (tsr_window_law){0, 0, 0, 1};
+    return back ? backward_law(kind, in, out) : forward_law(kind, in, out);
+}
+
+void tsr__window_of(const tsr_window_law *law, int64_t from, int64_t to, int64_t whole,
+                    int64_t *begin, int64_t *end)
+{
+    *begin = *end = 0;
+    if (from >= to)
+        return;
+    *begin = floor_div(from * law->mul + law->lo, law->div);
+    *end = floor_div((to - 1) * law->mul + law->hi, law->div);
+    *begin = *begin < 0 ? 0 : *begin > whole ? whole : *begin;
+    *end = *end < *begin ? *begin : *end > whole ? whole : *end;
+}
+
+/* ---- sizes ---- */
+
+tsr_status tsr__resample_check(const char *op, const tsr_resample_shape *s, tsr_error *err)
+{
+    if (s->ndim < 1 || s->ndim > TSR_CONV_DIMS)
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: 1 to 3 spatial dims are needed, not %d", op,
+                         s->ndim);
+    for (int d = 0; d < s->ndim; d++) {
+        const int64_t in = s->whole_in[d], out = s->whole_out[d];
+
+        if (in < 1 || in > MOST || out < 0 || out > MOST)
+            return tsr__fail(err, TSR_ERR_SHAPE,
+                             "%s: spatial dim %d cannot go from size %" PRId64 " to %" PRId64, op,
+                             d, in, out);
+    }
+    return TSR_OK;
+}
+
+static void set_geometry(const tsr_resample_shape *s, tsr_resample_kind kind, bool back,
+                         tsr_resample_geometry *g)
+{
+    const int skip = TSR_CONV_DIMS - s->ndim;
+
+    *g = (tsr_resample_geometry){
+        .kind = kind, .back = back, .planes = s->planes, .n_count = 1, .m_count = 1};
+    for (int d = 0; d < TSR_CONV_DIMS; d++) {
+        const int from = d - skip;
+
+        g->dim[d] = (tsr_resample_dim){1, 1, 1, 1, 0, 1, 0, 1};
+        if (from >= 0 && back)
+            g->dim[d] = (tsr_resample_dim){
+                s->whole_in[from],  s->whole_out[from], s->whole_out[from], s->whole_in[from],
+                s->out_first[from], s->out_count[from], s->in_first[from],  s->in_count[from]};
+        else if (from >= 0)
+            g->dim[d] = (tsr_resample_dim){
+                s->whole_in[from], s->whole_out[from], s->whole_in[from],  s->whole_out[from],
+                s->in_first[from], s->in_count[from],  s->out_first[from], s->out_count[from]};
+        g->n_count *= g->dim[d].n;
+        g->m_count *= g->dim[d].m;
+    }
+}
+
+/* ---- running ---- */
+
+/* Dims that have a mean in common are one: it needs all inputs, and all have the same gradient. */
+static void join_dims(tsr_resample_geometry *g)
+{
+    for (int d = 1; d >= 0; d--) {
+        tsr_resample_dim *a = &g->dim[d], *b = &g->dim[2];
+
+        if (a->out != 1 || b->out != 1)
+            return;
+        *b = (tsr_resample_dim){.in = a->in * b->in,
+                                .out = 1,
+                                .whole_source = a->whole_source * b->whole_source,
+                                .whole_result = a->whole_result * b->whole_result,
+                                .n = a->n * b->n,
+                                .m = a->m * b->m};
+        *a = (tsr_resample_dim){1, 1, 1, 1, 0, 1, 0, 1};
+    }
+}
+
+/* The neighbours of each result along dim d; returns how many weights there are up to here. */
+static int64_t find_taps(const tsr_resample_geometry *g, int d, int64_t at, tsr_resample_taps *taps)
+{
+    const tsr_resample_dim *dim = &g->dim[d];
+    const tsr_window_law law = tsr__resample_law(g->kind, g->back, dim->in, dim->out);
+
+    for (int64_t r = 0; r < dim->m; r++) {
+        int64_t begin, end;
+
+        tsr__window_of(&law, dim->result + r, dim->result + r + 1, dim->whole_source, &begin, &end);
+        while (begin < end && resample_weight(g, d, begin, dim->result + r).num == 0)
+            begin++; /* the law may say too much */
+        taps[r] = (tsr_resample_taps){begin < end ? begin - dim->source : 0, end - begin, at};
+        at += end - begin;
+        assert(begin == end || (begin >= dim->source && end <= dim->source + dim->n));
+    }
+    return at;
+}
+
+static tsr_status run_fast(tsr_resample_geometry *g, tsr_dtype dtype, tsr_pool *pool,
+                           const void *source, void *result, tsr_error *err)
+{
+    if (g->kind == TSR_RESAMPLE_AVERAGE)
+        join_dims(g);
+
+    const int64_t m0 = g->dim[0].m, m1 = g->dim[1].m, m2 = g->dim[2].m;
+    const size_t bytes = (size_t)(m0 + m1 + m2) * sizeof(tsr_resample_taps);
+    tsr_resample_taps *taps = NULL;
+    int64_t weights;
+    tsr_status st;
+
+    TSR_TRY(tsr__pool_get(pool, bytes + (size_t)m2 * sizeof(int32_t), &taps, err));
+    weights = find_taps(g, 0, 0, taps);
+    weights = find_taps(g, 1, weights, taps + m0);
+    weights = find_taps(g, 2, weights, taps + m0 + m1);
+    if (g->kind == TSR_RESAMPLE_NEAREST && !g->back)
+        tsr__resample_copy(g, tsr_dtype_size(dtype), taps, (int32_t *)(taps + m0 + m1 + m2), source,
+                           result);
+    else
+        TSR_TRY(tsr__resample_sum(g, dtype, pool, taps, weights, source, result, err));
+done:
+    tsr__pool_put(pool, taps);
+    return st;
+}
+
+static tsr_status run(tsr_resample_geometry *g, tsr_dtype dtype, bool reference, tsr_pool *pool,
+                      const void *source, void *result, tsr_error *err)
+{
+    const bool copies = g->kind == TSR_RESAMPLE_NEAREST && !g->back;
+    const bool sums = tsr__dtype_is_float(dtype) || (int)dtype == TSR__FIELD ||
+                      (g->kind == TSR_RESAMPLE_NEAREST && dtype != TSR_BOOL);
+
+    if (g->planes * g->m_count == 0)
+        return TSR_OK;
+    if (!reference && (copies || sums))
+        return run_fast(g, dtype, pool, source, result, err);
+    tsr__resample_reference(g, dtype, source, result);
+    return TSR_OK;
+}
+
+tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind, tsr_dtype dtype,
+                         bool reference, tsr_pool *pool, const void *in, void *out, tsr_error *err)
+{
+    tsr_resample_geometry g;
+
+    set_geometry(shape, kind, false, &g);
+    return run(&g, dtype, reference, pool, in, out, err);
+}
+
+tsr_status tsr__resample_grad(const tsr_resample_shape *shape, tsr_resample_kind kind,
+                              tsr_dtype dtype, bool reference, tsr_pool *pool, const void *grad_out,
+                              void *grad_in, tsr_error *err)
+{
+    tsr_resample_geometry g;
+
+    set_geometry(shape, kind, true, &g);
+    return run(&g, dtype, reference, pool, grad_out, grad_in, err);
+}

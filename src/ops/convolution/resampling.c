@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resampling.c - other sizes for space: adaptive average pooling and interpolation, with gradients.
+   Batch and channels shard freely, space by windows. */
+#include <inttypes.h>
+
+#include "ops/convolution/resample_call.h"
+#include "ops/convolution/convolution_ops.h"
+#include "op/infer.h"
+#include "op/sliding.h"
+
+/* What a row is: of a gradient BACK is added to its kind. */
+enum { BACK = 16 };
+
+static bool is_backward(const tsr_schema *s)
+{
+    return s->op->kind & BACK;
+}
+
+static tsr_resample_kind kind_of(const tsr_schema *s)
+{
+    const tsr_resample_kind kind = (tsr_resample_kind)(s->op->kind & ~BACK);
+
+    if (kind == TSR_RESAMPLE_LINEAR && tsr_schema_attr(s, "align_corners")->i[0])
+        return TSR_RESAMPLE_CORNERS;
+    return kind;
+}
+
+/* The sizes that the tensors do not have are those of the attribute. */
+static tsr_status resample_shape(tsr_schema *s, tsr_error *err)
+{
+    const bool back = is_backward(s);
+    const tsr_shape *given = &s->in[0].shape;
+    tsr_resample_shape r = {.ndim = given->ndim - 2};
+    int64_t sizes[TSR_CONV_DIMS];
+    char a[TSR_TEXT_LEN];
+    tsr_status st;
+
+    TSR_TRY(tsr__needs_float(s, err));
+    if (r.ndim < 1 || r.ndim > TSR_CONV_DIMS)
+        return tsr__fail(err, TSR_ERR_SHAPE,
+                         "%s: %s has %d dims, it takes batch, channels and 1 to %d spatial dims",
+                         s->op->name, tsr_spec_text(&s->in[0], a, sizeof a), given->ndim,
+                         TSR_CONV_DIMS);
+    TSR_TRY(tsr__spatial_sizes(s, back ? "input" : "size", r.ndim, sizes, err));
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = *given;
+    for (int d = 0; d < r.ndim; d++) {
+        if (sizes[d] < 1)
+            return tsr__fail(err, TSR_ERR_SHAPE,
+                             "%s: size %" PRId64 " of spatial dim %d, at least "
+                             "1 is possible",
+                             s->op->name, sizes[d], d);
+        r.whole_in[d] = back ? sizes[d] : given->size[2 + d];
+        r.whole_out[d] = back ? given->size[2 + d] : sizes[d];
+        s->out_shape[0].size[2 + d] = sizes[d];
+    }
+    TSR_TRY(tsr__resample_check(s->op->name, &r, err));
+done:
+    return st;
+}
+
+static tsr_status resample_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        const tsr_mark mark = d < 2 ? tsr_mark_shard(d) : tsr__plain_shard(d);
+        TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
+    }
+done:
+    return st;
+}
+
+static void resample_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+{
+    const bool back = is_backward(s);
+    const tsr_shape *x = back ? &s->out_shape[0] : &s->in[0].shape;
+    const tsr_shape *y = back ? &s->in[0].shape : &s->out_shape[0];
+
+    if (spread)
+        return;
+    w->guide = TSR_OUTPUT(0);
+    for (int d = 2; d < x->ndim; d++) {
+        const tsr_window_law law = tsr__resample_law(kind_of(s), back, x->size[d], y->size[d]);
+        w->window[w->n++] =
+            (tsr_window){.dim = d, .mul = law.mul, .lo = law.lo, .hi = law.hi, .div = law.div};
+    }
+}
+
+static void resample_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                              const int *coord, tsr_kernel_call *call)
+{
+    const bool back = is_backward(s);
+    const tsr_shape *x = back ? &out[0].shape : &in[0].shape;
+    const tsr_shape *y = back ? &in[0].shape : &out[0].shape;
+
+    (void)coord;
+    for (int d = 0; d < x->ndim - 2; d++) {
+        call->number[TSR_RESAMPLE_IN + d] = x->size[2 + d];
+        call->number[TSR_RESAMPLE_OUT + d] = y->size[2 + d];
+    }
+    call->number[TSR_RESAMPLE_KIND] = kind_of(s);
+    call->number[TSR_RESAMPLE_BACK] = back;
+}
+
+/* ---- rows ---- */
+
+static const char *const average_cases[] = {
+    "f64[4,2,8] size=3",
+    "f64[3,5,7] size=3",
+    "f64[2,2,6,8] size=4,3",
+    "f64[3,3,7,5] size=4,3",
+    NULL,
+};
+static const char *const average_backward_cases[] = {
+    "f64[4,2,3] input=8",
+    "f64[3,5,5] input=8",
+    "f64[2,2,4,5] input=7,8",
+    "f64[3,3,3,3] input=7,8",
+    NULL,
+};
+static const char *const nearest_cases[] = {
+    "f64[4,2,4] size=8",
+    "f64[3,5,5] size=8",
+    "f64[2,2,4,3] size=6,4",
+    "f64[3,3,3,5] size=6,4",
+    NULL,
+};
+static const char *const nearest_backward_cases[] = {
+    "f64[4,2,8] input=4",
+    "f64[3,5,9] input=4",
+    "f64[2,2,6,8] input=4,3",
+    "f64[3,3,7,5] input=4,3",
+    NULL,
+};
+static const char *const linear_cases[] = {
+    "f64[4,2,4] size=8",
+    "f64[3,5,5] size=8",
+    "f64[2,2,4,3] size=6,4",
+    "f64[3,3,3,5] size=6,4",
+    "f64[2,2,4,4] size=6,7 align_corners=true",
+    "f64[3,3,5,3] size=6,7 align_corners=true",
+    NULL,
+};
+static const char *const linear_backward_cases[] = {
+    "f64[4,2,8] input=4",
+    "f64[3,5,7] input=4",
+    "f64[2,2,6,4] input=4,3",
+    "f64[3,3,7,5] input=4,3",
+    "f64[2,2,6,7] input=4,4 align_corners=true",
+    "f64[3,3,7,5] input=4,4 align_corners=true",
+    NULL,
+};
+
+const tsr_op tsr__ops_resampling[] = {
+    {.name = "adaptive_avg_pool",
+     .kind = TSR_RESAMPLE_AVERAGE,
+     .inputs = "x",
+     .attrs = "size:ints",
+     .doc = "means of as many pieces of space as are asked for, as even as can be",
+     .rule = resample_rule,
+     .windows = resample_windows,
+     .linear = "x",
+     .shape = resample_shape,
+     .kernel = tsr__kernel_resample,
+     .localise = resample_localise,
+     .prepare = tsr__prepare_resample,
+     .grad = tsr__grad_adaptive_avg_pool,
+     .saves = "",
+     .in_field = true,
+     .cases = average_cases},
+    {.name = "adaptive_avg_pool_backward",
+     .kind = TSR_RESAMPLE_AVERAGE | BACK,
+     .inputs = "grad",
+     .attrs = "input:ints",
+     .doc = "the gradient of adaptive_avg_pool's input, whose space has these sizes",
+     .rule = resample_rule,
+     .windows = resample_windows,
+     .linear = "grad",
+     .shape = resample_shape,
+     .kernel = tsr__kernel_resample,
+     .localise = resample_localise,
+     .prepare = tsr__prepare_resample,
+     .in_field = true,
+     .cases = average_backward_cases},
+    {.name = "upsample_nearest",
+     .kind = TSR_RESAMPLE_NEAREST,
+     .inputs = "x",
+     .attrs = "size:ints",
+     .doc = "space in other sizes: for each place the nearest element before it",
+     .rule = resample_rule,
+     .windows = resample_windows,
+     .moves = true,
+     .shape = resample_shape,
+     .kernel = tsr__kernel_resample,
+     .localise = resample_localise,
+     .prepare = tsr__prepare_resample,
+     .grad = tsr__grad_upsample_nearest,
+     .saves = "",
+     .in_field = true,
+     .cases = nearest_cases},
+    {.name = "upsample_nearest_backward",
+     .kind = TSR_RESAMPLE_NEAREST | BACK,
+     .inputs = "grad",
+     .attrs = "input:ints",
+     .doc = "the gradient of upsample_nearest's input, whose space has these sizes",
+     .rule = resample_rule,
+     .windows = resample_windows,
+     .linear = "grad",
+     .shape = resample_shape,
+     .kernel = tsr__kernel_resample,
+     .localise = resample_localise,
+     .prepare = tsr__prepare_resample,
+     .in_field = true,
+     .cases = nearest_backward_cases},
+    {.name = "upsample_linear",
+     .kind = TSR_RESAMPLE_LINEAR,
+     .inputs = "x",
+     .attrs = "size:ints,align_corners:bool=false",
+     .doc = "space in other sizes, interpolated linearly along each dim",
+     .rule = resample_rule,
+     .windows = resample_windows,
+     .linear = "x",
+     .shape = resample_shape,
+     .kernel = tsr__kernel_resample,
+     .localise = resample_localise,
+     .prepare = tsr__prepare_resample,
+     .grad = tsr__grad_upsample_linear,
+     .saves = "",
+     .in_field = true,
+     .cases = linear_cases},
+    {.name = "upsample_linear_backward",
+     .kind = TSR_RESAMPLE_LINEAR | BACK,
+     .inputs = "grad",
+     .attrs = "input:ints,align_corners:bool=false",
+     .doc = "the gradient of upsample_linear's input, whose space has these sizes",
+     .rule = resample_rule,
+     .windows = resample_windows,
+     .linear = "grad",
+     .shape = resample_shape,
+     .kernel = tsr__kernel_resample,
+     .localise = resample_localise,
+     .prepare = tsr__prepare_resample,
+     .in_field = true,
+     .cases = linear_backward_cases},
+    {0},
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deals.c - runs the parts of tables in one trade (deal.h), for single ops and for groups of
+   lookups: lengths once, ids once, rows once, however many tables there are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/embedding/embedding_ops.h"
+#include "ops/embedding/lookups.h"
+#include "op/schema.h"
+#include "run/bad_values.h"
+#include "ops/embedding/deal.h"
+#include "ops/embedding/own_bags.h"
+#include "ops/embedding/touched.h"
+
+/* ---- one deal ---- */
+
+static const tsr_deal_kind *kind_of(const tsr_deal *d)
+{
+    const tsr_schema *s = d->call->schema;
+
+    switch (s->op->kind) {
+    case TSR_EMBEDDING: return &tsr__deal_lookup;
+    case TSR_EMBEDDING_BACKWARD: return &tsr__deal_lookup_backward;
+    case TSR_EMBEDDING_BAG_SUM_BACKWARD:
+    case TSR_EMBEDDING_BAG_MEAN_BACKWARD:
+        return d->mdims ? &tsr__deal_bag_backward : &tsr__deal_bag_backward_here;
+    case TSR_EMBEDDING_BAG_MAX_BACKWARD: return &tsr__deal_bag_max_backward;
+    case TSR_EMBEDDING_BAG_MAX:
+        if (tsr__schema_has(s, TSR__OFFSETS) && !d->part.home &&
+            !tsr__list_mdims(&d->call->in_spec[TSR__OFFSETS]))
+            return &tsr__deal_bag_max_offsets;
+        return d->mdims ? &tsr__deal_bag_max : &tsr__deal_bag_here;
+    default: return d->mdims ? &tsr__deal_bag : &tsr__deal_bag_here;
+    }
+}
+
+static void begin_deal(tsr_deal *d, const tsr_part *part)
+{
+    const tsr_run_call *call = part->call;
+
+    d->part = *part;
+    d->call = call;
+    d->ctx = d->held.ctx = call->mesh->ctx;
+    d->mdims = part->home ? (1u << call->mesh->shape.ndim) - 1
+                          : tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec);
+    d->kind = kind_of(d);
+    d->table = d->kind->backward ? &call->out_spec[0] : &call->in_spec[0];
+}
+
+static void end_deal(tsr_deal *d)
+{
+    if (!d->ctx)
+        return;
+    tsr__held_release(&d->held);
+    tsr__owners_close(d->ctx, &d->owners);
+}
+
+/* Of equal parts of a gradient, just one rank's counts. */
+static bool is_copy(const tsr_deal *d, const tsr_spec *ids)
+{
+    bool copy = false;
+
+    for (int m = 0; m < ids->mesh.ndim; m++)
+        copy = copy || (ids->place[m].kind == TSR_REPLICATE && d->call->mesh->coord[m] > 0);
+    return copy;
+}
+
+static tsr_status take_own_bags(tsr_deal *d, tsr_error *err)
+{
+    const tsr_counters *now = &d->call->mesh->ctx->counters;
+    const tsr_counters before = *now;
+    tsr_ranges ranges;
+    tsr_status st = tsr__own_bags(d->call, &d->held, &d->own, &d->weights, &ranges, err);
+
+    for (int i = 0; i <= TSR_MAX_MESH; i++)
+        d->part.along[i] += now->along[i] - before.along[i];
+    tsr__ranges_close(&ranges);
+    return st;
+}
+
+/* The ids of this rank, checked. */
+static tsr_status open_ids(tsr_deal *d, tsr_error *err)
+{
+    const tsr_run_call *call = d->call;
+    const tsr_schema *s = call->schema;
+    const tsr_form *ids = call->in[1]->form;
+    tsr_tensor *rows = d->kind->backward ? call->in[0] : call->out[0];
+    tsr_status st = TSR_OK;
+
+    d->dtype = rows->form->spec.dtype;
+    d->dim = rows->form->local.size[rows->form->local.ndim - 1];
+    d->row = (size_t)d->dim * tsr_dtype_size(d->dtype);
+    tsr__ids_open(call->in[1], d->table->shape.size[0], tsr_schema_attr(s, "padding_idx"),
+                  tsr__ids_check(s), s->op->name, &d->own.ids, err);
+    if (tsr__schema_has(s, TSR__WEIGHTS))
+        d->weights = tsr__tensor_data(call->in[TSR__WEIGHTS]);
+    if (ids->local.ndim == 2) {
+        d->own.n_bags = ids->local.size[0];
+        d->own.length = ids->local.size[1];
+    }
+    if (tsr__schema_has(s, TSR__OFFSETS)) {
+        if (d->kind != &tsr__deal_bag_max_offsets)
+            TSR_TRY(take_own_bags(d, err));
+    } else if (d->part.home && d->kind->backward && is_copy(d, &call->in_spec[1])) {
+        d->own.ids.n = 0;
+        d->own.n_bags = 0;
+    }
+done:
+    return st;
+}
+
+static tsr_status open_deal(tsr_deal *d, unsigned among, tsr_trade *trade, tsr_error *err)
+{
+    const int64_t n = trade->group->n;
+    tsr_status st;
+
+    d->trade = trade;
+    d->among = among;
+    for (int i = 0; i < d->kind->n_lists; i++) {
+        d->sent[i] = trade->sent + (d->first_list + i) * n;
+        d->got[i] = trade->got + (d->first_list + i) * n;
+    }
+    if (d->part.home)
+        TSR_TRY(
+            tsr__owners_open_home(d->call->mesh, d->table->shape.size[0], d->part.at, &d->owners));
+    else
+        TSR_TRY(tsr__owners_open(d->call->mesh, d->table, d->mdims, among, &d->owners));
+    TSR_TRY(open_ids(d, err));
+    if (d->kind->count)
+        TSR_TRY(d->kind->count(d, err));
+done:
+    return st;
+}
+
+int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back)
+{
+    *(back ? &d->back[d->n_back] : &d->lot[d->n_lots]) =
+        (tsr_lot){.list = d->first_list + list, .width = width, .back = back};
+    return back ? d->n_back++ : d->n_lots++;
+}
+
+tsr_status tsr__deal_check(const tsr_deal *d, const char *field, const void *numbers, int64_t n,
+                           int64_t low, int64_t high)
+{
+    return tsr__received_check(d->ctx, d->call->schema->op->name, field, numbers, n, low, high);
+}
+
+tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out)
+{
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * sizeof **out, out));
+    tsr__trade_first_items(d->trade, d->sent[list], *out);
+done:
+    return st;
+}
+
+tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows)
+{
+    return (tsr_table_grad){.dtype = d->dtype,
+                            .dim = d->dim,
+                            .n_rows = d->owners.rows,
+                            .grad_out = rows,
+                            .out = tsr__tensor_data(d->call->out[0])};
+}
+
+tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scattered *scatter, tsr_table_grad *grad)
+{
+    tsr_status st = TSR_OK;
+
+    if (tsr_schema_attr(d->call->schema, "scale_grad_by_freq")->i[0])
+        TSR_TRY(tsr__touched_freq(&d->held, scatter, grad));
+    if (d->part.touched)
+        return tsr__touched_fill(scatter, grad, d->owners.first, d->call, d->part.touched);
+    tsr__scatter_dense(scatter, grad);
+done:
+    return st;
+}
+
+/* ---- all of them ---- */
+
+typedef struct deals {
+    tsr_deal *deal;
+    int n;
+    tsr_trade trade;
+    tsr_lot **lots; /* of the exchange at hand */
+    int n_lots;
+} deals;
+
+static tsr_status open_deals(deals *all, const tsr_part *parts)
+{
+    tsr_mesh *mesh = parts[0].call->mesh;
+    const char *what = all->n > 1 ? "lookup_group" : parts[0].call->schema->op->name;
+    unsigned among = 0;
+    int n_lists = 0;
+    tsr_status st;
+
+    for (int i = 0; i < all->n; i++) {
+        tsr_deal *d = &all->deal[i];
+        begin_deal(d, &parts[i]);
+        d->first_list = n_lists;
+        n_lists += d->kind->n_lists;
+        among |= d->mdims;
+    }
+    TSR_TRY(tsr__trade_open(&all->trade, mesh, among, n_lists, what));
+    for (int i = 0; i < all->n; i++) {
+        const tsr_run_call *call = parts[i].call;
+        tsr_error bad = {0};
+        char part[32] = "";
+
+        if (parts[i].table >= 0)
+            snprintf(part, sizeof part, "table %d: ", parts[i].table);
+        TSR_TRY(open_deal(&all->deal[i], among, &all->trade, &bad));
+        TSR_TRY(tsr__bad_values(mesh, call->in, call->schema->n_in, part, &bad));
+    }
+    if (n_lists > 0)
+        TSR_TRY(tsr__trade_agree(&all->trade));
+    for (int i = 0; i < all->n; i++)
+        for (int k = 0; k < all->deal[i].kind->n_lists; k++) {
+            tsr_deal *d = &all->deal[i];
+            d->n_sent[k] = tsr__trade_count(&all->trade, d->sent[k]);
+            d->n_got[k] = tsr__trade_count(&all->trade, d->got[k]);
+        }
+done:
+    return st;
+}
+
+/* Room for what goes, or comes back, of all deals; each fills its own; one exchange. */
+static tsr_status exchange(deals *all, bool back)
+{
+    tsr_status st = TSR_OK;
+
+    all->n_lots = 0;
+    for (int i = 0; i < all->n; i++) {
+        tsr_deal *d = &all->deal[i];
+        for (int k = 0; k < (back ? d->n_back : d->n_lots); k++)
+            all->lots[all->n_lots++] = back ? &d->back[k] : &d->lot[k];
+    }
+    if (all->n_lots == 0)
+        return TSR_OK;
+    TSR_TRY(tsr__trade_room(&all->trade, all->lots, all->n_lots));
+    for (int i = 0; i < all->n; i++) {
+        tsr_deal *d = &all->deal[i];
+        tsr_status (*fill)(tsr_deal *) = back ? d->kind->answer : d->kind->ask;
+        if (fill)
+            TSR_TRY(fill(d));
+    }
+    TSR_TRY(tsr__trade_exchange(&all->trade, all->lots, all->n_lots));
+done:
+    return st;
+}
+
+/* What came for a deal from the other members, the lengths included. */
+static int64_t bytes_in(const tsr_deal *d)
+{
+    const tsr_group *group = d->trade->group;
+    int64_t bytes = (int64_t)sizeof(int64_t) * d->kind->n_lists * (group->n - 1);
+
+    for (int i = 0; i < d->n_lots + d->n_back; i++) {
+        const bool back = i >= d->n_lots;
+        const tsr_lot *lot = back ? &d->back[i - d->n_lots] : &d->lot[i];
+        const int64_t *count = (back ? d->sent : d->got)[lot->list - d->first_list];
+
+        bytes += (tsr__trade_count(d->trade, count) - count[group->me]) * (int64_t)lot->width;
+    }
+    return bytes;
+}
+
+tsr_status tsr__run_together(tsr_part *parts, int n)
+{
+    tsr_ctx *ctx = parts[0].call->mesh->ctx;
+    deals all = {.n = n, .trade = {.ctx = ctx}};
+    tsr_status st;
+
+    TSR_TRY(tsr__alloc(&ctx->heap, n, sizeof *all.deal, &all.deal, &ctx->error));
+    TSR_TRY(tsr__alloc(&ctx->heap, (int64_t)n * TSR_DEAL_LOTS, sizeof *all.lots, &all.lots,
+                       &ctx->error));
+    TSR_TRY(open_deals(&all, parts));
+    TSR_TRY(exchange(&all, false));
+    TSR_TRY(exchange(&all, true));
+    for (int i = 0; i < n; i++) {
+        TSR_TRY(all.deal[i].kind->finish(&all.deal[i]));
+        memcpy(parts[i].along, all.deal[i].part.along, sizeof parts[i].along);
+        parts[i].along[all.trade.group->along] += bytes_in(&all.deal[i]);
+    }
+done:
+    for (int i = 0; all.deal && i < n; i++)
+        end_deal(&all.deal[i]);
+    tsr__trade_close(&all.trade);
+    tsr__free(&ctx->heap, all.lots);
+    tsr__free(&ctx->heap, all.deal);
+    return st;
+}
+
+tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err)
+{
+    (void)err; /* what is wrong with ids is a verdict, the rest has been said */
+    return tsr__run_together(&(tsr_part){.call = call, .table = -1}, 1);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lookups.c - rows of lookups in a table, bags of them, and their gradients: what stands in them is
+   in lookup_shapes.c, lookup_rules.c and lookup_parts.c; what they are tried on is here. */
+#include <string.h>
+
+#include "ops/embedding/embedding_ops.h"
+#include "ops/embedding/lookups.h"
+
+static const char *const lookup_cases[] = {
+    "f64[10,4] i64[6]<10",
+    "f64[9,5] i64[7]<9",
+    "f64[10,4] i64[4,6]<10",
+    "f64[9,5] i64[5,3]<9",
+    "f64[10,4] i64[6]<10 padding_idx=-2",
+    "f64[9,5] i64[7]<9 padding_idx=-2",
+    NULL,
+};
+static const char *const lookup_backward_cases[] = {
+    "f64[6,4] i64[6]<10 rows=10",
+    "f64[7,5] i64[7]<10 rows=10",
+    "f64[4,6,2] i64[4,6]<9 rows=9",
+    "f64[5,3,7] i64[5,3]<9 rows=9",
+    "f64[6,4] i64[6]<10 rows=10 scale_grad_by_freq=true padding_idx=3",
+    "f64[7,5] i64[7]<10 rows=10 scale_grad_by_freq=true padding_idx=3",
+    NULL,
+};
+static const char *const bag_sum_cases[] = {
+    "f64[10,4] i64[4,6]<10",
+    "f64[9,5] i64[5,3]<9",
+    "f64[10,4] i64[12]<10 i64[6]/12",
+    "f64[9,5] i64[12]<9 i64[5]/12",
+    "f64[10,4] i64[12]<10 i64[7]/12 f64[12] include_last=true",
+    "f64[9,5] i64[12]<9 i64[6]/12 f64[12] include_last=true",
+    "f64[10,4] i64[4,6]<10 - f64[4,6]",
+    "f64[9,5] i64[5,3]<9 - f64[5,3]",
+    NULL,
+};
+static const char *const bag_cases[] = {
+    "f64[10,4] i64[4,6]<10",
+    "f64[9,5] i64[5,3]<9",
+    "f64[10,4] i64[12]<10 i64[6]/12 padding_idx=3",
+    "f64[9,5] i64[12]<9 i64[5]/12 padding_idx=3",
+    "f64[10,4] i64[12]<10 i64[7]/12 include_last=true",
+    "f64[9,5] i64[12]<9 i64[6]/12 include_last=true",
+    NULL,
+};
+static const char *const bag_sum_backward_cases[] = {
+    "f64[4,6] i64[4,6]<10 rows=10",
+    "f64[5,3] i64[5,3]<10 rows=10",
+    "f64[6,4] i64[12]<10 i64[6]/12 rows=10",
+    "f64[5,3] i64[12]<10 i64[5]/12 rows=10",
+    "f64[6,4] i64[12]<10 i64[7]/12 f64[12] rows=10 include_last=true",
+    "f64[5,3] i64[12]<10 i64[6]/12 f64[12] rows=10 include_last=true",
+    "f64[4,6] i64[4,6]<10 - f64[4,6] rows=10",
+    "f64[5,7] i64[5,3]<10 - f64[5,3] rows=10",
+    "f64[4,6] i64[4,6]<10 rows=10 scale_grad_by_freq=true",
+    "f64[5,3] i64[5,3]<10 rows=10 scale_grad_by_freq=true",
+    "f64[6,4] i64[12]<10 i64[7]/12 rows=10 scale_grad_by_freq=true include_last=true",
+    "f64[5,3] i64[12]<10 i64[6]/12 rows=10 scale_grad_by_freq=true include_last=true",
+    NULL,
+};
+static const char *const bag_mean_backward_cases[] = {
+    "f64[4,6] i64[4,6]<10 rows=10",
+    "f64[5,3] i64[5,3]<10 rows=10",
+    "f64[6,4] i64[12]<10 i64[6]/12 rows=10 padding_idx=3",
+    "f64[5,3] i64[12]<10 i64[5]/12 rows=10 padding_idx=3",
+    "f64[6,4] i64[12]<10 i64[7]/12 rows=10 include_last=true",
+    "f64[5,3] i64[12]<10 i64[6]/12 rows=10 include_last=true",
+    NULL,
+};
+static const char *const bag_max_backward_cases[] = {
+    "f64[4,6] i64[4,6]<10 rows=10",
+    "f64[5,3] i64[5,3]<10 rows=10",
+    "f64[4,6] i64[4,6]<10 rows=10 padding_idx=3",
+    "f64[5,3] i64[5,3]<10 rows=10 padding_idx=3",
+    NULL,
+};
+static const char *const renorm_cases[] = {
+    "f64[10,4] i64[6]<10 max_norm=1.5",
+    "f64[9,5] i64[7]<9 max_norm=1.5",
+    "f64[10,4] i64[6]<10 max_norm=1.5 norm_type=1",
+    "f64[9,5] i64[7]<9 max_norm=1.5 norm_type=1",
+    NULL,
+};
+static const char *const weights_backward_cases[] = {
+    "f64[4,6] f64[10,6] i64[4,2]<10",
+    "f64[5,3] f64[9,3] i64[5,7]<9",
+    "f64[6,4] f64[10,4] i64[12]<10 i64[6]/12",
+    "f64[5,3] f64[9,3] i64[12]<9 i64[5]/12",
+    "f64[6,4] f64[10,4] i64[12]<10 i64[7]/12 include_last=true",
+    "f64[5,3] f64[9,3] i64[12]<9 i64[6]/12 include_last=true",
+    NULL,
+};
+
+/* Attributes. Functions here and in run/ find them by name, kernels get numbers (lookup_parts.c);
+   only this file knows their order. */
+#define LOOKUP_ATTRS "padding_idx:int,zero_out_of_range:bool=false,keep_padding:bool=false"
+#define BAG_ATTRS "padding_idx:int,zero_out_of_range:bool=false,include_last:bool=false"
+#define FOR_GRAD ",scale_grad_by_freq:bool=false" /* the lookup does not care, its gradient does */
+#define GRAD_ATTRS                                                                                 \
+    "rows:int,padding_idx:int,zero_out_of_range:bool=false,scale_grad_by_freq:bool=false"
+
+static tsr_attr number(int64_t value)
+{
+    return (tsr_attr){.n = 1, .i = {value}};
+}
+
+void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
+                       tsr_attr out[TSR__LOOKUP_ATTRS])
+{
+    static const tsr_embedding_opts usual = {0};
+    const tsr_embedding_opts *o = opts && kind != TSR_EMBEDDING_BAG_MAX_BACKWARD ? opts : &usual;
+    const tsr_attr padding = o->padding_idx ? number(*o->padding_idx) : (tsr_attr){.n = -1};
+
+    if (tsr__lookup_is_backward(kind)) {
+        const tsr_attr value[] = {number(rows), padding, number(o->zero_out_of_range),
+                                  number(o->scale_grad_by_freq), number(o->include_last)};
+        memcpy(out, value, sizeof value);
+    } else {
+        bool third = kind == TSR_EMBEDDING ? o->keep_padding : o->include_last;
+        bool fourth = kind == TSR_EMBEDDING_BAG_MAX ? o->last : o->scale_grad_by_freq;
+        const tsr_attr value[] = {padding, number(o->zero_out_of_range), number(third),
+                                  number(fourth)};
+        memcpy(out, value, sizeof value);
+    }
+}
+
+tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs)
+{
+    return (tsr_embedding_opts){.padding_idx = attrs[0].n > 0 ? attrs[0].i : NULL,
+                                .zero_out_of_range = attrs[1].i[0],
+                                .keep_padding = kind == TSR_EMBEDDING && attrs[2].i[0],
+                                .include_last = kind != TSR_EMBEDDING && attrs[2].i[0],
+                                .scale_grad_by_freq =
+                                    kind != TSR_EMBEDDING_BAG_MAX && attrs[3].i[0]};
+}
+
+const tsr_op tsr__ops_embedding[] = {
+    {.name = "embedding",
+     .kind = TSR_EMBEDDING,
+     .inputs = "table,ids",
+     .attrs = LOOKUP_ATTRS FOR_GRAD,
+     .doc = "the table's row for every id",
+     .rule = tsr__lookup_rule,
+     .comm = tsr__lookup_comm,
+     .shape = tsr__lookup_shape,
+     .kernel = tsr__kernel_embedding,
+     .localise = tsr__lookup_localise,
+     .run = tsr__run_lookup,
+     .grad = tsr__grad_embedding,
+     .saves = "ids",
+     .in_field = true,
+     .cases = lookup_cases},
+    {.name = "embedding_backward",
+     .kind = TSR_EMBEDDING_BACKWARD,
+     .inputs = "grad,ids",
+     .attrs = GRAD_ATTRS,
+     .doc = "the gradient of a table of so many rows from that of its lookups",
+     .rule = tsr__lookup_backward_rule,
+     .comm = tsr__lookup_comm,
+     .shape = tsr__lookup_backward_shape,
+     .kernel = tsr__kernel_embedding_backward,
+     .scratch = tsr__scratch_embedding_backward,
+     .localise = tsr__lookup_backward_localise,
+     .run = tsr__run_lookup,
+     .in_field = true,
+     .cases = lookup_backward_cases},
+    {.name = "bag_sum",
+     .kind = TSR_EMBEDDING_BAG_SUM,
+     .inputs = "table,ids,offsets?,weights?",
+     .attrs = BAG_ATTRS FOR_GRAD,
+     .doc = "the sum of each bag's rows, each times its weight",
+     .rule = tsr__bag_rule,
+     .comm = tsr__lookup_comm,
+     .windows = tsr__bag_windows,
+     .shape = tsr__bag_shape,
+     .kernel = tsr__kernel_bag,
+     .scratch = tsr__scratch_bag,
+     .localise = tsr__lookup_localise,
+     .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_sum,
+     .saves = "table,ids,offsets,weights",
+     .merges = true,
+     .in_field = true,
+     .cases = bag_sum_cases},
+    {.name = "bag_mean",
+     .kind = TSR_EMBEDDING_BAG_MEAN,
+     .inputs = "table,ids,offsets?",
+     .attrs = BAG_ATTRS FOR_GRAD,
+     .doc = "the mean of each bag's rows, padding left out; of an empty bag zeros",
+     .rule = tsr__bag_rule,
+     .comm = tsr__lookup_comm,
+     .windows = tsr__bag_windows,
+     .shape = tsr__bag_shape,
+     .kernel = tsr__kernel_bag,
+     .scratch = tsr__scratch_bag,
+     .localise = tsr__lookup_localise,
+     .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_mean,
+     .saves = "ids,offsets",
+     .merges = true,
+     .in_field = true,
+     .cases = bag_cases},
+    {.name = "bag_max",
+     .kind = TSR_EMBEDDING_BAG_MAX,
+     .inputs = "table,ids,offsets?",
+     .attrs = BAG_ATTRS ",last:bool=false",
+     .doc = "the largest of each bag's rows, column by column, and the row that it is from; of "
+            "equal ones the first, or the last",
+     .rule = tsr__bag_rule,
+     .comm = tsr__lookup_comm,
+     .windows = tsr__bag_windows,
+     .shape = tsr__bag_max_shape,
+     .kernel = tsr__kernel_bag_max,
+     .scratch = tsr__scratch_bag,
+     .localise = tsr__lookup_localise,
+     .run = tsr__run_lookup,
+     .grad = tsr__grad_bag_max,
+     .saves = "out1",
+     .cases = bag_cases},
+    {.name = "bag_sum_backward",
+     .kind = TSR_EMBEDDING_BAG_SUM_BACKWARD,
+     .inputs = "grad,ids,offsets?,weights?",
+     .attrs = GRAD_ATTRS ",include_last:bool=false",
+     .doc = "the gradient of a table of so many rows from that of its bags' sums",
+     .rule = tsr__lookup_backward_rule,
+     .comm = tsr__lookup_comm,
+     .windows = tsr__bag_windows,
+     .shape = tsr__bag_backward_shape,
+     .kernel = tsr__kernel_bag_backward,
+     .scratch = tsr__scratch_bag_backward,
+     .localise = tsr__lookup_backward_localise,
+     .run = tsr__run_lookup,
+     .in_field = true,
+     .cases = bag_sum_backward_cases},
+    {.name = "bag_mean_backward",
+     .kind = TSR_EMBEDDING_BAG_MEAN_BACKWARD,
+     .inputs = "grad,ids,offsets?",
+     .attrs = GRAD_ATTRS ",include_last:bool=false",
+     .doc = "the gradient of a table of so many rows from that of its bags' means",
+     .rule = tsr__lookup_backward_rule,
+     .comm = tsr__lookup_comm,
+     .windows = tsr__bag_windows,
+     .shape = tsr__bag_backward_shape,
+     .kernel = tsr__kernel_bag_backward,
+     .scratch = tsr__scratch_bag_backward,
+     .localise = tsr__lookup_backward_localise,
+     .run = tsr__run_lookup,
+     .in_field = true,
+     .cases = bag_mean_backward_cases},
+    {.name = "bag_max_backward",
+     .kind = TSR_EMBEDDING_BAG_MAX_BACKWARD,
+     .inputs = "grad,index",
+     .attrs = "rows:int,padding_idx:int",
+     .doc = "the gradient of a table of so many rows from that of its bags' largest",
+     .rule = tsr__lookup_backward_rule,
+     .comm = tsr__lookup_comm,
+     .shape = tsr__bag_max_backward_shape,
+     .kernel = tsr__kernel_bag_max_backward,
+     .scratch = tsr__scratch_bag_max_backward,
+     .localise = tsr__lookup_backward_localise,
+     .run = tsr__run_lookup,
+     .in_field = true,
+     .cases = bag_max_backward_cases},
+    {.name = "embedding_renorm",
+     .kind = TSR_EMBEDDING_RENORM,
+     .inputs = "table,ids",
+     .attrs = "max_norm:float,norm_type:float=2",
+     .doc = "rows that ids name are scaled down to a norm of max_norm, in the table",
+     .rule = tsr__renorm_rule,
+     .shape = tsr__renorm_shape,
+     .kernel = tsr__kernel_embedding_renorm,
+     .scratch = tsr__scratch_embedding_renorm,
+     .localise = tsr__lookup_localise,
+     .inplace = true,
+     .cases = renorm_cases},
+    {.name = "bag_weights_backward",
+     .kind = TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD,
+     .inputs = "grad,table,ids,offsets?",
+     .attrs = BAG_ATTRS,
+     .doc = "the gradient of a bag_sum's weights",
+     .rule = tsr__weights_backward_rule,
+     .comm = tsr__weights_comm,
+     .windows = tsr__bag_windows,
+     .shape = tsr__weights_backward_shape,
+     .kernel = tsr__kernel_bag_weights_backward,
+     .scratch = tsr__scratch_bag_weights_backward,
+     .localise = tsr__weights_localise,
+     .run = tsr__run_bag_weights,
+     .in_field = true,
+     .cases = weights_backward_cases},
+    {0},
+};

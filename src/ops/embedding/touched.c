@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* touched.c - touched rows (tessera_ops.h): found on the spot where nothing has to travel, their
+   memory, adding them to a table. What travels is a deal like that of a dense gradient
+   (deal.h). */
+#include "ops/embedding/touched.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/args.h"
+#include "ops/embedding/lookups.h"
+#include "op/schema.h"
+#include "run/bad_values.h"
+#include "ops/embedding/deal.h"
+#include "ops/embedding/own_bags.h"
+
+/* ---- finding ---- */
+
+/* Bags by offsets have bounds of their own; a lookup is a bag for each id. */
+static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
+                            tsr_error *err)
+{
+    const tsr_schema *s = call->schema;
+    const tsr_shape *ids = &call->in[1]->form->local;
+    int64_t *begin;
+    tsr_status st = TSR_OK;
+
+    if (s->op->kind == TSR_EMBEDDING_BACKWARD) {
+        bags->n_bags = bags->ids.n;
+        bags->length = 1;
+    } else if (!tsr__schema_has(s, TSR__OFFSETS)) {
+        bags->n_bags = ids->size[0];
+        bags->length = ids->size[1];
+    } else {
+        const tsr_offsets offsets = tsr__offsets_of(call);
+        bags->n_bags = call->in[TSR__GRAD]->form->local.size[0];
+        TSR_TRY(tsr__bag_bounds(call, &offsets, 0, bags->n_bags, held, &begin, err));
+        bags->begin = begin;
+    }
+done:
+    return st;
+}
+
+/* Only the touched rows' counts are read. */
+tsr_status tsr__touched_freq(tsr_held *held, const tsr_scattered *s, tsr_table_grad *grad)
+{
+    int64_t *counts;
+    tsr_status st;
+
+    TSR_TRY(tsr__hold(held, (size_t)grad->n_rows * sizeof *counts, &counts));
+    for (int64_t i = 0; i < s->n_touched; i++)
+        counts[s->row[i]] = s->begin[i + 1] - s->begin[i];
+    grad->freq_dtype = TSR_I64;
+    grad->freq = counts;
+done:
+    return st;
+}
+
+/* All ids and gradients that concern this rank's rows are here. */
+static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out)
+{
+    const tsr_schema *s = call->schema;
+    const tsr_form *table = call->out[0]->form, *grad = call->in[0]->form;
+    bool mean = tsr__lookup_is_mean(s->op->kind);
+    tsr_table_grad fill = {.dtype = table->spec.dtype,
+                           .dim = table->local.size[1],
+                           .n_rows = table->local.size[0],
+                           .grad_out = tsr__tensor_data(call->in[0])};
+    tsr_held held = {.ctx = call->mesh->ctx};
+    tsr_owners here = {0};
+    tsr_bags bags = {0};
+    tsr_scattered scatter;
+    tsr_error bad = {0};
+    int64_t *counts = NULL;
+    void *scratch;
+    tsr_status st;
+
+    tsr__ids_open(call->in[1], table->spec.shape.size[0], tsr_schema_attr(s, "padding_idx"),
+                  tsr__ids_check(s), s->op->name, &bags.ids, &bad);
+    TSR_TRY(find_bags(call, &held, &bags, &bad));
+    TSR_TRY(tsr__bad_values(call->mesh, call->in, s->n_in, NULL, &bad));
+    if (mean) {
+        TSR_TRY(tsr__hold(&held, (size_t)bags.n_bags * sizeof *counts, &counts));
+        tsr__bag_counts(&bags, counts);
+    }
+    TSR_TRY(tsr__owners_open(call->mesh, call->out_spec, 0, 0, &here));
+    bags.ids.row_first = here.first;
+    bags.ids.n_rows = table->local.size[0];
+    TSR_TRY(tsr__hold(&held, tsr__scatter_bytes(bags.ids.n), &scratch));
+    if (s->op->kind == TSR_EMBEDDING_BACKWARD)
+        tsr__embedding_scatter(&bags.ids, scratch, &scatter);
+    else
+        tsr__bag_scatter(&bags, grad->spec.dtype,
+                         s->n_in > 3 && call->in[3] ? tsr__tensor_data(call->in[3]) : NULL, counts,
+                         scratch, &scatter);
+    if (tsr_schema_attr(s, "scale_grad_by_freq")->i[0])
+        TSR_TRY(tsr__touched_freq(&held, &scatter, &fill));
+    TSR_TRY(tsr__touched_fill(&scatter, &fill, here.first, call, out));
+done:
+    tsr__held_release(&held);
+    tsr__owners_close(held.ctx, &here);
+    return st;
+}
+
+tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out)
+{
+    if (!tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec))
+        return touch_here(call, out);
+    return tsr__run_together(&(tsr_part){.call = call, .table = -1, .touched = out}, 1);
+}
+
+/* ---- memory ---- */
+
+tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad, int64_t first,
+                             const tsr_run_call *call, tsr_touched *out)
+{
+    const size_t row = (size_t)grad->dim * tsr_dtype_size(grad->dtype);
+    const size_t values = ((size_t)scatter->n_touched * row + 63) & ~(size_t)63;
+    tsr_ctx *ctx = call->mesh->ctx;
+    char *memory;
+    tsr_status st;
+
+    TSR_TRY(tsr__pool_get(&ctx->pool, values + (size_t)scatter->n_touched * sizeof *out->rows,
+                          &memory, &ctx->error));
+    grad->out = memory;
+    tsr__scatter_touched(scatter, grad);
+    *out = (tsr_touched){.table = call->out[0]->form->spec,
+                         .n = scatter->n_touched,
+                         .columns = grad->dim,
+                         .rows = (int64_t *)(void *)(memory + values),
+                         .values = memory,
+                         .mesh = tsr_mesh_ref(call->mesh),
+                         .memory = memory};
+    for (int64_t i = 0; i < out->n; i++)
+        out->rows[i] = first + scatter->row[i];
+done:
+    return st;
+}
+
+/* ---- adding ---- */
+
+/* Rows here, all of them owned by this rank; others may hold the same memory under other names. */
+static tsr_status check_rows(const tsr_tensor *table, const tsr_touched *t, int64_t first,
+                             const char *function, tsr_error *err)
+{
+    const tsr_shape *local = &table->form->local;
+    char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
+
+    if (!tsr_spec_equal(&table->form->spec, &t->table) || t->mesh->ctx != table->mesh->ctx)
+        return tsr__fail(err, TSR_ERR_SPEC, "%s: rows of %s do not fit the table %s", function,
+                         tsr_spec_text(&t->table, a, sizeof a),
+                         tsr_spec_text(&table->form->spec, b, sizeof b));
+    for (int64_t i = 0; i < t->n; i++)
+        if (t->rows[i] < first || t->rows[i] >= first + local->size[0])
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "%s: row %" PRId64 " is not in %" PRId64 " to %" PRId64
+                             ", the rows of this rank",
+                             function, t->rows[i], first, first + local->size[0] - 1);
+    return TSR_OK;
+}
+
+tsr_status tsr__own_values(tsr_tensor *table)
+{
+    tsr_buffer *before;
+    tsr_status st;
+
+    TSR_TRY(tsr__tensor_own(table, &before));
+    if (before)
+        memcpy(table->buffer->data, before->data, table->form->bytes);
+    tsr__buffer_release(before);
+    table->version++;
+    tsr__tensor_note(table, 0);
+done:
+    return st;
+}
+
+tsr_status tsr__rows_open(tsr_tensor *table, const tsr_touched *touched, const char *function,
+                          int64_t *first)
+{
+    tsr_ctx *ctx = table->mesh->ctx;
+    tsr_owners here = {0};
+    tsr_status st;
+
+    TSR_TRY(tsr__owners_open(table->mesh, &table->form->spec, 0, 0, &here));
+    TSR_TRY(check_rows(table, touched, here.first, function, &ctx->error));
+    TSR_TRY(tsr__own_values(table));
+    *first = here.first;
+done:
+    tsr__owners_close(ctx, &here);
+    return st;
+}
+
+tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double scale)
+{
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(table), table, touched);
+
+    int64_t first;
+    tsr_ctx *ctx;
+    tsr_status st;
+
+    ctx = table->mesh->ctx;
+    TSR_TRY(tsr__tensor_check(ctx, table, "rows_add"));
+    if (table->mesh->index < 0 || !touched->mesh) /* zero is empty */
+        return TSR_OK;
+    TSR_TRY(tsr__rows_open(table, touched, "rows_add", &first));
+    tsr__embedding_add(&(tsr_rows_update){.dtype = touched->table.dtype,
+                                          .dim = touched->columns,
+                                          .n = touched->n,
+                                          .rows = touched->rows,
+                                          .row_first = first,
+                                          .values = touched->values,
+                                          .scale = scale,
+                                          .table = tsr__tensor_data(table)});
+done:
+    return tsr__settle(ctx, st);
+}

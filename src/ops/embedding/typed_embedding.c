@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* typed_embedding.c - the lookups of tessera_ops.h: options become attributes. */
+#include "ops/embedding/lookup_group.h"
+
+static tsr_tensor *look_up(int kind, const char *name, tsr_tensor *const *in, int n_in,
+                           int64_t rows, const tsr_embedding_opts *opts, tsr_tensor **out)
+{
+    tsr_attr attrs[TSR__LOOKUP_ATTRS];
+
+    tsr__lookup_attrs(kind, rows, opts, attrs);
+    return tsr__dispatch_typed(name, in, n_in, attrs, out);
+}
+
+tsr_tensor *tsr_embedding(tsr_tensor *table, tsr_tensor *ids, const tsr_embedding_opts *opts)
+{
+    return look_up(TSR_EMBEDDING, "embedding", (tsr_tensor *[]){table, ids}, 2, 0, opts, NULL);
+}
+
+tsr_tensor *tsr_embedding_backward(tsr_tensor *grad, tsr_tensor *ids, int64_t rows,
+                                   const tsr_embedding_opts *opts)
+{
+    return look_up(TSR_EMBEDDING_BACKWARD, "embedding_backward", (tsr_tensor *[]){grad, ids}, 2,
+                   rows, opts, NULL);
+}
+
+tsr_tensor *tsr_embedding_renorm(tsr_tensor *table, tsr_tensor *ids, double max_norm, double p)
+{
+    return tsr__dispatch_typed(
+        "embedding_renorm", (tsr_tensor *[]){table, ids}, 2,
+        (const tsr_attr[]){{.n = 1, .f = max_norm}, {.n = 1, .f = p == 0 ? 2 : p}}, NULL);
+}
+
+tsr_tensor *tsr_bag_sum(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
+                        tsr_tensor *weights, const tsr_embedding_opts *opts)
+{
+    return look_up(TSR_EMBEDDING_BAG_SUM, "bag_sum", (tsr_tensor *[]){table, ids, offsets, weights},
+                   4, 0, opts, NULL);
+}
+
+tsr_tensor *tsr_bag_mean(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
+                         const tsr_embedding_opts *opts)
+{
+    return look_up(TSR_EMBEDDING_BAG_MEAN, "bag_mean", (tsr_tensor *[]){table, ids, offsets}, 3, 0,
+                   opts, NULL);
+}
+
+tsr_tensor *tsr_bag_max(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
+                        const tsr_embedding_opts *opts, tsr_tensor **index)
+{
+    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
+    tsr_tensor *y = look_up(TSR_EMBEDDING_BAG_MAX, "bag_max", (tsr_tensor *[]){table, ids, offsets},
+                            3, 0, opts, out);
+
+    if (index)
+        *index = out[1];
+    return y;
+}
+
+tsr_tensor *tsr_bag_sum_backward(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
+                                 tsr_tensor *weights, int64_t rows, const tsr_embedding_opts *opts)
+{
+    return look_up(TSR_EMBEDDING_BAG_SUM_BACKWARD, "bag_sum_backward",
+                   (tsr_tensor *[]){grad, ids, offsets, weights}, 4, rows, opts, NULL);
+}
+
+tsr_tensor *tsr_bag_mean_backward(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
+                                  int64_t rows, const tsr_embedding_opts *opts)
+{
+    return look_up(TSR_EMBEDDING_BAG_MEAN_BACKWARD, "bag_mean_backward",
+                   (tsr_tensor *[]){grad, ids, offsets}, 3, rows, opts, NULL);
+}
+
+tsr_tensor *tsr_bag_max_backward(tsr_tensor *grad, tsr_tensor *index, int64_t rows)
+{
+    return look_up(TSR_EMBEDDING_BAG_MAX_BACKWARD, "bag_max_backward",
+                   (tsr_tensor *[]){grad, index}, 2, rows, NULL, NULL);
+}
+
+tsr_tensor *tsr_bag_weights_backward(tsr_tensor *grad, tsr_tensor *table, tsr_tensor *ids,
+                                     tsr_tensor *offsets, const tsr_embedding_opts *opts)
+{
+    return look_up(TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD, "bag_weights_backward",
+                   (tsr_tensor *[]){grad, table, ids, offsets}, 4, 0, opts, NULL);
+}
+
+/* ---- calls of a group ---- */
+
+tsr_use_call tsr__use_forward(const tsr_table_use *use)
+{
+    static const char *const names[] = {"embedding", "bag_sum", "bag_mean", "bag_max"};
+    tsr_use_call call = {.op = tsr__op_find(names[use->pooling]),
+                         .n_in = use->pooling == TSR_POOL_NONE  ? 2
+                                 : use->pooling == TSR_POOL_SUM ? 4
+                                                                : 3,
+                         .in = {use->table, use->ids, use->offsets, use->weights}};
+
+    tsr__lookup_attrs(call.op->kind, 0, &use->opts, call.attrs);
+    return call;
+}
+
+tsr_use_call tsr__use_backward(const tsr_table_use *use, tsr_tensor *grad)
+{
+    static const char *const names[] = {"embedding_backward", "bag_sum_backward",
+                                        "bag_mean_backward", "bag_max_backward"};
+    int64_t rows = use->table->form->spec.shape.size[0];
+    tsr_use_call call = tsr__use_forward(use);
+
+    call.op = tsr__op_find(names[use->pooling]);
+    call.in[0] = grad;
+    tsr__lookup_attrs(call.op->kind, rows, &use->opts, call.attrs);
+    if (use->pooling == TSR_POOL_MAX) {
+        call.n_in = 2;
+        call.in[1] = use->index ? *use->index : NULL;
+    }
+    return call;
+}

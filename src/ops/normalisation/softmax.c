@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softmax.c - softmax and its log along a dim, and their gradients. All dims shard; where that dim
+   does, every rank has numbers of its part of a row: they travel and are merged
+   (ops/normalisation/moments.c), which costs what comm says. */
+#include "kernel/soft_rows.h"
+#include "ops/normalisation/normalisation_ops.h"
+#include "op/infer.h"
+#include "op/row_parts.h"
+#include "op/schema.h"
+
+static tsr_status dim_of(const tsr_schema *s, int *dim, tsr_error *err)
+{
+    return tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], s->in[0].shape.ndim, dim, err);
+}
+
+static tsr_status softmax_shape(tsr_schema *s, tsr_error *err)
+{
+    int dim;
+    tsr_status st;
+
+    TSR_TRY(tsr__needs_float(s, err));
+    TSR_TRY(dim_of(s, &dim, err));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
+static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
+{
+    char text[2 * TSR_TEXT_LEN];
+    tsr_status st;
+
+    TSR_TRY(tsr__same_dtype(s, err));
+    if (!tsr_shape_equal(&s->in[0].shape, &s->in[1].shape))
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad is not of the shape of y, %s", s->op->name,
+                          tsr_schema_text(s, text, sizeof text)));
+    TSR_TRY(softmax_shape(s, err));
+done:
+    return st;
+}
+
+static tsr_status softmax_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    int ndim = s->in[0].shape.ndim;
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < ndim; d++) {
+        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+
+        if (s->n_in > 1)
+            rule.in[1] = rule.in[0];
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+    }
+done:
+    return st;
+}
+
+/* ---- what travels ---- */
+
+unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in)
+{
+    int dim;
+
+    if (dim_of(s, &dim, NULL) != TSR_OK)
+        return 0;
+    return tsr__sharded_mdims(&in[0], 1u << dim);
+}
+
+static tsr_comm softmax_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const tsr_cost *cost)
+{
+    return tsr__steps_comm(s, in, out, tsr__soft_steps(s->op->kind), tsr__softmax_mdims(s, in),
+                           cost);
+}
+
+static const char *const softmax_cases[] = {
+    "f64[4,6]",         "f64[5,7]", "f64[4,6] dim=0", "f64[5,3] dim=0", "f64[4,2,6] dim=1",
+    "f64[5,3,2] dim=1", NULL,
+};
+static const char *const backward_cases[] = {
+    "f64[4,6] f64[4,6]",
+    "f64[5,7] f64[5,7]",
+    "f64[4,2,6] f64[4,2,6] dim=1",
+    "f64[5,3,2] f64[5,3,2] dim=1",
+    NULL,
+};
+
+const tsr_op tsr__ops_softmax[] = {
+    {.name = "softmax",
+     .inputs = "x",
+     .attrs = "dim:int=-1",
+     .doc = "normalised exponential along dim",
+     .rule = softmax_rule,
+     .comm = softmax_comm,
+     .shape = softmax_shape,
+     .kind = TSR_SOFTMAX,
+     .kernel = tsr__kernel_softmax,
+     .run = tsr__run_softmax,
+     .merges = true,
+     .grad = tsr__grad_softmax,
+     .saves = "out",
+     .cases = softmax_cases},
+    {.name = "log_softmax",
+     .inputs = "x",
+     .attrs = "dim:int=-1",
+     .doc = "the logarithm of softmax along dim",
+     .rule = softmax_rule,
+     .comm = softmax_comm,
+     .shape = softmax_shape,
+     .kind = TSR_LOG_SOFTMAX,
+     .kernel = tsr__kernel_softmax,
+     .run = tsr__run_softmax,
+     .merges = true,
+     .grad = tsr__grad_log_softmax,
+     .saves = "out",
+     .cases = softmax_cases},
+    {.name = "softmax_backward",
+     .inputs = "grad,y",
+     .attrs = "dim:int=-1",
+     .doc = "the gradient of softmax's x from that of y = softmax(x)",
+     .rule = softmax_rule,
+     .linear = "grad",
+     .comm = softmax_comm,
+     .shape = backward_shape,
+     .kind = TSR_SOFTMAX_BACKWARD,
+     .kernel = tsr__kernel_softmax,
+     .run = tsr__run_softmax,
+     .merges = true,
+     .cases = backward_cases},
+    {.name = "log_softmax_backward",
+     .inputs = "grad,y",
+     .attrs = "dim:int=-1",
+     .doc = "the gradient of log_softmax's x from that of y = log_softmax(x), which is 0 or less",
+     .rule = softmax_rule,
+     .linear = "grad",
+     .comm = softmax_comm,
+     .shape = backward_shape,
+     .kind = TSR_LOG_SOFTMAX_BACKWARD,
+     .kernel = tsr__kernel_softmax,
+     .run = tsr__run_softmax,
+     .merges = true,
+     .cases = backward_cases},
+    {0},
+};

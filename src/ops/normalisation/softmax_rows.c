@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softmax_rows.c - softmax and its log along a dim, and their gradients: rows along memory that fit
+   a buffer are read once; rows across memory in tiles of columns. f16 and bf16 are computed in f32.
+   Called through the ops' rows, and in steps by ops/normalisation/moments.c. */
+#include "ops/normalisation/normalisation_ops.h"
+#include "kernel/row_io.h"
+#include "kernel/sku.h"
+#include "kernel/soft_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    ROW = TSR_ROW_PIECE,
+    WIDTH = 1024, /* columns treated together, as in soft_rows.c, */
+    HEIGHT = 8    /* so many rows at a time */
+};
+
+/* What a call is: x[outer][n][step], rows along n. */
+typedef struct walk {
+    const tsr_soft_parts *parts;
+    tsr_row_io io;
+    bool log;
+    bool along; /* rows lie along memory: none beside them */
+    int64_t outer, n, step;
+} walk;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What is computed with. */
+static tsr_dtype wide_of(const walk *w)
+{
+    return w->io.dtype == TSR_F64 ? TSR_F64 : TSR_F32;
+}
+
+static tsr_kernel_variant variant_of(const tsr_kernel_call *call)
+{
+    return tsr__variant_of(call, TSR_CATEGORY_SOFTMAX, (uint16_t)call->kind);
+}
+
+static walk walk_of(const tsr_kernel_call *call)
+{
+    const tsr_operand *x = &call->in[0];
+    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
+    walk w = {
+        .parts = tsr__soft_parts(x->dtype, variant_of(call)),
+        .log = call->kind == TSR_LOG_SOFTMAX || call->kind == TSR_LOG_SOFTMAX_BACKWARD,
+        .outer = tsr__product(dim, x->shape.size),
+        .n = x->shape.size[dim],
+        .step = tsr__product(x->shape.ndim - dim - 1, x->shape.size + dim + 1),
+    };
+
+    /* a part may have a single row of those that lie side by side elsewhere */
+    w.along = w.step == 1 && (!call->reproducible || dim == x->shape.ndim - 1);
+    w.io = tsr__row_io(x, w.along ? w.n : least(w.step, WIDTH), call->out[0].data);
+    return w;
+}
+
+/* ---- rows along memory ---- */
+
+/* Of no elements: -infinity and 0. */
+static void row_numbers(const walk *w, const char *x, double *max, double *sum)
+{
+    const int64_t size = w->io.size;
+    double TSR__LINES buffer[ROW]; /* of f32 or f64 */
+    double top;
+
+    *max = -INFINITY;
+    *sum = 0;
+    for (int64_t i = 0; i < w->n; i += ROW) {
+        const int64_t m = least(ROW, w->n - i);
+        const void *from = tsr__row_load(&w->io, x + i * size, m, buffer);
+        const double here = w->parts->row_max(from, m);
+
+        top = here > -INFINITY ? here : 0;
+        tsr__soft_merge(max, sum, here, w->parts->row_exp_sum(from, m, top, NULL));
+    }
+}
+
+static void row_finish(const walk *w, const char *x, double max, double sum, char *y)
+{
+    const int64_t size = w->io.size;
+    double TSR__LINES buffer[ROW];
+
+    for (int64_t i = 0; i < w->n; i += ROW) {
+        const int64_t m = least(ROW, w->n - i);
+        const void *from = tsr__row_load(&w->io, x + i * size, m, buffer);
+        void *to = tsr__row_room(&w->io, y + i * size, buffer);
+
+        if (w->log)
+            w->parts->row_shift(from, m, max, log(sum), to);
+        else
+            w->parts->row_apply(from, m, max, 0, 1 / sum, 0, to);
+        tsr__row_store(&w->io, to, m, y + i * size);
+    }
+}
+
+/* A row that fits the buffer, in one go. */
+static void row(const walk *w, const char *x, char *y)
+{
+    double TSR__LINES buffer[ROW];
+    const void *from = tsr__row_load(&w->io, x, w->n, buffer);
+    const void *ahead = w->io.half ? NULL : x + w->n * w->io.size;
+    const double max = w->parts->row_max(from, w->n);
+    void *to = tsr__row_room(&w->io, y, buffer);
+
+    if (w->log) {
+        const double sum = w->parts->row_exp_sum(from, w->n, max, ahead);
+
+        w->parts->row_shift(from, w->n, max, log(sum), to);
+    } else {
+        const double sum = w->parts->row_exp(from, w->n, max, buffer, ahead);
+
+        w->parts->row_scale(buffer, w->n, 1 / sum, to);
+    }
+    tsr__row_store(&w->io, to, w->n, y);
+}
+
+/* ---- rows across memory ---- */
+
+static void tile_numbers(const walk *w, const char *x, int64_t width, void *max, double *sum)
+{
+    const int64_t skip = w->step * w->io.size;
+    float TSR__LINES wide[HEIGHT * WIDTH];
+
+    w->parts->columns_start(width, max, sum);
+    for (int64_t i = 0; i < w->n; i += HEIGHT) {
+        const int64_t rows = least(HEIGHT, w->n - i);
+
+        for (int64_t k = 0; k < rows && w->io.half; k++)
+            tsr__half_widen(w->io.dtype, x + (i + k) * skip, width, wide + k * WIDTH);
+        w->parts->columns_add(w->io.half ? (const void *)wide : x + i * skip, rows,
+                              w->io.half ? WIDTH : w->step, width, max, sum);
+    }
+}
+
+static void tile_finish(const walk *w, const char *x, int64_t width, const void *max,
+                        const double *sum, char *y)
+{
+    const int64_t skip = w->step * w->io.size;
+    double TSR__LINES buffer[WIDTH], number[WIDTH], own[WIDTH]; /* own: of f32 or f64 */
+
+    for (int64_t k = 0; k < width; k++)
+        number[k] = w->log ? log(sum[k]) : 1 / sum[k];
+    tsr__convert(wide_of(w), own, TSR_F64, number, width);
+    for (int64_t i = 0; i < w->n; i++) {
+        void *to = tsr__row_room(&w->io, y + i * skip, buffer);
+
+        w->parts->columns_apply(w->log, tsr__row_load(&w->io, x + i * skip, width, buffer), width,
+                                max, own, to);
+        tsr__row_store(&w->io, to, width, y + i * skip);
+    }
+}
+
+/* ---- the two steps ---- */
+
+static int64_t rows_of(const walk *w)
+{
+    return w->outer * w->step;
+}
+
+static int64_t soft_count(const tsr_kernel_call *call)
+{
+    const walk w = walk_of(call);
+
+    return 2 * rows_of(&w);
+}
+
+static void soft_local(const tsr_kernel_call *call, double *numbers)
+{
+    const walk w = walk_of(call);
+    const int64_t slab = w.n * w.step * w.io.size;
+    const char *x = call->in[0].data;
+    double *max = numbers, *sum = numbers + rows_of(&w);
+    double TSR__LINES top[WIDTH]; /* of f32 or f64 */
+
+    for (int64_t i = 0; i < w.outer; i++, x += slab)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w.step - k), at = i * w.step + k;
+
+            if (w.along) {
+                row_numbers(&w, x, max + i, sum + i);
+                continue;
+            }
+            tile_numbers(&w, x + k * w.io.size, width, top, sum + at);
+            tsr__convert(TSR_F64, max + at, wide_of(&w), top, width);
+        }
+}
+
+static void soft_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    const walk w = walk_of(call);
+    const int64_t slab = w.n * w.step * w.io.size;
+    const double *max = numbers, *sum = numbers + rows_of(&w);
+    const char *x = call->in[0].data;
+    char *y = call->out[0].data;
+    double TSR__LINES top[WIDTH];
+
+    for (int64_t i = 0; i < w.outer && w.n > 0; i++, x += slab, y += slab)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w.step - k), at = i * w.step + k;
+            const int64_t skip = k * w.io.size;
+
+            if (w.along) {
+                row_finish(&w, x, max[i], sum[i], y);
+                continue;
+            }
+            tsr__convert(wide_of(&w), top, TSR_F64, max + at, width);
+            tile_finish(&w, x + skip, width, top, sum + at, y + skip);
+        }
+    tsr__row_end(&w.io);
+}
+
+/* ---- gradients: a sum of each row ---- */
+
+static double row_sum(const walk *w, const char *grad, const char *y)
+{
+    const int64_t size = w->io.size;
+    float TSR__LINES wide_grad[ROW], wide_y[ROW];
+    double sum = 0;
+
+    for (int64_t i = 0; i < w->n; i += ROW) {
+        const int64_t m = least(ROW, w->n - i);
+
+        sum += w->parts->row_dot(tsr__row_load(&w->io, grad + i * size, m, wide_grad),
+                                 w->log ? NULL : tsr__row_load(&w->io, y + i * size, m, wide_y), m);
+    }
+    return sum;
+}
+
+static void row_grad(const walk *w, const char *grad, const char *y, double sum, char *out)
+{
+    const int64_t size = w->io.size;
+    float TSR__LINES wide_grad[ROW];
+    double TSR__LINES buffer[ROW];
+
+    for (int64_t i = 0; i < w->n; i += ROW) {
+        const int64_t m = least(ROW, w->n - i);
+        void *to = tsr__row_room(&w->io, out + i * size, buffer);
+
+        w->parts->row_grad(w->log, tsr__row_load(&w->io, grad + i * size, m, wide_grad),
+                           tsr__row_load(&w->io, y + i * size, m, buffer), m, sum, to);
+        tsr__row_store(&w->io, to, m, out + i * size);
+    }
+}
+
+static void tile_sums(const walk *w, const char *grad, const char *y, int64_t width, double *sum)
+{
+    const int64_t skip = w->step * w->io.size;
+    float TSR__LINES wide_grad[WIDTH], wide_y[WIDTH];
+
+    memset(sum, 0, (size_t)width * sizeof *sum);
+    for (int64_t i = 0; i < w->n; i++)
+        w->parts->columns_dot(tsr__row_load(&w->io, grad + i * skip, width, wide_grad),
+                              w->log ? NULL : tsr__row_load(&w->io, y + i * skip, width, wide_y),
+                              width, sum);
+}
+
+static void tile_grad(const walk *w, const char *grad, const char *y, int64_t width,
+                      const double *sum, char *out)
+{
+    const int64_t skip = w->step * w->io.size;
+    float TSR__LINES wide_grad[WIDTH];
+    double TSR__LINES buffer[WIDTH], own[WIDTH]; /* own: of f32 or f64 */
+
+    tsr__convert(wide_of(w), own, TSR_F64, sum, width);
+    for (int64_t i = 0; i < w->n; i++) {
+        void *to = tsr__row_room(&w->io, out + i * skip, buffer);
+
+        w->parts->columns_grad(w->log, tsr__row_load(&w->io, grad + i * skip, width, wide_grad),
+                               tsr__row_load(&w->io, y + i * skip, width, buffer), width, own, to);
+        tsr__row_store(&w->io, to, width, out + i * skip);
+    }
+}
+
+/* Which of the two steps; the kernel does both row by row. */
+enum { LOCAL = 1, FINISH = 2 };
+
+static void backward(const tsr_kernel_call *call, int steps, double *numbers)
+{
+    const walk w = walk_of(call);
+    const int64_t slab = w.n * w.step * w.io.size;
+    const char *grad = call->in[0].data, *y = call->in[1].data;
+    char *out = call->out[0].data;
+    double TSR__LINES own[WIDTH];
+
+    for (int64_t i = 0; i < w.outer; i++)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w.step - k);
+            const int64_t at = i * slab + k * w.io.size;
+            double *sum = numbers ? numbers + i * w.step + k : own;
+
+            if (w.along && steps & LOCAL)
+                *sum = row_sum(&w, grad + at, y + at);
+            if (w.along && steps & FINISH)
+                row_grad(&w, grad + at, y + at, *sum, out + at);
+            if (!w.along && steps & LOCAL)
+                tile_sums(&w, grad + at, y + at, width, sum);
+            if (!w.along && steps & FINISH)
+                tile_grad(&w, grad + at, y + at, width, sum, out + at);
+        }
+    if (steps & FINISH)
+        tsr__row_end(&w.io);
+}
+
+static int64_t backward_count(const tsr_kernel_call *call)
+{
+    const walk w = walk_of(call);
+
+    return rows_of(&w);
+}
+
+static void backward_local(const tsr_kernel_call *call, double *numbers)
+{
+    backward(call, LOCAL, numbers);
+}
+
+/* Numbers are only read here. */
+static void backward_finish(const tsr_kernel_call *call, const double *numbers)
+{
+    backward(call, FINISH, (double *)(uintptr_t)numbers);
+}
+
+static const tsr_merge_steps forward_steps = {soft_count, soft_local, tsr__merge_soft, soft_finish,
+                                              NULL};
+static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
+                                               backward_finish, NULL};
+
+static bool is_backward(int kind)
+{
+    return kind == TSR_SOFTMAX_BACKWARD || kind == TSR_LOG_SOFTMAX_BACKWARD;
+}
+
+const tsr_merge_steps *tsr__soft_steps(int kind)
+{
+    return is_backward(kind) ? &backward_steps : &forward_steps;
+}
+
+/* ---- the kernel ---- */
+
+static void forward(const tsr_kernel_call *call)
+{
+    const walk w = walk_of(call);
+    const int64_t slab = w.n * w.step * w.io.size;
+    const char *x = call->in[0].data;
+    char *y = call->out[0].data;
+    double TSR__LINES top[WIDTH], sum[WIDTH];
+
+    for (int64_t i = 0; i < w.outer && w.n > 0; i++)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = least(WIDTH, w.step - k);
+            const int64_t at = i * slab + k * w.io.size;
+
+            if (w.along && w.n <= ROW)
+                row(&w, x + at, y + at);
+            else if (w.along) {
+                row_numbers(&w, x + at, top, sum);
+                row_finish(&w, x + at, top[0], sum[0], y + at);
+            } else {
+                tile_numbers(&w, x + at, width, top, sum);
+                tile_finish(&w, x + at, width, top, sum, y + at);
+            }
+        }
+    tsr__row_end(&w.io);
+}
+
+void tsr__kernel_softmax(const tsr_kernel_call *call)
+{
+    if (variant_of(call) == TSR_VARIANT_REFERENCE)
+        tsr__reference_softmax(call);
+    else if (is_backward(call->kind))
+        backward(call, LOCAL | FINISH, NULL);
+    else
+        forward(call);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* creation_ops.c - rows that fill a tensor, whose spec says all there is to know, by a formula of
+   its elements' places: in place, as what it held does not count. */
+#include "ops/random/creation_ops.h"
+
+#include "base/reduce.h"
+#include "ops/random/creation.h"
+#include "ops/random/random_ops.h"
+#include "op/infer.h"
+#include "op/linear.h"
+
+tsr_status tsr__filled_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int reduce = TSR_SUM; reduce <= TSR_PROD; reduce++) {
+        tsr_rule rule = {.in = {tsr_mark_partial((tsr_reduce)reduce)}};
+        if (tsr__reduce_check(s->in[0].dtype, (tsr_reduce)reduce, NULL) == TSR_OK)
+            TSR_TRY(tsr_rule_add(out, &rule, err));
+    }
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+    }
+done:
+    return st;
+}
+
+void tsr__filled_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call)
+{
+    (void)in;
+    (void)out;
+    (void)coord;
+    for (int d = 0; d < s->in[0].shape.ndim; d++)
+        call->number[d] = s->in[0].shape.size[d];
+}
+
+static tsr_status arange_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(tsr__element_check(s, 0, s->in[0].dtype, err));
+    if (tsr__dtype_wraps(s->in[0].dtype)) /* a step down too, where nothing is negative */
+        TSR_TRY(tsr__element_check(s, 1, TSR_I64, err));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
+static tsr_status linspace_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(tsr__needs_float(s, err));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
+static tsr_status eye_shape(tsr_schema *s, tsr_error *err)
+{
+    char text[TSR_TEXT_LEN];
+
+    if (s->in[0].shape.ndim < 2)
+        return tsr__fail(err, TSR_ERR_SHAPE, "eye: a matrix is needed, not %s",
+                         tsr_spec_text(&s->in[0], text, sizeof text));
+    return tsr__shape_same(s, err);
+}
+
+static const char *const arange_cases[] = {"f64[4,6]",
+                                           "f64[5,3]",
+                                           "f64[4,6,2] start=-3 step=0.5",
+                                           "f64[5,3,7] start=-3 step=0.5",
+                                           "i64[8] start=2 step=3",
+                                           "i64[7] start=2 step=3",
+                                           NULL};
+static const char *const linspace_cases[] = {"f64[4,6] start=-1 stop=2", "f64[5,3] start=-1 stop=2",
+                                             NULL};
+static const char *const eye_cases[] = {"f64[6,6]", "f64[5,7]", "f64[2,6,4]", "f64[3,5,5]", NULL};
+
+const tsr_op tsr__ops_creation[] = {
+    {.name = "arange",
+     .inputs = "x",
+     .attrs = "start:element=0,step:element=1",
+     .doc = "x is overwritten: element i in row-major order is start + i step",
+     .rule = tsr__filled_rule,
+     .positions = true,
+     .shape = arange_shape,
+     .kind = TSR_CREATION_ARANGE,
+     .kernel = tsr__kernel_formula,
+     .localise = tsr__filled_localise,
+     .grad = tsr_grad_none,
+     .inplace = true,
+     .cases = arange_cases},
+    {.name = "linspace",
+     .inputs = "x",
+     .attrs = "start:number=0,stop:number=1",
+     .doc = "x is overwritten by equal steps from start to stop, both included, in row-major order",
+     .rule = tsr__filled_rule,
+     .positions = true,
+     .shape = linspace_shape,
+     .kind = TSR_CREATION_LINSPACE,
+     .kernel = tsr__kernel_formula,
+     .localise = tsr__filled_localise,
+     .grad = tsr_grad_none,
+     .inplace = true,
+     .cases = linspace_cases},
+    {.name = "eye",
+     .inputs = "x",
+     .doc = "x is overwritten: ones on the diagonal of the last two dims, zeros elsewhere",
+     .rule = tsr__filled_rule,
+     .positions = true,
+     .shape = eye_shape,
+     .kernel = tsr__kernel_eye,
+     .grad = tsr_grad_none,
+     .inplace = true,
+     .cases = eye_cases},
+    {0},
+};

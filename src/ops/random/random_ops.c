@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* random_ops.c - rows of random numbers. Each element has those of its place in the whole tensor
+   (ops/random/random.h), so meshes, layouts and worlds do not matter. Seed and offset choose the
+   stream. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "ops/random/random.h"
+#include "ops/random/creation_ops.h"
+#include "ops/random/random_ops.h"
+#include "op/infer.h"
+
+#define STREAM "seed:seed=0,offset:seed=0"
+
+static tsr_status check_probability(const tsr_schema *s, tsr_error *err)
+{
+    const double p = tsr_schema_attr(s, "p")->f;
+
+    if (p >= 0 && p <= 1)
+        return TSR_OK;
+    return tsr__fail(err, TSR_ERR_ARG, "%s: p is %g, a probability is in 0 to 1", s->op->name, p);
+}
+
+static tsr_status uniform_shape(tsr_schema *s, tsr_error *err)
+{
+    const double low = tsr_schema_attr(s, "low")->f, high = tsr_schema_attr(s, "high")->f;
+    tsr_status st;
+
+    TSR_TRY(tsr__needs_float(s, err));
+    if (isinf(low) || isinf(high))
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "uniform: low and high are %g and %g, not finite", low,
+                          high));
+    if (!(low <= high))
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "uniform: low is %g, above high, %g", low, high));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
+static tsr_status normal_shape(tsr_schema *s, tsr_error *err)
+{
+    const double std = tsr_schema_attr(s, "std")->f;
+    tsr_status st;
+
+    TSR_TRY(tsr__needs_float(s, err));
+    if (!(std >= 0))
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "normal: std is %g, below 0", std));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
+static tsr_status bernoulli_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(check_probability(s, err));
+    TSR_TRY(tsr__shape_same(s, err));
+done:
+    return st;
+}
+
+static tsr_status dropout_shape(tsr_schema *s, tsr_error *err)
+{
+    tsr_status st;
+
+    TSR_TRY(tsr__needs_float(s, err));
+    TSR_TRY(bernoulli_shape(s, err));
+done:
+    return st;
+}
+
+/* All of low to high - 1 must be numbers of the dtype. */
+static tsr_status randint_shape(tsr_schema *s, tsr_error *err)
+{
+    const int64_t low = tsr_schema_attr(s, "low")->i[0], high = tsr_schema_attr(s, "high")->i[0];
+    const tsr_dtype dtype = s->in[0].dtype;
+    const int64_t least = dtype == TSR_U8 ? 0 : dtype == TSR_I32 ? INT32_MIN : INT64_MIN;
+    const int64_t most = dtype == TSR_U8 ? UINT8_MAX : dtype == TSR_I32 ? INT32_MAX : INT64_MAX;
+    char text[TSR_TEXT_LEN];
+
+    if (dtype != TSR_I32 && dtype != TSR_I64 && dtype != TSR_U8)
+        return tsr__fail(err, TSR_ERR_DTYPE, "randint: needs i32, i64 or u8, not %s",
+                         tsr_spec_text(&s->in[0], text, sizeof text));
+    if (tsr_schema_attr(s, "high")->n < 0)
+        return tsr__fail(err, TSR_ERR_ARG, "randint: high is not given");
+    if (low >= high)
+        return tsr__fail(err, TSR_ERR_ARG, "randint: low is %" PRId64 ", not below high, %" PRId64,
+                         low, high);
+    if (low < least || high - 1 > most)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "randint: %" PRId64 " to %" PRId64 " are not all numbers of %s", low,
+                         high - 1, tsr_spec_text(&s->in[0], text, sizeof text));
+    return tsr__shape_same(s, err);
+}
+
+static tsr_status permutation_shape(tsr_schema *s, tsr_error *err)
+{
+    const tsr_spec *x = &s->in[0];
+    char text[TSR_TEXT_LEN];
+
+    if (x->dtype != TSR_I32 && x->dtype != TSR_I64)
+        return tsr__fail(err, TSR_ERR_DTYPE, "permutation: needs i32 or i64, not %s",
+                         tsr_spec_text(x, text, sizeof text));
+    if (x->shape.ndim != 1)
+        return tsr__fail(err, TSR_ERR_SHAPE, "permutation: a list is needed, not %s",
+                         tsr_spec_text(x, text, sizeof text));
+    if (x->dtype == TSR_I32 && x->shape.size[0] > INT32_MAX)
+        return tsr__fail(err, TSR_ERR_ARG, "permutation: %s cannot hold its own indices",
+                         tsr_spec_text(x, text, sizeof text));
+    return tsr__shape_same(s, err);
+}
+
+static tsr_status dropout_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+    }
+done:
+    return st;
+}
+
+static const char *const uniform_cases[] = {"f64[4,6] seed=7", "f64[5,3] seed=7",
+                                            "f64[4,6] low=-2 high=3 offset=5",
+                                            "f64[5,3] low=-2 high=3 offset=5", NULL};
+static const char *const normal_cases[] = {"f64[4,6] seed=7", "f64[5,3] seed=7",
+                                           "f64[4,6] mean=9 std=0.5 offset=5",
+                                           "f64[5,3] mean=9 std=0.5 offset=5", NULL};
+static const char *const bernoulli_cases[] = {
+    "f64[4,6] seed=7", "f64[5,3] seed=7", "i64[8] p=0.25 offset=5", "i64[7] p=0.25 offset=5", NULL};
+static const char *const randint_cases[] = {
+    "i64[4,6]<10 high=10 seed=7", "i64[5,3]<10 high=10 seed=7", "i64[8]<10 low=-3 high=3 offset=5",
+    "i64[7]<10 low=-3 high=3 offset=5", NULL};
+static const char *const permutation_cases[] = {"i64[8]<10 seed=7", "i64[13]<10 seed=7",
+                                                "i64[9]<10 offset=5", NULL};
+static const char *const dropout_cases[] = {"f64[4,6] seed=7", "f64[5,3] seed=7",
+                                            "f64[4,6] p=0.25 offset=5", "f64[5,3] p=0.25 offset=5",
+                                            NULL};
+
+const tsr_op tsr__ops_random[] = {
+    {.name = "uniform",
+     .inputs = "x",
+     .attrs = "low:float=0,high:float=1," STREAM,
+     .doc = "x is overwritten by numbers from low to below high, all equally likely",
+     .rule = tsr__filled_rule,
+     .positions = true,
+     .shape = uniform_shape,
+     .kind = TSR_RANDOM_UNIFORM,
+     .kernel = tsr__kernel_random,
+     .localise = tsr__filled_localise,
+     .grad = tsr_grad_none,
+     .inplace = true,
+     .cases = uniform_cases},
+    {.name = "normal",
+     .inputs = "x",
+     .attrs = "mean:number=0,std:number=1," STREAM,
+     .doc = "x is overwritten by normally distributed numbers",
+     .rule = tsr__filled_rule,
+     .positions = true,
+     .shape = normal_shape,
+     .kind = TSR_RANDOM_NORMAL,
+     .kernel = tsr__kernel_random,
+     .localise = tsr__filled_localise,
+     .grad = tsr_grad_none,
+     .inplace = true,
+     .cases = normal_cases},
+    {.name = "bernoulli",
+     .inputs = "x",
+     .attrs = "p:number=0.5," STREAM,
+     .doc = "x is overwritten by ones, each with probability p, and zeros",
+     .rule = tsr__filled_rule,
+     .positions = true,
+     .shape = bernoulli_shape,
+     .kind = TSR_RANDOM_BERNOULLI,
+     .kernel = tsr__kernel_random,
+     .localise = tsr__filled_localise,
+     .grad = tsr_grad_none,
+     .inplace = true,
+     .cases = bernoulli_cases},
+    {.name = "randint",
+     .inputs = "x",
+     .attrs = "low:int=0,high:int," STREAM,
+     .doc = "x is overwritten by integers from low to high - 1, all equally likely",
+     .rule = tsr__filled_rule,
+     .positions = true,
+     .shape = randint_shape,
+     .kind = TSR_RANDOM_RANDINT,
+     .kernel = tsr__kernel_random,
+     .localise = tsr__filled_localise,
+     .grad = tsr_grad_none,
+     .inplace = true,
+     .cases = randint_cases},
+    {.name = "permutation",
+     .inputs = "x",
+     .attrs = STREAM,
+     .doc = "x is overwritten by 0 to n - 1 in random order",
+     .rule = tsr__filled_rule,
+     .positions = true,
+     .shape = permutation_shape,
+     .kind = TSR_RANDOM_PERMUTATION,
+     .kernel = tsr__kernel_random,
+     .localise = tsr__filled_localise,
+     .grad = tsr_grad_none,
+     .inplace = true,
+     .cases = permutation_cases},
+    {.name = "dropout",
+     .inputs = "x",
+     .attrs = "p:number=0.5," STREAM,
+     .doc = "each element is 0 with probability p, else divided by 1 - p",
+     .rule = dropout_rule,
+     .linear = "x",
+     .monotone = "+x",
+     .positions = true,
+     .shape = dropout_shape,
+     .kind = TSR_RANDOM_DROPOUT,
+     .kernel = tsr__kernel_random,
+     .localise = tsr__filled_localise,
+     .grad = tsr__grad_dropout,
+     .saves = "",
+     .cases = dropout_cases},
+    {0},
+};

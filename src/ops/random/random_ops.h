@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* random_ops.h - random numbers and creation: the gradients and rows of the family. Rows end with
+   one without a name. */
+#ifndef TSR_OPS_RANDOM_OPS_H
+#define TSR_OPS_RANDOM_OPS_H
+
+#include "op/op.h"
+
+/* random_grad.c */
+tsr_status tsr__grad_dropout(const tsr_grad_call *call);
+
+extern const tsr_op tsr__ops_random[];
+extern const tsr_op tsr__ops_creation[];
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* merging_reductions.c - reductions whose parts on several ranks are not simply added up: norms,
+   variances, logsumexp, any and all, and where the largest and smallest elements are. A shard of a
+   reduced dim leaves every rank with a few words per result; they travel and are merged
+   (run/merged.c), which costs what comm says. */
+#include <math.h>
+
+#include "ops/reduction/reduction_ops.h"
+#include "op/infer.h"
+#include "ops/reduction/merged_dims.h"
+
+/* ---- shapes ---- */
+
+static tsr_status reduced_shape(tsr_schema *s, tsr_dtype dtype, tsr_error *err)
+{
+    unsigned reduced;
+    tsr_status st;
+
+    TSR_TRY(tsr__merged_dims(s, &reduced, err));
+    s->out_dtype[0] = dtype;
+    s->out_shape[0] = tsr__reduced_shape(s, reduced);
+done:
+    return st;
+}
+
+static tsr_status float_shape(tsr_schema *s, tsr_error *err)
+{
+    char text[TSR_TEXT_LEN];
+
+    if (!tsr__dtype_is_float(s->in[0].dtype))
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating point type, not %s", s->op->name,
+                         tsr_spec_text(&s->in[0], text, sizeof text));
+    return reduced_shape(s, s->in[0].dtype, err);
+}
+
+static tsr_status norm_shape(tsr_schema *s, tsr_error *err)
+{
+    double p = tsr_schema_attr(s, "p")->f;
+
+    if (p == 1 || p == 2 || (isinf(p) && p > 0))
+        return float_shape(s, err);
+    return tsr__fail(err, TSR_ERR_ARG, "%s: p is 1, 2 or inf, not %g", s->op->name, p);
+}
+
+static tsr_status truth_shape(tsr_schema *s, tsr_error *err)
+{
+    return reduced_shape(s, TSR_BOOL, err);
+}
+
+static tsr_status arg_shape(tsr_schema *s, tsr_error *err)
+{
+    unsigned reduced;
+    tsr_status st;
+
+    TSR_TRY(tsr__merged_dims(s, &reduced, err));
+    TSR_TRY(tsr__not_empty(s, reduced, "largest or smallest element", err));
+    TSR_TRY(reduced_shape(s, TSR_I64, err));
+done:
+    return st;
+}
+
+/* ---- rules ---- */
+
+/* A dim that stays is sharded here and there. Parts of a reduced one are merged, or stay partial if
+   `partial` is the op's reduction; places are told from where parts begin, so of those whose op
+   asks for places they are not in pieces. */
+static tsr_status add_rules(const tsr_schema *s, const tsr_mark *reduced, bool plain,
+                            tsr_rules *out, tsr_error *err)
+{
+    bool keep = tsr_schema_attr(s, "keepdim")->i[0];
+    unsigned gone;
+    int to = 0;
+    tsr_status st;
+
+    TSR_TRY(tsr__merged_dims(s, &gone, err));
+    for (int d = 0; d < s->in[0].shape.ndim; d++) {
+        bool merged = gone >> d & 1;
+        tsr_rule rule = {.in = {tsr_mark_shard(d)}};
+
+        if (merged && plain)
+            rule.in[0].open = false;
+        rule.out[0] = merged ? *reduced : tsr_mark_shard(to);
+        to += !merged || keep;
+        TSR_TRY(tsr_rule_add(out, &rule, err));
+    }
+done:
+    return st;
+}
+
+static tsr_status merging_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    return add_rules(s, &(tsr_mark){.open = false}, false, out, err);
+}
+
+static tsr_status norm_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    double p = tsr_schema_attr(s, "p")->f;
+    tsr_mark partial = tsr_mark_partial(p == 1 ? TSR_SUM : TSR_MAX);
+
+    return p == 2 ? merging_rule(s, out, err) : add_rules(s, &partial, false, out, err);
+}
+
+static tsr_status arg_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
+{
+    return add_rules(s, &(tsr_mark){.open = false}, true, out, err);
+}
+
+static void arg_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const int *coord, tsr_kernel_call *call)
+{
+    (void)in;
+    (void)out;
+    (void)coord;
+    for (int d = 0; d < s->in[0].shape.ndim; d++)
+        call->number[d] = s->in[0].shape.size[d];
+}
+
+/* ---- rows ---- */
+
+static const char *const norm_cases[] = {
+    "f64[4,6]",
+    "f64[5,3]",
+    "f64[4,6] dims=0 p=1",
+    "f64[5,7] dims=0 p=1",
+    "f64[4,6] dims=1 p=inf keepdim=true",
+    "f64[5,3] dims=1 p=inf keepdim=true",
+    NULL,
+};
+static const char *const var_cases[] = {
+    "f64[4,6]",
+    "f64[5,3]",
+    "f64[4,3,2] dims=0,2 correction=0",
+    "f64[5,3,3] dims=0,2 correction=0",
+    "f64[4,6] dims=1 keepdim=true",
+    "f64[5,3] dims=1 keepdim=true",
+    NULL,
+};
+static const char *const merging_cases[] = {
+    "f64[4,6]",
+    "f64[5,3]",
+    "f64[4,3,2] dims=0,2",
+    "f64[5,3,3] dims=0,2",
+    "f64[4,6] dims=1 keepdim=true",
+    "f64[5,3] dims=1 keepdim=true",
+    NULL,
+};
+/* Numbers are never 0 in trials. */
+static const char *const truth_cases[] = {
+    "bool[2,6] dims=0",
+    "bool[3,5] dims=0",
+    "bool[4,2] dims=1 keepdim=true",
+    "bool[5,3] dims=1 keepdim=true",
+    "bool[1,4]",
+    "bool[1,5]",
+    "bool[3,1]",
+    NULL,
+};
+static const char *const arg_cases[] = {
+    "f64[4,6]",
+    "f64[5,3]",
+    "f64[4,6] dim=0",
+    "f64[5,7] dim=0",
+    "i64[4,6] dim=-1 keepdim=true",
+    "i64[5,3] dim=-1 keepdim=true",
+    NULL,
+};
+
+const tsr_op tsr__ops_merging[] = {
+    {.name = "norm",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false,p:float=2",
+     .doc = "the norm of the elements over the given dims, or over all: p is 1, 2 or inf",
+     .rule = norm_rule,
+     .comm = tsr__merged_comm,
+     .shape = norm_shape,
+     .kind = TSR_REDUCTION_NORM,
+     .kernel = tsr__kernel_norm,
+     .scratch = tsr__scratch_norm,
+     .run = tsr__run_reduction,
+     .merges = true,
+     .grad = tsr__grad_norm,
+     .saves = "x,out",
+     .cases = norm_cases},
+    {.name = "var",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false,correction:int=1",
+     .doc = "variance over the given dims, or over all: squared distances to the mean, divided by "
+            "their number less correction",
+     .rule = merging_rule,
+     .comm = tsr__merged_comm,
+     .shape = float_shape,
+     .kind = TSR_REDUCTION_VAR,
+     .kernel = tsr__kernel_var,
+     .scratch = tsr__scratch_var,
+     .run = tsr__run_reduction,
+     .merges = true,
+     .grad = tsr__grad_var,
+     .saves = "x",
+     .cases = var_cases},
+    {.name = "std",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false,correction:int=1",
+     .doc = "standard deviation: the square root of var",
+     .rule = merging_rule,
+     .comm = tsr__merged_comm,
+     .shape = float_shape,
+     .kind = TSR_REDUCTION_STD,
+     .kernel = tsr__kernel_var,
+     .scratch = tsr__scratch_var,
+     .run = tsr__run_reduction,
+     .merges = true,
+     .grad = tsr__grad_std,
+     .saves = "x,out",
+     .cases = var_cases},
+    {.name = "logsumexp",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false",
+     .doc = "logarithm of the sum of exponentials over the given dims, or over all",
+     .rule = merging_rule,
+     .comm = tsr__merged_comm,
+     .shape = float_shape,
+     .kind = TSR_REDUCTION_LOGSUMEXP,
+     .kernel = tsr__kernel_logsumexp,
+     .scratch = tsr__scratch_logsumexp,
+     .run = tsr__run_reduction,
+     .merges = true,
+     .grad = tsr__grad_logsumexp,
+     .saves = "x,out",
+     .cases = merging_cases},
+    {.name = "any",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false",
+     .doc = "is any element not 0, over the given dims, or over all?",
+     .rule = merging_rule,
+     .comm = tsr__merged_comm,
+     .shape = truth_shape,
+     .kind = TSR_REDUCTION_ANY,
+     .kernel = tsr__kernel_reduce,
+     .run = tsr__run_reduction,
+     .grad = tsr_grad_none,
+     .cases = truth_cases},
+    {.name = "all",
+     .inputs = "x",
+     .attrs = "dims:ints,keepdim:bool=false",
+     .doc = "is no element 0, over the given dims, or over all?",
+     .rule = merging_rule,
+     .comm = tsr__merged_comm,
+     .shape = truth_shape,
+     .kind = TSR_REDUCTION_ALL,
+     .kernel = tsr__kernel_reduce,
+     .run = tsr__run_reduction,
+     .grad = tsr_grad_none,
+     .cases = truth_cases},
+    {.name = "argmax",
+     .inputs = "x",
+     .attrs = "dim:int,keepdim:bool=false",
+     .doc = "where the largest element is along dim, or among all row-major; of equal ones the "
+            "first, and a NaN is larger than all",
+     .rule = arg_rule,
+     .comm = tsr__merged_comm,
+     .shape = arg_shape,
+     .kind = TSR_REDUCTION_ARGMAX,
+     .kernel = tsr__kernel_arg,
+     .scratch = tsr__scratch_arg,
+     .localise = arg_localise,
+     .run = tsr__run_reduction,
+     .grad = tsr_grad_none,
+     .cases = arg_cases},
+    {.name = "argmin",
+     .inputs = "x",
+     .attrs = "dim:int,keepdim:bool=false",
+     .doc = "where the smallest element is along dim, or among all row-major; of equal ones the "
+            "first, and a NaN is smaller than all",
+     .rule = arg_rule,
+     .comm = tsr__merged_comm,
+     .shape = arg_shape,
+     .kind = TSR_REDUCTION_ARGMIN,
+     .kernel = tsr__kernel_arg,
+     .scratch = tsr__scratch_arg,
+     .localise = arg_localise,
+     .run = tsr__run_reduction,
+     .grad = tsr_grad_none,
+     .cases = arg_cases},
+    {0},
+};

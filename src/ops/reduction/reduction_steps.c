@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reduction_steps.c - the steps of reductions and scans whose parts ranks merge; of any and all
+   they stand here: truth values as bytes of words. Called by ops/reduction/merged_dims.c and
+   ops/reduction/reduction_merge.c. */
+#include "ops/reduction/arg.h"
+#include "ops/reduction/reduction_ops.h"
+#include "ops/reduction/scan.h"
+#include "ops/reduction/statistic.h"
+
+#include <string.h>
+
+static int64_t truth_count(const tsr_kernel_call *call)
+{
+    return (tsr__operand_count(&call->out[0]) + 7) / 8;
+}
+
+static void truth_local(const tsr_kernel_call *call, double *words)
+{
+    tsr_kernel_call here = *call;
+
+    memset(words, 0, (size_t)truth_count(call) * sizeof *words);
+    here.out[0].data = words;
+    tsr__kernel_reduce(&here);
+}
+
+static void truth_merge(const tsr_kernel_call *call, int64_t count, double *words,
+                        const double *more)
+{
+    uint8_t *a = (uint8_t *)words;
+    const uint8_t *b = (const uint8_t *)more;
+
+    for (int64_t i = 0; i < 8 * count; i++)
+        a[i] = call->kind == TSR_REDUCTION_ANY ? a[i] | b[i] : a[i] & b[i];
+}
+
+static void truth_finish(const tsr_kernel_call *call, const double *words)
+{
+    const int64_t n = tsr__operand_count(&call->out[0]);
+
+    if (n > 0)
+        memcpy(call->out[0].data, words, (size_t)n);
+}
+
+static const tsr_merge_steps truth_steps = {truth_count, truth_local, truth_merge, truth_finish,
+                                            NULL};
+
+const tsr_merge_steps *tsr__reduction_steps(int kind)
+{
+    switch (kind) {
+    case TSR_REDUCTION_NORM: return &tsr__norm2_steps;
+    case TSR_REDUCTION_VAR:
+    case TSR_REDUCTION_STD: return &tsr__var_steps;
+    case TSR_REDUCTION_LOGSUMEXP: return &tsr__log_sum_steps;
+    case TSR_REDUCTION_ANY:
+    case TSR_REDUCTION_ALL: return &truth_steps;
+    case TSR_REDUCTION_ARGMAX:
+    case TSR_REDUCTION_ARGMIN: return &tsr__arg_steps;
+    case TSR_REDUCTION_CUMSUM:
+    case TSR_REDUCTION_CUMPROD: return &tsr__scan_steps;
+    default: return NULL;
+    }
+}

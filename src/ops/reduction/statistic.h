@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* statistic.h - reductions of floats that are more than a sum, a product or a choice: norms,
+   variances, the logarithm of the sum of exponentials. */
+#ifndef TSR_OPS_STATISTIC_H
+#define TSR_OPS_STATISTIC_H
+
+#include "kernel/merge.h"
+
+/* By definition, in f64. */
+void tsr__reference_statistic(const tsr_kernel_call *call);
+
+/* reduction_steps.c: of the reductions and scans whose parts are merged; NULL of others. */
+const tsr_merge_steps *tsr__reduction_steps(int kind);
+
+extern const tsr_merge_steps tsr__norm2_steps, tsr__var_steps, tsr__log_sum_steps;
+
+#endif

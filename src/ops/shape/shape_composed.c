@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shape_composed.c - ops on shapes that are made of others: split and chunk of narrow,
+   depth_to_space and space_to_depth of reshape and permute. ops/shape/composed_shapes.c has the
+   functions. */
+#include "ops/shape/shape_ops.h"
+
+static const char *const split_cases[] = {
+    "f64[6,4] sizes=2,4",
+    "f64[7,3] sizes=2,5",
+    "f64[4,6] sizes=1,0,5 dim=-1",
+    NULL,
+};
+static const char *const chunk_cases[] = {
+    "f64[6,4] chunks=2",
+    "f64[7,3] chunks=3",
+    "f64[4,5] chunks=4 dim=1",
+    NULL,
+};
+static const char *const depth_to_space_cases[] = {
+    "f64[2,8,2,3] block=2",
+    "f64[3,4,3,2] block=2",
+    "f64[2,8,3,2] block=2 crd=true",
+    NULL,
+};
+static const char *const space_to_depth_cases[] = {
+    "f64[2,2,4,6] block=2",
+    "f64[3,1,6,4] block=2",
+    "f64[2,2,4,6] block=2 crd=true",
+    NULL,
+};
+
+const tsr_op tsr__ops_shape_composed[] = {
+    {.name = "split",
+     .inputs = "x",
+     .attrs = "sizes:ints,dim:int=0",
+     .doc = "parts of these sizes along dim, at most 4",
+     .compose = tsr__compose_split,
+     .grad = tsr__grad_split,
+     .saves = "",
+     .cases = split_cases},
+    {.name = "chunk",
+     .inputs = "x",
+     .attrs = "chunks:int,dim:int=0",
+     .doc = "so many parts of equal size along dim, the last may be smaller; at most 4",
+     .compose = tsr__compose_chunk,
+     .grad = tsr__grad_split,
+     .saves = "",
+     .cases = chunk_cases},
+    {.name = "depth_to_space",
+     .inputs = "x",
+     .attrs = "block:int,crd:bool=false",
+     .doc = "[n, c, h, w] as [n, c / block^2, h block, w block]; crd: as pixel_shuffle does it",
+     .compose = tsr__compose_depth_to_space,
+     .grad = tsr__grad_depth_to_space,
+     .saves = "",
+     .cases = depth_to_space_cases},
+    {.name = "space_to_depth",
+     .inputs = "x",
+     .attrs = "block:int,crd:bool=false",
+     .doc = "[n, c, h block, w block] as [n, c block^2, h, w]; crd: as pixel_unshuffle does it",
+     .compose = tsr__compose_space_to_depth,
+     .grad = tsr__grad_space_to_depth,
+     .saves = "",
+     .cases = space_to_depth_cases},
+    {0},
+};
