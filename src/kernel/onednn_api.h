@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* oneDNN computes with OpenMP's threads, and how many is a setting of the thread that calls. Ours
-   is one; the caller's own setting is put back. Declared here, since omp.h is the compiler's. */
+   is one; the caller's own setting is put back. Declared here, since OpenMP's header is the
+   compiler's. */
 int omp_get_max_threads(void);
 void omp_set_num_threads(int n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* net.h - what the message world (message.c) needs of a network: bytes to a rank, tested, never
    waited for. A network is a table of functions that uses no symbol of the library, so that MPI can
-   live in a plugin (mpi/mpi_net.c, loaded by plugin.c) and tests can run over a mock. */
+   live in a plugin (world/mpi/mpi_net.c, loaded by plugin.c) and tests can run over a mock. */
 #ifndef TSR_WORLD_NET_H
 #define TSR_WORLD_NET_H
 
