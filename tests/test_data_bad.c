@@ -170,6 +170,8 @@ static void sentences_have_values(void **state)
     expect(f, "goes on after the 120 bytes of its u8[6,5,4]");
     memcpy(f->bytes, garbage, 5);
     expect(f, "is not an IDX file: its first two bytes are not 0");
+    f->bytes[0] = 0x1f; /* the first byte of gzip's two */
+    expect(f, "is not an IDX file: its first two bytes are not 0");
     idx_start(f, 0x0B, 1, (const int64_t[]){3});
     expect(f, "type 0x0B (i16), not 0x08 (u8)");
     idx_start(f, 0x08, 9, (const int64_t[]){1, 1, 1, 1, 1, 1, 1, 1, 1});

@@ -436,6 +436,31 @@ static void reduce_of_many(void **state)
     }
 }
 
+/* A mean is there even if the sum of its terms is beyond all numbers: in rows, and gathered. */
+static void means_of_large_numbers(void **state)
+{
+    enum { N = 600 };
+    static const double most[] = {65504, 0x1.fffffep127, 0x1.fffffffffffffp1023};
+    static const tsr_dtype dtypes[] = {TSR_F16, TSR_F32, TSR_F64};
+    char data[2 * N * 8], mean[2 * N * 8];
+
+    (void)state;
+    for (int t = 0; t < 6; t++) {
+        const int apart = 1 + t % 2;
+        const tsr_dtype dtype = dtypes[t / 2];
+        tsr_piece piece = {
+            .n = 1, .count = {N}, .stride = {apart * (int64_t)tsr_dtype_size(dtype)}};
+        const tsr_piece *from[] = {&piece, &piece, &piece};
+        const void *src[] = {data, data, data};
+
+        for (int i = 0; i < 2 * N; i++)
+            tsr__put(dtype, data, i, i % 3 ? i % 100 : most[t / 2]);
+        tsr__piece_reduce(dtype, TSR_SUM, 3, 3, mean, &piece, src, from);
+        for (int i = 0; i < N; i++)
+            assert_true(tsr__get(dtype, mean, i * apart) == tsr__get(dtype, data, i * apart));
+    }
+}
+
 static void large_reductions(void **state)
 {
     enum { N = 5 << 20, ROWS = 640, ROW = N / ROWS };
@@ -468,11 +493,12 @@ static void large_reductions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_and_contiguity), cmocka_unit_test(random_copies),
-        cmocka_unit_test(random_packs),          cmocka_unit_test(rows_and_transposes),
-        cmocka_unit_test(large_copies),          cmocka_unit_test(random_reductions),
-        cmocka_unit_test(large_transposes),      cmocka_unit_test(reduce_of_many),
-        cmocka_unit_test(reduce_of_nothing),     cmocka_unit_test(large_reductions),
+        cmocka_unit_test(counts_and_contiguity),  cmocka_unit_test(random_copies),
+        cmocka_unit_test(random_packs),           cmocka_unit_test(rows_and_transposes),
+        cmocka_unit_test(large_copies),           cmocka_unit_test(random_reductions),
+        cmocka_unit_test(large_transposes),       cmocka_unit_test(reduce_of_many),
+        cmocka_unit_test(reduce_of_nothing),      cmocka_unit_test(large_reductions),
+        cmocka_unit_test(means_of_large_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
