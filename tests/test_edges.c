@@ -162,6 +162,10 @@ static tsr_status renorm_job(tsr_mesh *mesh, void *arg)
     CHECK(strcmp(tsr_mesh_message(mesh), "embedding_renorm: id 99 at [0] is not in 0 to 3") == 0);
     CHECK(tsr_local_view(table, &view) == TSR_OK && ((double *)view.data)[7] == 5);
     CHECK(tsr_local_view(same, &view) == TSR_OK && ((double *)view.data)[0] == 5);
+    tsr_mesh_clear_error(mesh);
+    CHECK(!tsr_tensor_ok(tsr_embedding(table, tsr_zeros(mesh, "i64[1,1,1,1,1,1,1,1]"), NULL)));
+    CHECK(strcmp(tsr_mesh_message(mesh), "embedding: ids i64[1,1,1,1,1,1,1,1]@[R] have no room for "
+                                         "another dim") == 0);
     return TSR_OK;
 }
 

@@ -441,6 +441,7 @@ static const struct {
     size_t field;
     const char *text, *says;
 } bad_fields[] = {
+    {offsetof(tsr_op, name), "", "\"\" is no name for an op: small letters, digits and _"},
     {offsetof(tsr_op, name), "matmul", "matmul: there is an op of that name already"},
     {offsetof(tsr_op, name), "New op",
      "\"New op\" is no name for an op: small letters, digits and _"},
@@ -466,7 +467,6 @@ static const struct {
 static void refused_texts(void **state)
 {
     (void)state;
-
     for (size_t i = 0; i < sizeof bad_fields / sizeof *bad_fields; i++) {
         tsr_op op = row_like("new");
 
