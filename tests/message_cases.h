@@ -32,6 +32,10 @@ typedef struct message_case {
 extern const message_case message_cases[];
 extern const int n_message_cases;
 
+/* Of the args of a case in a world of `size` ranks this is the first that runs, and *step leads to
+   the next ones. */
+int64_t case_sample(const message_case *c, int size, int64_t *step);
+
 /* Note what was wrong, with a line number. */
 void case_wrong(rank_state *r, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -219,7 +219,8 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 
     for (int c = 0; c < r->n_calls; c++) {
         uint64_t all = n_tuples(&r->call[c], shape), n = r->random ? r->count : all;
-        for (uint64_t i = 0; i < n; i += r->step, runs++) {
+        for (uint64_t i = (uint64_t)sample_first((int64_t)r->step) % n; i < n;
+             i += r->step, runs++) {
             uint64_t number = i;
             numeric_tuple t;
             tsr_error err = {0};
@@ -261,8 +262,8 @@ static tsr_status run_calls(const oracle_line *line, const oracle_opts *opts,
 
     r.random = sscanf(opts->placements, "random:%llu:%llu", &seed, &count) == 2;
     r.seed = seed + (uint64_t)line->number;
-    r.count = is_slow_build() ? (count + 9) / 10 : count;
-    r.step = !r.random && is_slow_build() ? 7 : 1;
+    r.count = is_slow_build() ? (count + 9) / 10 : sample_every() > 1 ? (count + 1) / 2 : count;
+    r.step = r.random || sample_every() == 1 ? 1 : is_slow_build() ? 29 : 3;
     snprintf(cost, sizeof cost, "random:%llu", (unsigned long long)r.seed);
     if (r.random && line->number % 2)
         run.cost = cost;

@@ -4,12 +4,22 @@
 
 #include <stdlib.h>
 
-int64_t sample_every(void)
+static int64_t step_of(const char *name)
 {
-    const char *text = getenv("TESSERA_TEST_SAMPLE");
+    const char *text = getenv(name);
     const int64_t every = text ? strtoll(text, NULL, 10) : 1;
 
     return every > 1 ? every : 1;
+}
+
+int64_t sample_every(void)
+{
+    return step_of("TESSERA_TEST_SAMPLE");
+}
+
+int64_t sample_quick(void)
+{
+    return step_of("TESSERA_TEST_SAMPLE_QUICK");
 }
 
 int64_t sample_first(int64_t step)

@@ -18,6 +18,7 @@
 #include "kernel/blas.h"
 #include "ops/convolution/conv.h"
 #include "numbers.h"
+#include "sampling.h"
 
 static const char *numeric_file;
 static const tsr_dtype floats[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16};
@@ -175,8 +176,8 @@ static void test_random(void **state)
 
         if (tsr__conv_infer("conv", &s, NULL) != TSR_OK)
             continue;
-        check_all(s, &seed);
-        possible++;
+        if (sample_has(possible++, sample_quick()))
+            check_all(s, &seed);
     }
 }
 
@@ -198,8 +199,8 @@ static void test_larger(void **state)
         s.batch = 1;
         if (s.ndim == 3 || tsr__conv_infer("conv", &s, NULL) != TSR_OK)
             continue;
-        check_all(s, &seed);
-        possible++;
+        if (sample_has(possible++, sample_quick()))
+            check_all(s, &seed);
     }
 }
 
@@ -227,7 +228,8 @@ static void test_large_images(void **state)
             s.in[0] = 33, s.in[1] = 35, s.in_channels = 7, s.out_channels = 9;
         }
         assert_int_equal(tsr__conv_infer("conv", &s, NULL), TSR_OK);
-        check_all(s, &seed);
+        if (sample_has(k, sample_quick() < 4 ? sample_quick() : 4))
+            check_all(s, &seed);
     }
 }
 
@@ -237,7 +239,7 @@ static void test_parts(void **state)
     uint64_t seed = 3;
 
     (void)state;
-    for (int t = 0; t < 250; t++) {
+    for (int64_t t = sample_first(sample_quick()); t < 250; t += sample_quick()) {
         tsr_conv_shape s = random_conv(&seed, 4, 10);
 
         for (int d = 0; d < s.ndim; d++) {
@@ -253,7 +255,7 @@ static void test_empty(void **state)
     uint64_t seed = 4;
 
     (void)state;
-    for (int t = 0; t < 300; t++) {
+    for (int64_t t = sample_first(sample_quick()); t < 300; t += sample_quick()) {
         tsr_conv_shape s = random_conv(&seed, 4, 6);
 
         for (int d = 0; d < s.ndim; d++) {
@@ -401,7 +403,8 @@ static void test_adjoint(void **state)
 
         if (tsr__conv_infer("conv", &s, NULL) != TSR_OK)
             continue;
-        possible++;
+        if (!sample_has(possible++, sample_quick()))
+            continue;
         for (int d = 0; d < 3; d++) {
             conv c = conv_new(s, exact[d], &seed);
 
@@ -421,7 +424,7 @@ static void test_grad_bias(void **state)
     uint64_t seed = 6;
 
     (void)state;
-    for (int t = 0; t < 300; t++) {
+    for (int64_t t = sample_first(sample_quick()); t < 300; t += sample_quick()) {
         tsr_conv_shape s = random_conv(&seed, 6, 12);
         tsr_dtype dtype = floats[t % 4];
         void *got, *want;
@@ -543,7 +546,8 @@ static void test_numeric(void **state)
     while ((json = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL))) {
         for (int d = 0; d < 4; d++)
             for (int reference = 0; reference < 2; reference++)
-                run_case(json, floats[d], reference);
+                if (sample_has(cases * 9 + d * 2 + reference, sample_quick()))
+                    run_case(json, floats[d], reference);
         json_decref(json);
         cases++;
     }
@@ -690,8 +694,8 @@ static void *thread_main(void *arg)
 
         if (tsr__conv_infer("conv", &s, NULL) != TSR_OK)
             continue;
-        check_all(s, &seed);
-        possible++;
+        if (sample_has(possible++, sample_quick()))
+            check_all(s, &seed);
     }
     return NULL;
 }

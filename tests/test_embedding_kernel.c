@@ -15,6 +15,7 @@
 
 #include "embedding_check.h"
 #include "embedding_numeric.h"
+#include "sampling.h"
 
 static const tsr_dtype dtypes[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16, (tsr_dtype)TSR__FIELD};
 static const tsr_kernel_variant variants[] = {TSR_VARIANT_PLAIN, TSR_VARIANT_AVX2,
@@ -73,7 +74,7 @@ static void test_variants(void **state)
     uint64_t seed = 1;
 
     (void)state;
-    for (int t = 0; t < PROBLEMS * DTYPES; t++) {
+    for (int64_t t = sample_first(sample_quick()); t < PROBLEMS * DTYPES; t += sample_quick()) {
         const bool integers = below(&seed, 2);
         problem p =
             random_problem(dtypes[t % DTYPES], t % 2 ? TSR_I32 : TSR_I64, integers, false, &seed);
@@ -128,7 +129,7 @@ static void test_cut(void **state)
     uint64_t seed = 3;
 
     (void)state;
-    for (int t = 0; t < PROBLEMS * DTYPES; t++) {
+    for (int64_t t = sample_first(sample_quick()); t < PROBLEMS * DTYPES; t += sample_quick()) {
         problem p =
             random_problem(dtypes[t % DTYPES], t % 2 ? TSR_I32 : TSR_I64, true, t % 3 == 0, &seed);
 
@@ -150,7 +151,7 @@ static void test_cut_gradients(void **state)
     uint64_t seed = 8;
 
     (void)state;
-    for (int t = 0; t < PROBLEMS * 4; t++) {
+    for (int64_t t = sample_first(sample_quick()); t < PROBLEMS * 4; t += sample_quick()) {
         problem p = random_problem(dtypes[t % 4], t % 2 ? TSR_I32 : TSR_I64, false, false, &seed);
         const int64_t vocab = p.bags.ids.vocab, cuts[] = {0, vocab / 3, vocab / 2, vocab};
 
@@ -363,7 +364,7 @@ static void test_renorm(void **state)
     uint64_t seed = 7;
 
     (void)state;
-    for (int t = 0; t < PROBLEMS * 2; t++) {
+    for (int64_t t = sample_first(sample_quick()); t < PROBLEMS * 2; t += sample_quick()) {
         problem p = random_problem(dtypes[t % 4], t % 2 ? TSR_I32 : TSR_I64, false, false, &seed);
         const int64_t n = p.bags.ids.n_rows * p.dim;
         const size_t bytes = (size_t)n * tsr_dtype_size(p.dtype);

@@ -270,11 +270,13 @@ static const struct {
 
 static void large_calls_are_reproducible(void **state)
 {
+    const int64_t step = sample_quick() < 4 ? sample_quick() : 4; /* one dtype of each at least */
     (void)state;
 
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
         for (size_t d = 0; d < 4 && op_is_asked(large[i].op); d++)
-            test_case(tsr_op_find(NULL, large[i].op), large[i].text, dtypes[d], 7 * i + d);
+            if (sample_has((int64_t)(i + d), step))
+                test_case(tsr_op_find(NULL, large[i].op), large[i].text, dtypes[d], 7 * i + d);
 }
 
 /* One rank for itself, then all of them. */
