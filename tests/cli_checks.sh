@@ -14,6 +14,16 @@ fail() {
     exit 1
 }
 
+# sampled MOST: is this case in the sample? As sample_quick() of sampling.h has it, but of MOST cases
+# that follow each other one is. A number that has no factor in common with those of the loops around.
+asked=0
+sampled() {
+    local step=${TESSERA_TEST_SAMPLE_QUICK:-1}
+    [ "$step" -le "$1" ] || step=$1
+    asked=$((asked + 1))
+    [ $((asked % step)) = $((${TESSERA_TEST_SEED:-0} % step)) ]
+}
+
 # run STATUS ARG...: the output is left in $dir/out and $dir/err
 run() {
     local want=$1 got=0

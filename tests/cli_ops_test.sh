@@ -191,6 +191,7 @@ for op in 'add f32[6,8]@[P(sum),S(0)] f32[8]@[S(0),R]' 'max f32[6,8]@[P(min),S(0
     'reshape f32[6,8]@[SS(1,2),S(0)] shape=48' 'slice f32[6,8]@[S(1),P(avg)] dim=1 stop=4' \
     'matmul f32[2,6,8]@[S(0),S(2)] f32[8,4]@[S(1),P(sum)]'; do
     for seed in 1 2 3; do
+        sampled 4 || continue
         json "explain: search and trying all agree, $op, random:$seed" 'o["search_agrees"]' \
             explain "$op mesh=2x3 cost=random:$seed"
     done
@@ -218,6 +219,7 @@ for op in 'matmul f32[5,6] f32[6,3]' 'matmul f32[2,3,4] f32[4,2]' 'add f32[5,6] 
     'cat f32[5,3] f32[2,3] dim=0' 'transpose f32[5,6]' 'reshape f32[6,4] shape=2,-1' \
     'slice f32[5,6] dim=1 start=1 stop=-1 step=2'; do
     for set in 'mesh=2x2' 'mesh=1x2 cost=torch' 'mesh=3x1 cost=random:1' 'mesh=4 cost=random:2'; do
+        sampled 7 || continue
         run 0 verify "$op $set" --all-placements
         has "verify all placements, $set, $op" PASS 'ways to place the inputs'
     done
@@ -269,6 +271,7 @@ has 'verify, offsets begin with 0' FAIL 'index [0]: expected 0,'
 run 1 verify 'add f32[8]@[S(0)] f32[8] mesh=2' --spoil 1
 has 'verify finds a difference' FAIL 'rank 0, index [4]: expected'
 for rank in 2 7 -1 x '' 1x; do
+    sampled 5 || continue
     bad "--spoil '$rank' of an op" 'there are ranks 0 to 1' verify 'add f32[8]@[S(0)] f32[8] mesh=2' \
         "--spoil=$rank"
     bad "--spoil '$rank'" 'there are ranks 0 to 1' verify 'f32[8]@[S(0)] -> [R] mesh=2' "--spoil=$rank"
@@ -363,9 +366,9 @@ has 'help says what seed= is' 'and the attribute of random ops'
 refuse() {
     local name=$1 sentence=$2 text=$3
     for command in explain verify; do
-        bad "$command: $name" "$sentence" $command "$text"
+        ! sampled 4 || bad "$command: $name" "$sentence" $command "$text"
     done
-    bad "run: $name" "$sentence" run "$text" --in "${4-$dir/a.npy}" --out "$dir/c.npy"
+    ! sampled 4 || bad "run: $name" "$sentence" run "$text" --in "${4-$dir/a.npy}" --out "$dir/c.npy"
 }
 two=$dir/a.npy,$dir/a.npy
 refuse 'unknown op' 'at column 1: unknown op "matmull"; did you mean matmul?' \

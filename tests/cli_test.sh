@@ -249,11 +249,11 @@ bad 'bench: sizes' '--size is "4MiB,x"' bench redistribute --size 4MiB,x
 
 refuse() {
     local name=$1 sentence=$2 tensor=$3 target=$4 rest=$5
-    bad "draw: $name" "$sentence" draw "$tensor $rest"
+    ! sampled 3 || bad "draw: $name" "$sentence" draw "$tensor $rest"
     for command in explain verify; do
-        bad "$command: $name" "$sentence" $command "redistribute $tensor -> $target $rest"
+        ! sampled 3 || bad "$command: $name" "$sentence" $command "redistribute $tensor -> $target $rest"
     done
-    bad "run: $name" "$sentence" run "redistribute $tensor -> $target $rest" \
+    ! sampled 3 || bad "run: $name" "$sentence" run "redistribute $tensor -> $target $rest" \
         --in "$dir/x.npy" --out "$dir/y.npy"
 }
 refuse 'unknown placement' 'unknown placement at "Q(0)]"' 'f32[8]@[Q(0)]' '[R]' mesh=2
