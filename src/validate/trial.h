@@ -17,8 +17,8 @@ typedef enum tsr_domain {
     TSR_DOMAIN_TOKENS, /* different integers of both signs, for what orders them */
     TSR_DOMAIN_REALS,  /* from -2 to 2; equal up to 1e-12 */
     TSR_DOMAIN_SMALL,  /* -3 to 3 without 0, so that sums and products stay exact */
-    TSR_DOMAIN_NAN, /* as TSR_DOMAIN_REALS, but some are NaN, which wins maxima and minima */
-    TSR_DOMAIN_BITS /* integers from the whole range of their dtype, so that sums and products
+    TSR_DOMAIN_NAN,    /* as TSR_DOMAIN_REALS, but some are NaN, which wins maxima and minima */
+    TSR_DOMAIN_BITS    /* integers from the whole range of their dtype, so that sums and products
                           wrap around; floats as in TSR_DOMAIN_REALS */
 } tsr_domain;
 
