@@ -292,8 +292,10 @@ TSR_API tsr_tensor *tsr_keep(tsr_tensor *x);       /* Local. */
    leaves nothing else behind. Returns x. Local. */
 TSR_API tsr_tensor *tsr_scope_return(tsr_tensor *x);
 
-/* npy files, version 1 to 3, C order: one file, each rank reads and writes its part. A save
-   replaces the file, with its mode, when all is written: a save that fails leaves it as it was. */
+/* npy files, versions 1 to 3: written in C order and little-endian, read in C or Fortran order, of
+   either endianness and of every integer width that a dtype holds. One file, each rank reads and
+   writes its part. A save replaces the file, with its mode, when all is written: a save that fails
+   leaves it as it was. */
 TSR_API tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path,
                                  const char *placements);         /* Collective. */
 TSR_API tsr_status tsr_save_npy(tsr_tensor *x, const char *path); /* Collective. */

@@ -191,8 +191,9 @@ struct tsr_op {
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
     /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none. Types are int, ints, bool, float,
        dtype, text, seed and number: a float of which planning, so also shape and rules, may only
-       ask how it compares with 0 and 1 and whether it is whole; or the names of choices,
-       "reduction:mean|sum|none=mean", of which i[0] is the number, from 0 on. */
+       ask how it compares with 0 and 1 and whether it is whole; element, a number that becomes an
+       element of a tensor (the value of fill): f, or exactly i[1] where i[2] is 1; or the names of
+       choices, "reduction:mean|sum|none=mean", of which i[0] is the number, from 0 on. */
     const char *attrs;
     const char *doc; /* one sentence */
     int kind;        /* functions that several rows share tell them apart by it; it is theirs */
