@@ -263,7 +263,10 @@ static tsr_status run_calls(const oracle_line *line, const oracle_opts *opts,
     r.random = sscanf(opts->placements, "random:%llu:%llu", &seed, &count) == 2;
     r.seed = seed + (uint64_t)line->number;
     r.count = is_slow_build() ? (count + 9) / 10 : sample_every() > 1 ? (count + 1) / 2 : count;
-    r.step = r.random || sample_every() == 1 ? 1 : is_slow_build() ? 29 : 3;
+    if (is_slow_build())
+        r.step = r.random ? 1 : sample_quick() > 1 ? 29 : 7;
+    else
+        r.step = !r.random && sample_every() > 1 ? 3 : 1;
     snprintf(cost, sizeof cost, "random:%llu", (unsigned long long)r.seed);
     if (r.random && line->number % 2)
         run.cost = cost;
