@@ -128,7 +128,7 @@ static void test_join_fails(void **state)
     (void)state;
     ops.abort = abort_and_close;
     for (int at = 0; at <= 3; at++) { /* the allocation that fails; 0: the first receive */
-        mock_hub hub = {.size = 2, .fail_at = at ? 0 : 1};
+        mock_hub hub = {.size = 1, .fail_at = at ? 0 : 1}; /* alone: nobody is being told */
         mock_arg arg = {.hub = &hub};
         tsr_ctx *ctx = calloc(1, sizeof *ctx);
         tsr_world *world = NULL;
