@@ -114,11 +114,12 @@ def variance(g, name):
 
     want = smooth(g.rng, f, [x], dtype, terms=n)
     if n:
-        # the mean is rounded too, relative to the largest number
+        # n squares are added up, and the mean is rounded too, relative to the largest number
         largest = np.abs(x.value).max(axis=dims, keepdims=keepdim, initial=0.0)
         with np.errstate(all="ignore"):
             room = nm.eps(dtype) * largest * np.sqrt(n)
-            want.tolerance = want.tolerance + (room if name == "std" else room * room)
+            want.tolerance = (want.tolerance + nm.eps(dtype) * np.sqrt(n) * np.abs(want.value)
+                              + (room if name == "std" else room * room))
     return Call(name, [x], [want], _attrs(text, keepdim) + [attr("correction", less)])
 
 
