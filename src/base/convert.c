@@ -132,11 +132,6 @@ static const struct {
     [TSR__FIELD] = {load_field, from_f64_field, from_i64_field},
 };
 
-static bool is_half(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16;
-}
-
 void tsr__convert(tsr_dtype to, void *dst, tsr_dtype from, const void *src, int64_t n)
 {
     enum { BLOCK = 256 };
@@ -150,11 +145,11 @@ void tsr__convert(tsr_dtype to, void *dst, tsr_dtype from, const void *src, int6
         memmove(dst, src, (size_t)n * size_to);
         return;
     }
-    if (to == TSR_F32 && is_half(from)) {
+    if (to == TSR_F32 && tsr__dtype_is_half(from)) {
         tsr__half_widen(from, src, n, dst);
         return;
     }
-    if (from == TSR_F32 && is_half(to)) {
+    if (from == TSR_F32 && tsr__dtype_is_half(to)) {
         tsr__half_narrow(to, src, n, dst);
         return;
     }

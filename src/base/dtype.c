@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/bits.h"
+
 static const struct {
     const char *name;
     size_t size;
@@ -54,39 +56,15 @@ tsr_status tsr__dtype_parse(const char *text, size_t n, tsr_dtype *out, tsr_erro
                      n < 40 ? (int)n : 40, text);
 }
 
-static uint32_t bits_of_f32(float x)
-{
-    uint32_t u;
-
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-static uint64_t bits_of_f64(double x)
-{
-    uint64_t u;
-
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-static float f32_of_bits(uint32_t u)
-{
-    float x;
-
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
 float tsr__f16_to_f32(tsr_f16 x)
 {
     uint32_t sign = (uint32_t)(x & 0x8000) << 16;
     uint32_t rest = x & 0x7fff;
 
     if (rest >= 0x7c00) /* inf, or NaN made quiet as the hardware does */
-        return f32_of_bits(sign | 0x7f800000 | (rest & 0x3ff) << 13 | (rest > 0x7c00) << 22);
+        return tsr__f32_of(sign | 0x7f800000 | (rest & 0x3ff) << 13 | (rest > 0x7c00) << 22);
     if (rest >= 0x0400)
-        return f32_of_bits(sign | ((rest << 13) + ((127 - 15) << 23)));
+        return tsr__f32_of(sign | ((rest << 13) + ((127 - 15) << 23)));
     float tiny = (float)rest * 0x1p-24f; /* zero or subnormal: exact */
 
     return sign ? -tiny : tiny;
@@ -119,7 +97,7 @@ static uint32_t narrow(uint64_t magnitude, int mantissa, int emin)
 
 tsr_f16 tsr__f64_to_f16(double x)
 {
-    uint64_t u = bits_of_f64(x);
+    uint64_t u = tsr__bits_f64(x);
     uint64_t magnitude = u & ~(UINT64_C(1) << 63);
     uint32_t sign = (uint32_t)(u >> 63) << 15;
 
@@ -135,12 +113,12 @@ tsr_f16 tsr__f32_to_f16(float x)
 
 float tsr__bf16_to_f32(tsr_bf16 x)
 {
-    return f32_of_bits((uint32_t)x << 16);
+    return tsr__f32_of((uint32_t)x << 16);
 }
 
 tsr_bf16 tsr__f32_to_bf16(float x)
 {
-    uint32_t u = bits_of_f32(x);
+    uint32_t u = tsr__bits_f32(x);
 
     if ((u & 0x7fffffff) > 0x7f800000)
         return (tsr_bf16)(u >> 16 | 0x40);
@@ -149,7 +127,7 @@ tsr_bf16 tsr__f32_to_bf16(float x)
 
 tsr_bf16 tsr__f64_to_bf16(double x)
 {
-    uint64_t u = bits_of_f64(x);
+    uint64_t u = tsr__bits_f64(x);
     uint64_t magnitude = u & ~(UINT64_C(1) << 63);
     uint32_t sign = (uint32_t)(u >> 63) << 15;
 

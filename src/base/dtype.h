@@ -16,6 +16,11 @@ typedef uint16_t tsr_bf16;
 
 bool tsr__dtype_valid(tsr_dtype dtype); /* the field included */
 bool tsr__dtype_is_float(tsr_dtype dtype);
+/* 16 bits: computed with in f32. */
+static inline bool tsr__dtype_is_half(tsr_dtype dtype)
+{
+    return dtype == TSR_F16 || dtype == TSR_BF16;
+}
 /* In what statistics of a dtype are given: f32 for halves, which are too coarse. */
 tsr_dtype tsr__dtype_fine(tsr_dtype dtype);
 tsr_status tsr__dtype_parse(const char *text, size_t n, tsr_dtype *out, tsr_error *err);

@@ -86,11 +86,6 @@ static int64_t divisor_for(tsr_dtype dtype, int64_t divisor)
     return (int)dtype == TSR__FIELD ? (int64_t)tsr__field_inverse((uint64_t)divisor) : divisor;
 }
 
-static bool is_half(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16;
-}
-
 static const char *at(const void *base, int64_t i, size_t size)
 {
     return (const char *)base + (size_t)i * size;
@@ -125,7 +120,7 @@ bool tsr__fold_overflowed(tsr_dtype dtype, int64_t divisor, const void *data, in
             d += ((const double *)data)[i] - ((const double *)data)[i];
         return d != d;
     }
-    if (is_half(dtype))
+    if (tsr__dtype_is_half(dtype))
         tsr__half_widen(dtype, data, n, wide);
     else
         memcpy(wide, data, (size_t)n * sizeof *wide);
@@ -145,7 +140,7 @@ void tsr__fold_add_scaled(tsr_dtype dtype, double scale, bool first, const void 
                 (first ? 0 : ((double *)acc)[i]) + ((const double *)src)[i] * scale;
         return;
     }
-    if (is_half(dtype))
+    if (tsr__dtype_is_half(dtype))
         tsr__half_widen(dtype, src, n, wide);
     else
         memcpy(wide, src, (size_t)n * sizeof *wide);
@@ -214,7 +209,7 @@ static void fold_once(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src
 
     if (n <= 0)
         return;
-    if (is_half(dtype)) {
+    if (tsr__dtype_is_half(dtype)) {
         int64_t done = tsr__fold_half(dtype, op, divisor, n_src, src, n, dst);
 
         fold_wide(dtype, op, divisor, n_src, src, done, n, dst);
@@ -234,7 +229,7 @@ void tsr__fold_add(tsr_dtype dtype, tsr_reduce op, bool first, const void *src, 
     float wide[TSR__FOLD_BLOCK] __attribute__((aligned(64)));
     const void *pair[] = {acc, src};
 
-    if (is_half(dtype) && first) {
+    if (tsr__dtype_is_half(dtype) && first) {
         tsr__half_widen(dtype, src, n, acc);
         return;
     }
@@ -242,7 +237,7 @@ void tsr__fold_add(tsr_dtype dtype, tsr_reduce op, bool first, const void *src, 
         memcpy(acc, src, (size_t)n * tsr_dtype_size(dtype));
         return;
     }
-    if (is_half(dtype)) {
+    if (tsr__dtype_is_half(dtype)) {
         tsr__half_widen(dtype, src, n, wide);
         pair[1] = wide;
     }
@@ -255,7 +250,7 @@ void tsr__fold_finish(tsr_dtype dtype, int64_t divisor, void *acc, int64_t n, vo
 
     if (divisor != 1 && kernels->divide)
         kernels->divide(divisor_for(dtype, divisor), n, acc);
-    if (is_half(dtype))
+    if (tsr__dtype_is_half(dtype))
         tsr__half_narrow(dtype, acc, n, dst);
     else
         memcpy(dst, acc, (size_t)n * tsr_dtype_size(dtype));

@@ -2,28 +2,12 @@
 /* half.c - arrays of 16-bit floats to and from f32, by the best instructions the processor has. */
 #include "base/half.h"
 
-#include "base/cpu.h"
+#include "base/bits.h"
 
 #include <string.h>
 #ifdef TSR__X86
 #include <immintrin.h>
 #endif
-
-TSR__INLINE uint32_t bits_of(float x)
-{
-    uint32_t u;
-
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-TSR__INLINE float f32_of(uint32_t u)
-{
-    float x;
-
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
 
 #define FN(name) name##_plain
 #define ISA

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/hash.h"
 #include "dispatch/composed.h"
 #include "dispatch/local_plan.h"
@@ -89,12 +90,8 @@ static void plan_text(const tsr_cached *subject, char *buf, size_t n)
 /* The call joins the history of its mesh, with the numbers that its plan does not know. */
 static void note_call(tsr_ctx *ctx, const tsr_op_call *call, uint64_t hash, tsr_plan *plan)
 {
-    for (unsigned left = call->entry->numbers; left; left &= left - 1) {
-        uint64_t bits;
-
-        memcpy(&bits, &call->attrs[__builtin_ctz(left)].f, sizeof bits);
-        hash = tsr__hash_mix(hash, bits);
-    }
+    for (unsigned left = call->entry->numbers; left; left &= left - 1)
+        hash = tsr__hash_mix(hash, tsr__bits_f64(call->attrs[__builtin_ctz(left)].f));
     tsr__history_add(&call->in[0]->mesh->history, ++ctx->clock, hash, &plan->cached, plan_text);
 }
 

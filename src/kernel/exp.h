@@ -5,10 +5,7 @@
 #ifndef TSR_KERNEL_EXP_H
 #define TSR_KERNEL_EXP_H
 
-#include "base/cpu.h"
-
-#include <stdint.h>
-#include <string.h>
+#include "base/bits.h"
 
 TSR__INLINE float tsr__multiply_add(bool fused, float a, float b, float c)
 {
@@ -48,17 +45,10 @@ TSR__INLINE float tsr__exp_f32(bool fused, float x)
     const float shift = 0x1.8p23f + 127 + 64;
     const uint32_t keep = (uint32_t)__builtin_isless(x, -104.0f) - 1u;
     const float t = tsr__multiply_add(fused, x, 1.44269504f, shift), n = t - shift;
-    float p = tsr__exp_poly_f32(fused, tsr__exp_rest_f32(fused, x, n)) + 1.0f, factor;
-    uint32_t bits;
+    const float p = tsr__exp_poly_f32(fused, tsr__exp_rest_f32(fused, x, n)) + 1.0f;
+    const float factor = tsr__f32_of(tsr__bits_f32(t) << 23);
 
-    memcpy(&bits, &t, sizeof bits);
-    bits <<= 23;
-    memcpy(&factor, &bits, sizeof factor);
-    p = p * factor * 0x1p-64f;
-    memcpy(&bits, &p, sizeof bits);
-    bits &= keep;
-    memcpy(&p, &bits, sizeof p);
-    return p;
+    return tsr__f32_of(tsr__bits_f32(p * factor * 0x1p-64f) & keep);
 }
 
 TSR__INLINE double tsr__exp_rest_f64(bool fused, double x, double n)
@@ -89,17 +79,10 @@ TSR__INLINE double tsr__exp_f64(bool fused, double x)
     const double shift = 0x1.8p52 + 1023 + 256;
     const uint64_t keep = (uint64_t)__builtin_isless(x, -746.0) - 1u;
     const double t = tsr__multiply_add_f64(fused, x, 0x1.71547652b82fep+0, shift), n = t - shift;
-    double p = tsr__exp_poly_f64(fused, tsr__exp_rest_f64(fused, x, n)) + 1, factor;
-    uint64_t bits;
+    const double p = tsr__exp_poly_f64(fused, tsr__exp_rest_f64(fused, x, n)) + 1;
+    const double factor = tsr__f64_of(tsr__bits_f64(t) << 52);
 
-    memcpy(&bits, &t, sizeof bits);
-    bits <<= 52;
-    memcpy(&factor, &bits, sizeof factor);
-    p = p * factor * 0x1p-256;
-    memcpy(&bits, &p, sizeof bits);
-    bits &= keep;
-    memcpy(&p, &bits, sizeof p);
-    return p;
+    return tsr__f64_of(tsr__bits_f64(p * factor * 0x1p-256) & keep);
 }
 
 /* 2 atanh(s) with s = x / (2 + x) <= 1/3, relative error 4e-10. */

@@ -3,7 +3,7 @@
 #ifndef TSR_KERNEL_FAST_TYPES_H
 #define TSR_KERNEL_FAST_TYPES_H
 
-#include "base/cpu.h"
+#include "base/bits.h"
 #include "base/dtype.h"
 
 #include <math.h>
@@ -21,27 +21,19 @@ static inline uint64_t fast_field_add(uint64_t a, uint64_t b)
     return (sum & TSR__FIELD_P) + (sum >> 61) - 1;
 }
 
-static inline float fast_f32_of(uint32_t bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 static inline float fast_bf16_to_f32(tsr_bf16 x)
 {
-    return fast_f32_of((uint32_t)x << 16);
+    return tsr__f32_of((uint32_t)x << 16);
 }
 
 /* As in base/half.inc.h. A signalling NaN stays one here, and is quiet after any arithmetic. */
 static inline float fast_f16_to_f32(tsr_f16 x)
 {
     uint32_t rest = x & 0x7fffu, finite, sign = (x & 0x8000u) << 16;
-    float product = fast_f32_of(rest << 13) * 0x1p112f;
+    float product = tsr__f32_of(rest << 13) * 0x1p112f;
 
     memcpy(&finite, &product, sizeof finite);
-    return fast_f32_of(sign | (rest < 0x7c00 ? finite : 0x7f800000 | rest << 13));
+    return tsr__f32_of(sign | (rest < 0x7c00 ? finite : 0x7f800000 | rest << 13));
 }
 
 #endif

@@ -10,38 +10,6 @@
 
 #include <math.h>
 
-TSR__INLINE uint32_t tsr__bits_f32(float x)
-{
-    uint32_t u;
-
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-TSR__INLINE float tsr__f32_of(uint32_t u)
-{
-    float x;
-
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
-TSR__INLINE uint64_t tsr__bits_f64(double x)
-{
-    uint64_t u;
-
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-TSR__INLINE double tsr__f64_of(uint64_t u)
-{
-    double x;
-
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
 /* ---- exponentials ---- */
 
 /* e^x of any x. The factor 2^n is applied in two halves, since n goes from -150 to 128: the last

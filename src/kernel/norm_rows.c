@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/half.h"
+#include "base/minmax.h"
 #include "base/stream.h"
 
 #include <string.h>
@@ -67,20 +68,10 @@ static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
     return dtype == TSR_F64 ? &f64_plain : &f32_plain;
 }
 
-static bool is_half(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Where to read n elements: at x itself, or widened in the buffer. */
 static const void *load(tsr_dtype dtype, const char *x, int64_t n, float *buffer)
 {
-    if (!is_half(dtype))
+    if (!tsr__dtype_is_half(dtype))
         return x;
     tsr__half_widen(dtype, x, n, buffer);
     return buffer;
@@ -105,12 +96,12 @@ static void add_rows(band *b, const char *x, int64_t n)
     const int64_t together = n == b->length ? PIECE / n : 1;
     float buffer[PIECE];
 
-    if (!is_half(b->dtype)) {
+    if (!tsr__dtype_is_half(b->dtype)) {
         b->parts->moments(x, b->n_rows, b->length, n, b->shift, b->sum, b->square);
         return;
     }
     for (int64_t r = 0; r < b->n_rows; r += together) {
-        const int64_t m = least(together, b->n_rows - r);
+        const int64_t m = tsr__min(together, b->n_rows - r);
         const void *wide = load(b->dtype, x + r * b->length * (int64_t)b->size, m * n, buffer);
 
         b->parts->moments(wide, m, n, n, b->shift + r, b->sum + r, b->square + r);
@@ -123,12 +114,12 @@ static void add_columns(band *b, const char *x, int64_t samples)
     const int64_t step = b->rows * (int64_t)b->size;
     float buffer[HEIGHT * ROWS];
 
-    if (!is_half(b->dtype)) {
+    if (!tsr__dtype_is_half(b->dtype)) {
         b->parts->columns(x, b->n_rows, b->rows, samples, b->shift, b->sum, b->square);
         return;
     }
     for (int64_t s = 0; s < samples; s += HEIGHT) {
-        const int64_t m = least(HEIGHT, samples - s);
+        const int64_t m = tsr__min(HEIGHT, samples - s);
 
         for (int64_t k = 0; k < m; k++)
             tsr__half_widen(b->dtype, x + (s + k) * step, b->n_rows, buffer + k * b->n_rows);
@@ -190,7 +181,7 @@ static void merge_block(band *b, int64_t before, int64_t n, double *mean, double
 
 static void band_moments(band *b, int64_t samples, const char *x, double *mean, double *m2)
 {
-    const int64_t n = least(b->length, BLOCK), together = least(BLOCK / n, SAMPLES);
+    const int64_t n = tsr__min(b->length, BLOCK), together = tsr__min(BLOCK / n, SAMPLES);
     const int64_t size = (int64_t)b->size;
     int64_t before = 0;
 
@@ -198,7 +189,7 @@ static void band_moments(band *b, int64_t samples, const char *x, double *mean, 
         mean[r] = m2[r] = 0;
     for (int64_t s = 0; s < samples; s += together)
         for (int64_t i = 0; i < b->length; i += n) {
-            const int64_t some = least(together, samples - s), m = least(n, b->length - i);
+            const int64_t some = tsr__min(together, samples - s), m = tsr__min(n, b->length - i);
             const char *at = x + (s * b->rows * b->length + i) * size;
 
             set_shifts(b, at, some, m, before, mean);
@@ -220,7 +211,7 @@ void tsr__norm_moments(tsr_dtype dtype, tsr_kernel_variant variant, int64_t samp
               .length = length};
     /* rows are read twice at first: what is walked together stays in the cache */
     const int64_t near = length > 1 ? NEAR / (length * (int64_t)b.size) : ROWS;
-    const int64_t together = length > BLOCK || near < 1 ? 1 : least(near, ROWS);
+    const int64_t together = length > BLOCK || near < 1 ? 1 : tsr__min(near, ROWS);
 
     if (samples == 0 || length == 0) {
         memset(mean, 0, (size_t)rows * sizeof *mean);
@@ -228,7 +219,7 @@ void tsr__norm_moments(tsr_dtype dtype, tsr_kernel_variant variant, int64_t samp
         return;
     }
     for (int64_t r = 0; r < rows; r += together) {
-        b.n_rows = least(together, rows - r);
+        b.n_rows = tsr__min(together, rows - r);
         band_moments(&b, samples, (const char *)x + r * length * (int64_t)b.size, mean + r, m2 + r);
     }
 }
@@ -250,7 +241,7 @@ void tsr__norm_sums(tsr_dtype dtype, int64_t rows, int64_t length, const void *g
 
     for (int64_t r = 0; r < rows && length > 0; r += together)
         for (int64_t i = 0; i < length; i += PIECE) {
-            const int64_t n = least(PIECE, length - i), m = least(together, rows - r);
+            const int64_t n = tsr__min(PIECE, length - i), m = tsr__min(together, rows - r);
             const int64_t at = (r * length + i) * size;
 
             p->sums(load(dtype, (const char *)grad + at, m * n, wide_grad),
@@ -275,15 +266,15 @@ void tsr__norm_apply(tsr_dtype dtype, int64_t rows, int64_t length, const void *
 {
     const parts *p = parts_for(dtype, TSR_VARIANT_AUTO);
     const int64_t size = (int64_t)tsr_dtype_size(dtype), together = rows_together(length);
-    const bool half = is_half(dtype);
-    const size_t piece = (size_t)least(PIECE, rows * length) * (size_t)size;
+    const bool half = tsr__dtype_is_half(dtype);
+    const size_t piece = (size_t)tsr__min(PIECE, rows * length) * (size_t)size;
     const bool stream = !half && tsr__stream_pays(large, piece, (uintptr_t)y);
     float wide_grad[PIECE], wide_x[PIECE];
     double result[PIECE];
 
     for (int64_t r = 0; r < rows && length > 0; r += together)
         for (int64_t i = 0; i < length; i += PIECE) {
-            const int64_t n = least(PIECE, length - i), m = least(together, rows - r);
+            const int64_t n = tsr__min(PIECE, length - i), m = tsr__min(together, rows - r);
             const int64_t at = (r * length + i) * size;
             const tsr_norm_factors f = factors_from(dtype, factors, r);
             const void *from = load(dtype, (const char *)x + at, m * n, wide_x);

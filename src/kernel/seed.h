@@ -3,8 +3,7 @@
 #ifndef TSR_KERNEL_SEED_H
 #define TSR_KERNEL_SEED_H
 
-#include <string.h>
-
+#include "base/bits.h"
 #include "tessera_ext.h"
 
 /* Seeds and offsets are attributes of 64 bits that planning does not see, so that a new one is no
@@ -19,10 +18,7 @@ static inline tsr_attr tsr__seed(uint64_t bits)
 
 static inline uint64_t tsr__seed_of(const tsr_attr *attr)
 {
-    uint64_t bits;
-
-    memcpy(&bits, &attr->f, sizeof bits);
-    return bits;
+    return tsr__bits_f64(attr->f);
 }
 
 #endif

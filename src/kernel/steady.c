@@ -26,6 +26,7 @@ typedef struct parts {
 #define BODY "kernel/steady.inc.h"
 #define NAME(name, dtype) name##_##dtype##_plain
 #define SET
+#include "base/minmax.h"
 #include "kernel/real_types.inc.h"
 
 #ifdef TSR__X86
@@ -43,11 +44,6 @@ static const parts *parts_for(tsr_dtype dtype)
     return dtype == TSR_F64 ? &parts_f64_plain : &parts_f32_plain;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 void tsr__steady_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
                       const int64_t a_step[2], const void *b, const int64_t b_step[2], bool add,
                       void *c, int64_t ldc)
@@ -58,14 +54,14 @@ void tsr__steady_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const vo
 
     for (int64_t j = 0; j < n; j += TILE)
         for (int64_t i = 0; i < m; i += TILE) {
-            const int64_t rows = least(TILE, m - i), columns = least(TILE, n - j);
+            const int64_t rows = tsr__min(TILE, m - i), columns = tsr__min(TILE, n - j);
 
             /* blocks reach beyond the last row and column */
-            memset(sum, 0, (size_t)(least(rows + TOGETHER - 1, TILE) * TILE * size));
+            memset(sum, 0, (size_t)(tsr__min(rows + TOGETHER - 1, TILE) * TILE * size));
             for (int64_t l = 0; l < k; l += TERMS) {
-                const int64_t terms = least(TERMS, k - l);
+                const int64_t terms = tsr__min(TERMS, k - l);
 
-                memset(tile_a, 0, (size_t)(least(rows + TOGETHER - 1, TILE) * TERMS * size));
+                memset(tile_a, 0, (size_t)(tsr__min(rows + TOGETHER - 1, TILE) * TERMS * size));
                 memset(tile_b, 0, (size_t)(terms * TILE * size));
                 p->cut(rows, terms, (const char *)a + (i * a_step[0] + l * a_step[1]) * size,
                        a_step, TERMS, tile_a);

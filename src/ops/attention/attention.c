@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/half.h"
+#include "base/minmax.h"
 #include "kernel/blas.h"
 #include "kernel/exp.h"
 #include "kernel/index.h"
@@ -169,11 +170,6 @@ typedef struct job {
     void *acc_mask;                      /* NULL: not wanted */
 } job;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Does any row of the block see any of its keys? Positions ascend. */
 static bool sees(const tsr_attention_call *a, const block *x)
 {
@@ -234,7 +230,7 @@ static tsr_dtype wide(tsr_dtype dtype)
 static size_t carve_job(const tsr_kernel_call *call, bool backward, job *w)
 {
     const tsr_attention_call a = tsr__attention_of(call, backward);
-    const int64_t rows = least(ROWS, a.rows), keys = least(KEYS, a.keys);
+    const int64_t rows = tsr__min(ROWS, a.rows), keys = tsr__min(KEYS, a.keys);
     const int64_t widest = a.dim > a.width ? a.dim : a.width;
     carver c = {.at = call->scratch, .size = tsr_dtype_size(wide(a.q->dtype))};
 
@@ -364,11 +360,11 @@ static void forward_local(const tsr_kernel_call *call, double *numbers)
 static void forward_finish(const tsr_kernel_call *call, const double *numbers)
 {
     const job w = job_of(call);
-    const int64_t rows = count_numbers(call) / 2, step = least(ROWS, w.a.rows);
+    const int64_t rows = count_numbers(call) / 2, step = tsr__min(ROWS, w.a.rows);
 
     for (int64_t i = 0; i < rows; i += step)
-        (w.dtype == TSR_F64 ? reweigh_f64 : reweigh_f32)(&w, i, least(step, rows - i), numbers + i,
-                                                         numbers + rows + i);
+        (w.dtype == TSR_F64 ? reweigh_f64 : reweigh_f32)(&w, i, tsr__min(step, rows - i),
+                                                         numbers + i, numbers + rows + i);
 }
 
 static int64_t count_given_rows(const tsr_kernel_call *call)

@@ -86,7 +86,7 @@ static void FN(forward_block)(const job *w, int64_t b, int64_t h, int64_t kv, in
 {
     const tsr_attention_call *a = &w->a;
     const int64_t head = b * a->heads + h, key_head = b * a->key_heads + kv;
-    block x = {.i = i, .rows = least(ROWS, a->rows - i)};
+    block x = {.i = i, .rows = tsr__min(ROWS, a->rows - i)};
     const T *q = FN(queries)(w, head, i, x.rows);
     T *max = w->max, *sum = w->sum;
     bool any = false;
@@ -98,7 +98,7 @@ static void FN(forward_block)(const job *w, int64_t b, int64_t h, int64_t kv, in
     for (x.j = 0; x.j < a->keys; x.j += KEYS) {
         const T *k, *v;
 
-        x.keys = least(KEYS, a->keys - x.j);
+        x.keys = tsr__min(KEYS, a->keys - x.j);
         if (!sees(a, &x))
             continue;
         if (!w->steady) /* those that the last row sees are all that count */
@@ -228,12 +228,12 @@ static void FN(backward_head)(const job *w, int64_t b, int64_t h, int64_t kv)
     for (x.j = 0; x.j < a->keys; x.j += KEYS) {
         const T *k, *v;
 
-        x.keys = least(KEYS, a->keys - x.j);
+        x.keys = tsr__min(KEYS, a->keys - x.j);
         k = FN(load)(a->k, (key_head * a->keys + x.j) * a->dim, x.keys * a->dim, w->k);
         v = FN(load)(a->v, (key_head * a->keys + x.j) * a->width, x.keys * a->width, w->v);
         for (x.i = 0; x.i < a->rows; x.i += ROWS) {
-            x.rows = least(ROWS, a->rows - x.i);
-            x.keys = least(KEYS, a->keys - x.j);
+            x.rows = tsr__min(ROWS, a->rows - x.i);
+            x.keys = tsr__min(KEYS, a->keys - x.j);
             if (!w->steady)
                 x.keys = tsr__attention_seen(a, x.i + x.rows - 1, x.j, x.keys);
             if (sees(a, &x))

@@ -36,27 +36,19 @@ TSR__INLINE uint64_t remainder_of(int64_t element, int64_t dim)
     return (e | d) >> 32 ? e % d : (uint32_t)e % (uint32_t)d;
 }
 
-TSR__INLINE uint32_t row_bits(float x)
-{
-    uint32_t u;
-
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
 /* Both as in base/half.inc.h, for compilers to vectorise. */
 TSR__INLINE tsr_bf16 row_f32_to_bf16(float x)
 {
-    const uint32_t u = row_bits(x), rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
+    const uint32_t u = tsr__bits_f32(x), rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
 
     return (tsr_bf16)((u & 0x7fffffff) > 0x7f800000 ? (u >> 16 | 0x40) : rounded);
 }
 
 TSR__INLINE tsr_f16 row_f32_to_f16(float x)
 {
-    const uint32_t u = row_bits(x), rest = u & 0x7fffffff;
+    const uint32_t u = tsr__bits_f32(x), rest = u & 0x7fffffff;
     const uint32_t normal = (rest - (112u << 23) + 0xfff + (rest >> 13 & 1)) >> 13;
-    const uint32_t tiny = row_bits(fast_f32_of(rest) + 0.5f) - 0x3f000000;
+    const uint32_t tiny = tsr__bits_f32(tsr__f32_of(rest) + 0.5f) - 0x3f000000;
     uint32_t h = rest < 0x38800000 ? tiny : normal;
 
     h = rest >= 0x47800000 ? 0x7c00 : h;

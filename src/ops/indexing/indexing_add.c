@@ -43,16 +43,11 @@ static const bodies of[TSR__DTYPES] = {
     [TSR__FIELD] = {add_field_plain, add_apart_field_plain, added_field},
 };
 
-static bool is_half(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16;
-}
-
 size_t tsr__scratch_index_add(const tsr_kernel_call *call)
 {
     const tsr_operand *y = &call->out[0];
 
-    return is_half(y->dtype) ? (size_t)tsr__operand_count(y) * sizeof(float) : 0;
+    return tsr__dtype_is_half(y->dtype) ? (size_t)tsr__operand_count(y) * sizeof(float) : 0;
 }
 
 /* `n` elements of x from `first` on become sums, and sums become those of y. */
@@ -62,7 +57,7 @@ static void *open_sums(const tsr_kernel_call *call, int64_t first, int64_t n)
     const int64_t size = (int64_t)tsr_dtype_size(y->dtype);
     char *to = (char *)y->data + first * size;
 
-    if (is_half(y->dtype)) {
+    if (tsr__dtype_is_half(y->dtype)) {
         tsr__half_widen(y->dtype, (const char *)x->data + first * size, n, call->scratch);
         return call->scratch;
     }
@@ -75,7 +70,7 @@ static void close_sums(const tsr_kernel_call *call, int64_t first, int64_t n)
 {
     const tsr_operand *y = &call->out[0];
 
-    if (is_half(y->dtype))
+    if (tsr__dtype_is_half(y->dtype))
         tsr__half_narrow(y->dtype, call->scratch, n,
                          (char *)y->data + first * (int64_t)tsr_dtype_size(y->dtype));
 }

@@ -36,21 +36,15 @@ typedef struct pair {
 /* Without branches, so that compilers vectorise it. Adding 0 makes -0 a 0. */
 TSR__INLINE uint32_t key_f32(float x)
 {
-    const uint32_t nan = 0u - (uint32_t)(x != x);
-    uint32_t bits;
+    const uint32_t nan = 0u - (uint32_t)(x != x), bits = tsr__bits_f32(x + 0.0f);
 
-    x += 0.0f;
-    memcpy(&bits, &x, sizeof bits);
     return (bits ^ ((uint32_t)((int32_t)bits >> 31) | UINT32_C(1) << 31)) | nan;
 }
 
 TSR__INLINE uint64_t key_f64(double x)
 {
-    const uint64_t nan = 0u - (uint64_t)(x != x);
-    uint64_t bits;
+    const uint64_t nan = 0u - (uint64_t)(x != x), bits = tsr__bits_f64(x + 0.0);
 
-    x += 0.0;
-    memcpy(&bits, &x, sizeof bits);
     return (bits ^ ((uint64_t)((int64_t)bits >> 63) | UINT64_C(1) << 63)) | nan;
 }
 

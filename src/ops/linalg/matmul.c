@@ -6,6 +6,7 @@
 #include "ops/linalg/linalg_ops.h"
 
 #include "base/half.h"
+#include "base/minmax.h"
 #include "kernel/blas.h"
 #include "kernel/index.h"
 #include "kernel/onednn.h"
@@ -14,11 +15,6 @@
 #include "kernel/steady.h"
 
 enum { TILE = 256 }; /* three tiles of f32: 768 KiB */
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static const char *offset(const void *base, size_t size, int64_t i)
 {
@@ -68,10 +64,10 @@ static void half_tile(const factors *f, int64_t i, int64_t j, const uint16_t *a,
                       const uint16_t *bias, uint16_t *c)
 {
     float sum[TILE * TILE], wide_a[TILE * TILE], wide_b[TILE * TILE];
-    const int64_t m = least(TILE, f->m - i), n = least(TILE, f->n - j), k = f->k;
+    const int64_t m = tsr__min(TILE, f->m - i), n = tsr__min(TILE, f->n - j), k = f->k;
 
     for (int64_t l = 0; l < k; l += TILE) {
-        int64_t terms = least(TILE, k - l);
+        int64_t terms = tsr__min(TILE, k - l);
 
         widen(f->dtype, a + i * k + l, k, m, terms, wide_a);
         if (f->turned)

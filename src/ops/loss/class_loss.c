@@ -3,6 +3,7 @@
    is in the cache. f16 and bf16 are computed in f32, losses in f64. */
 #include "ops/loss/class_loss.h"
 
+#include "base/minmax.h"
 #include "ops/loss/loss_ops.h"
 #include "kernel/index_check.h"
 #include "kernel/row_io.h"
@@ -29,11 +30,6 @@ typedef struct view {
     double all;       /* weights of all classes, if they are smoothed */
 } view;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static double weight_at(const view *v, int64_t c)
 {
     return v->weight ? tsr__get(v->weight->dtype, v->weight->data, c) : 1;
@@ -49,7 +45,7 @@ static view view_of(const tsr_kernel_call *call)
     view v = {
         .parts = tsr__soft_parts(x->dtype, tsr__variant_best(TSR_CATEGORY_LOSS, (uint16_t)kind,
                                                              x->dtype, call->variant)),
-        .io = tsr__row_io(x, least(x->shape.size[last], PIECE), call->out[0].data),
+        .io = tsr__row_io(x, tsr__min(x->shape.size[last], PIECE), call->out[0].data),
         .x = x,
         .target = &call->in[TSR_CLASS_TARGET + back],
         .rows = tsr__product(last, x->shape.size),
@@ -118,7 +114,7 @@ static void row_numbers(const view *v, const char *x, double number[NUMBERS])
     number[MAX] = -INFINITY;
     number[SUM] = number[PICKED] = number[SMOOTH] = 0;
     for (int64_t i = 0; i < v->n; i += PIECE) {
-        const int64_t n = least(PIECE, v->n - i);
+        const int64_t n = tsr__min(PIECE, v->n - i);
         const char *at = x + i * v->io.size;
         const void *from = tsr__row_load(&v->io, at, n, buffer);
         const double max = v->parts->row_max(from, n);
@@ -281,7 +277,7 @@ static void cross_entropy_backward(const tsr_kernel_call *call)
         const double high = v.io.dtype == TSR_F64 ? lse : (double)(float)lse;
 
         for (int64_t i = 0; i < v.n; i += PIECE) {
-            const int64_t n = least(PIECE, v.n - i), at = (r * v.n + i) * size;
+            const int64_t n = tsr__min(PIECE, v.n - i), at = (r * v.n + i) * size;
             char *y = (char *)call->out[0].data + at;
             void *to = tsr__row_room(&v.io, y, buffer);
 

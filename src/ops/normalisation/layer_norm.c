@@ -5,6 +5,7 @@
 #include "ops/normalisation/layer_norm.h"
 
 #include "base/cpu.h"
+#include "base/minmax.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "kernel/norm_rows.h"
 #include "kernel/row_io.h"
@@ -117,11 +118,6 @@ static const char *load_vector(const tsr_kernel_call *call, const view *v, int k
     return to;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static const void *offset(const char *p, int64_t bytes)
 {
     return p ? p + bytes : NULL;
@@ -155,7 +151,7 @@ static moments row_moments(const view *v, const char *x)
     double buffer[PIECE], numbers[3] = {0}, more[3];
 
     for (int64_t i = 0; i < v->n; i += PIECE) {
-        const int64_t n = least(PIECE, v->n - i);
+        const int64_t n = tsr__min(PIECE, v->n - i);
         const moments m = measure(v, tsr__row_load(&v->io, x + i * v->io.size, n, buffer), n, NULL);
 
         more[0] = (double)n;
@@ -206,7 +202,7 @@ static void apply_row(const view *v, const char *x, const vectors *at, double me
     double buffer[PIECE];
 
     for (int64_t i = 0; i < v->n; i += PIECE) {
-        const int64_t n = least(PIECE, v->n - i);
+        const int64_t n = tsr__min(PIECE, v->n - i);
         void *to = tsr__row_room(&v->io, y + i * v->io.size, buffer);
 
         v->parts->apply(tsr__row_load(&v->io, x + i * v->io.size, n, buffer), n, mean,
@@ -358,7 +354,7 @@ static void sum_row(const tsr_kernel_call *call, const view *v, const sums *s, i
     mean_and_rstd(call, v, row, &mean, &rstd);
     *sum = *dot = 0;
     for (int64_t i = 0; i < v->n; i += PIECE) {
-        const int64_t n = least(PIECE, v->n - i), skip = i * v->io.size;
+        const int64_t n = tsr__min(PIECE, v->n - i), skip = i * v->io.size;
         const void *g = tsr__row_load(&v->io, grad + skip, n, wide_grad);
         const void *from = tsr__row_load(&v->io, x + skip, n, wide_x);
 
@@ -389,7 +385,7 @@ static void grad_row(const tsr_kernel_call *call, const view *v, const char *wei
 
     mean_and_rstd(call, v, row, &mean, &rstd);
     for (int64_t i = 0; i < v->n; i += PIECE) {
-        const int64_t n = least(PIECE, v->n - i), skip = i * v->io.size;
+        const int64_t n = tsr__min(PIECE, v->n - i), skip = i * v->io.size;
         void *to = tsr__row_room(&v->io, out + skip, buffer);
 
         v->parts->grad_apply(tsr__row_load(&v->io, grad + skip, n, wide),

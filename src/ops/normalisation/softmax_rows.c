@@ -2,6 +2,7 @@
 /* softmax_rows.c - softmax and its log along a dim, and their gradients: rows along memory that fit
    a buffer are read once; rows across memory in tiles of columns. f16 and bf16 are computed in f32.
    Called through the ops' rows, and in steps by ops/normalisation/moments.c. */
+#include "base/minmax.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
@@ -24,11 +25,6 @@ typedef struct walk {
     bool along; /* rows lie along memory: none beside them */
     int64_t outer, n, step;
 } walk;
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* What is computed with. */
 static tsr_dtype wide_of(const walk *w)
@@ -55,7 +51,7 @@ static walk walk_of(const tsr_kernel_call *call)
 
     /* a part may have a single row of those that lie side by side elsewhere */
     w.along = w.step == 1 && (!call->reproducible || dim == x->shape.ndim - 1);
-    w.io = tsr__row_io(x, w.along ? w.n : least(w.step, WIDTH), call->out[0].data);
+    w.io = tsr__row_io(x, w.along ? w.n : tsr__min(w.step, WIDTH), call->out[0].data);
     return w;
 }
 
@@ -71,7 +67,7 @@ static void row_numbers(const walk *w, const char *x, double *max, double *sum)
     *max = -INFINITY;
     *sum = 0;
     for (int64_t i = 0; i < w->n; i += ROW) {
-        const int64_t m = least(ROW, w->n - i);
+        const int64_t m = tsr__min(ROW, w->n - i);
         const void *from = tsr__row_load(&w->io, x + i * size, m, buffer);
         const double here = w->parts->row_max(from, m);
 
@@ -86,7 +82,7 @@ static void row_finish(const walk *w, const char *x, double max, double sum, cha
     double TSR__LINES buffer[ROW];
 
     for (int64_t i = 0; i < w->n; i += ROW) {
-        const int64_t m = least(ROW, w->n - i);
+        const int64_t m = tsr__min(ROW, w->n - i);
         const void *from = tsr__row_load(&w->io, x + i * size, m, buffer);
         void *to = tsr__row_room(&w->io, y + i * size, buffer);
 
@@ -128,7 +124,7 @@ static void tile_numbers(const walk *w, const char *x, int64_t width, void *max,
 
     w->parts->columns_start(width, max, sum);
     for (int64_t i = 0; i < w->n; i += HEIGHT) {
-        const int64_t rows = least(HEIGHT, w->n - i);
+        const int64_t rows = tsr__min(HEIGHT, w->n - i);
 
         for (int64_t k = 0; k < rows && w->io.half; k++)
             tsr__half_widen(w->io.dtype, x + (i + k) * skip, width, wide + k * WIDTH);
@@ -179,7 +175,7 @@ static void soft_local(const tsr_kernel_call *call, double *numbers)
 
     for (int64_t i = 0; i < w.outer; i++, x += slab)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
-            const int64_t width = least(WIDTH, w.step - k), at = i * w.step + k;
+            const int64_t width = tsr__min(WIDTH, w.step - k), at = i * w.step + k;
 
             if (w.along) {
                 row_numbers(&w, x, max + i, sum + i);
@@ -201,7 +197,7 @@ static void soft_finish(const tsr_kernel_call *call, const double *numbers)
 
     for (int64_t i = 0; i < w.outer && w.n > 0; i++, x += slab, y += slab)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
-            const int64_t width = least(WIDTH, w.step - k), at = i * w.step + k;
+            const int64_t width = tsr__min(WIDTH, w.step - k), at = i * w.step + k;
             const int64_t skip = k * w.io.size;
 
             if (w.along) {
@@ -223,7 +219,7 @@ static double row_sum(const walk *w, const char *grad, const char *y)
     double sum = 0;
 
     for (int64_t i = 0; i < w->n; i += ROW) {
-        const int64_t m = least(ROW, w->n - i);
+        const int64_t m = tsr__min(ROW, w->n - i);
 
         sum += w->parts->row_dot(tsr__row_load(&w->io, grad + i * size, m, wide_grad),
                                  w->log ? NULL : tsr__row_load(&w->io, y + i * size, m, wide_y), m);
@@ -238,7 +234,7 @@ static void row_grad(const walk *w, const char *grad, const char *y, double sum,
     double TSR__LINES buffer[ROW];
 
     for (int64_t i = 0; i < w->n; i += ROW) {
-        const int64_t m = least(ROW, w->n - i);
+        const int64_t m = tsr__min(ROW, w->n - i);
         void *to = tsr__row_room(&w->io, out + i * size, buffer);
 
         w->parts->row_grad(w->log, tsr__row_load(&w->io, grad + i * size, m, wide_grad),
@@ -289,7 +285,7 @@ static void backward(const tsr_kernel_call *call, int steps, double *numbers)
 
     for (int64_t i = 0; i < w.outer; i++)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
-            const int64_t width = least(WIDTH, w.step - k);
+            const int64_t width = tsr__min(WIDTH, w.step - k);
             const int64_t at = i * slab + k * w.io.size;
             double *sum = numbers ? numbers + i * w.step + k : own;
 
@@ -351,7 +347,7 @@ static void forward(const tsr_kernel_call *call)
 
     for (int64_t i = 0; i < w.outer && w.n > 0; i++)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
-            const int64_t width = least(WIDTH, w.step - k);
+            const int64_t width = tsr__min(WIDTH, w.step - k);
             const int64_t at = i * slab + k * w.io.size;
 
             if (w.along && w.n <= ROW)

@@ -19,11 +19,6 @@ static int states_of(const tsr_schema *s)
     return s->op->inplace - 1;
 }
 
-static bool is_half(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16;
-}
-
 /* Of the dtype and shape of w; with halves f32 will do too. */
 static tsr_status check_like_w(const tsr_schema *s, int k, tsr_error *err)
 {
@@ -34,10 +29,10 @@ static tsr_status check_like_w(const tsr_schema *s, int k, tsr_error *err)
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: input %d, %s, is not of the shape of w, %s",
                          s->op->name, k, tsr_spec_text(x, a, sizeof a),
                          tsr_spec_text(w, b, sizeof b));
-    if (x->dtype != w->dtype && !(is_half(w->dtype) && x->dtype == TSR_F32))
+    if (x->dtype != w->dtype && !(tsr__dtype_is_half(w->dtype) && x->dtype == TSR_F32))
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: input %d is of %s, but w of %s%s", s->op->name, k,
                          tsr_dtype_name(x->dtype), tsr_dtype_name(w->dtype),
-                         is_half(w->dtype) ? ": that or f32 will do" : "");
+                         tsr__dtype_is_half(w->dtype) ? ": that or f32 will do" : "");
     return TSR_OK;
 }
 

@@ -97,11 +97,6 @@ tsr_update tsr__update_of(const tsr_kernel_call *call, tsr_optimizer_step_kind k
 
 /* ---- the pass ---- */
 
-static bool is_half(tsr_dtype dtype)
-{
-    return dtype == TSR_F16 || dtype == TSR_BF16;
-}
-
 /* Elements from i on of operands some of which are halves, widened and narrowed. */
 static void block(const tsr_kernel_call *call, const tsr_update *s, step_fn step, int64_t i,
                   int64_t n)
@@ -116,7 +111,7 @@ static void block(const tsr_kernel_call *call, const tsr_update *s, step_fn step
         const int slot = k == call->n_in - 1 ? GRAD : k;
 
         in[slot] = at;
-        if (is_half(x->dtype)) {
+        if (tsr__dtype_is_half(x->dtype)) {
             tsr__half_widen(x->dtype, at, n, wide[slot]);
             in[slot] = wide[slot];
         }
@@ -124,11 +119,11 @@ static void block(const tsr_kernel_call *call, const tsr_update *s, step_fn step
     for (int k = 0; k < call->n_out; k++) {
         const tsr_operand *y = &call->out[k];
 
-        out[k] = is_half(y->dtype) ? (void *)wide[k] : (void *)((float *)y->data + i);
+        out[k] = tsr__dtype_is_half(y->dtype) ? (void *)wide[k] : (void *)((float *)y->data + i);
     }
     step(s, n, in, out);
     for (int k = 0; k < call->n_out; k++)
-        if (is_half(call->out[k].dtype))
+        if (tsr__dtype_is_half(call->out[k].dtype))
             tsr__half_narrow(call->out[k].dtype, wide[k], n, (uint16_t *)call->out[k].data + i);
 }
 
@@ -145,9 +140,9 @@ void tsr__update_run(const tsr_kernel_call *call, const tsr_update *s)
         tsr__step_reference(call, s);
         return;
     }
-    for (int64_t i = 0; i < n && is_half(dtype); i += BLOCK)
+    for (int64_t i = 0; i < n && tsr__dtype_is_half(dtype); i += BLOCK)
         block(call, s, step, i, n - i < BLOCK ? n - i : BLOCK);
-    if (is_half(dtype))
+    if (tsr__dtype_is_half(dtype))
         return;
     for (int k = 0; k < call->n_in; k++)
         in[k == call->n_in - 1 ? GRAD : k] = call->in[k].data;

@@ -3,6 +3,7 @@
    and sum of exp(x - that) so far. f16 and bf16 are widened to f32 on the way. Called through the
    op's row, and by run/merged.c. */
 #include "base/half.h"
+#include "base/minmax.h"
 #include "kernel/dims_loops.h"
 #include "kernel/index.h"
 #include "ops/reduction/reduction_ops.h"
@@ -27,11 +28,6 @@ typedef struct walk {
     tsr_dims_loops loops;
     double *max, *sum; /* of the next results */
 } walk;
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static double base_of(double max)
 {
@@ -63,7 +59,7 @@ static void along(const walk *w, const char *x, int64_t n, double *max, double *
     float wide[RUN];
 
     for (int64_t i = 0; i < n; i += RUN) {
-        const int64_t m = least(RUN, n - i);
+        const int64_t m = tsr__min(RUN, n - i);
         const char *at = x + i * w->size;
         const void *from = w->half ? (const void *)wide : at;
         double here, more;
@@ -92,7 +88,7 @@ static void tile(const walk *w, const char *x, int64_t n_out, int64_t step, int6
     memcpy(before, sum, (size_t)n_out * sizeof *sum);
     tsr__convert(w->wide, top, TSR_F64, max, n_out);
     for (int64_t i = 0; i < n; i += HEIGHT) {
-        const int64_t rows = least(HEIGHT, n - i);
+        const int64_t rows = tsr__min(HEIGHT, n - i);
         const char *at = x + i * step * w->size;
 
         for (int64_t r = 0; r < rows && w->half; r++)
@@ -110,7 +106,7 @@ static void tile(const walk *w, const char *x, int64_t n_out, int64_t step, int6
 static void across(const walk *w, const char *x, int64_t n_out, int64_t step, int64_t n)
 {
     for (int64_t k = 0; k < n_out; k += WIDTH)
-        tile(w, x + k * w->size, least(WIDTH, n_out - k), step, n, w->max + k, w->sum + k);
+        tile(w, x + k * w->size, tsr__min(WIDTH, n_out - k), step, n, w->max + k, w->sum + k);
 }
 
 static void over_gone(walk *w, int depth, const char *x)

@@ -4,6 +4,7 @@
 #include "ops/reduction/scan.h"
 
 #include "base/half.h"
+#include "base/minmax.h"
 #include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "ops/reduction/reduction_ops.h"
@@ -112,18 +113,13 @@ static walk walk_of(const tsr_kernel_call *call)
     return w;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* A row of halves, chunk by chunk. */
 static void half_row(const walk *w, const char *x, void *acc, char *y)
 {
     float wide[CHUNK];
 
     for (int64_t i = 0; i < w->n; i += CHUNK) {
-        const int64_t m = least(CHUNK, w->n - i), from = w->reverse ? w->n - i - m : i;
+        const int64_t m = tsr__min(CHUNK, w->n - i), from = w->reverse ? w->n - i - m : i;
         float *first = w->reverse ? wide + m - 1 : wide;
 
         tsr__half_widen(w->dtype, x + from * w->size, m, wide);
@@ -179,7 +175,7 @@ static void across(const walk *w, const char *x, const double *before, double *a
 
     for (int64_t i = 0; i < w->outer; i++)
         for (int64_t k = 0; k < w->inner; k += WIDTH) {
-            const int64_t width = least(WIDTH, w->inner - k), result = i * w->inner + k;
+            const int64_t width = tsr__min(WIDTH, w->inner - k), result = i * w->inner + k;
             const int64_t at = (i * w->n * w->inner + k) * w->size;
 
             w->parts->load(w->product, before ? before + result : NULL, width, acc);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/half.h"
+#include "base/minmax.h"
 #include "base/piece.h"
 #include "kernel/fast_types.h"
 #include "kernel/index.h"
@@ -61,19 +62,15 @@ static const bodies of[TSR__DTYPES] = {
     [TSR__FIELD] = {naive_field, line_field_plain},
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Where output i begins, and how many go on from there to `end`. */
 static line line_at(const unfolding *u, direction along, int64_t i, int64_t end)
 {
     const int64_t at = u->first + i - u->start, l = tsr__modulo(at, u->step);
-    const int64_t n = along == BESIDE ? least(end - i, u->step - l) : (end - i - 1) / u->step + 1;
+    const int64_t n =
+        along == BESIDE ? tsr__min(end - i, u->step - l) : (end - i - 1) / u->step + 1;
 
     return (line){
-        .along = along, .e = (at - l) / u->step - u->first_run, .l = l, .n = least(n, LINE)};
+        .along = along, .e = (at - l) / u->step - u->first_run, .l = l, .n = tsr__min(n, LINE)};
 }
 
 /* Short steps are taken together: LINE of them, and from each the same element. */
@@ -82,8 +79,8 @@ static void sum_runs(const unfolding *u, const char *in, char *out)
     const int64_t size = (int64_t)tsr_dtype_size(u->dtype);
 
     for (int64_t from = 0; from < u->n; from += LINE * u->step)
-        for (int64_t i = from; i < least(u->n, from + u->step); i++) {
-            const line at = line_at(u, RUNS, i, least(u->n, from + LINE * u->step));
+        for (int64_t i = from; i < tsr__min(u->n, from + u->step); i++) {
+            const line at = line_at(u, RUNS, i, tsr__min(u->n, from + LINE * u->step));
 
             of[u->dtype].line(u, &at, in, out + i * size);
         }
@@ -109,7 +106,7 @@ static void sum_inner(const unfolding *u, const char *in, char *out)
         line at = line_at(u, INNER, i, u->n);
 
         for (at.j = 0; at.j < u->inner; at.j += LINE) {
-            at.n = least(LINE, u->inner - at.j);
+            at.n = tsr__min(LINE, u->inner - at.j);
             of[u->dtype].line(u, &at, in, out + (i * u->inner + at.j) * size);
         }
     }
