@@ -32,7 +32,8 @@ class Tensor:
             for axis in reversed(range(len(self.dims))):
                 op = self.places[self.dims[axis]][1]
                 terms = np.moveaxis(grid, axis, 0)
-                grid = lm.reduce_terms(terms, op)
+                # the largest or smallest of signed terms may have any of their magnitudes
+                grid = lm.reduce_terms(terms, "max" if op == "min" else op)
                 total += len(terms)
             return nm.eps(self.dtype) * np.abs(grid) * (1 + total / 2)
 
