@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bag_here.c - bags by offsets, and their gradients, for which nothing of the table travels, as
-   deals (deal.h) that are computed on the spot once the ids of the bags are there. */
+/* bag_here.c - bags by offsets, and their gradients, for which nothing of the table travels, as row
+   exchanges (row_exchange.h) that are computed on the spot once the ids of the bags are there. */
 #include "ops/embedding/lookups.h"
-#include "ops/embedding/deal.h"
+#include "ops/embedding/row_exchange.h"
 
-static tsr_status here_finish(tsr_deal *d)
+static tsr_status here_finish(tsr_row_exchange *d)
 {
     const tsr_schema *s = d->call->schema;
     const int kind = s->op->kind;
@@ -30,11 +30,11 @@ done:
     return st;
 }
 
-const tsr_deal_kind tsr__deal_bag_here = {.finish = here_finish};
+const tsr_row_exchange_kind tsr__row_exchange_bag_here = {.finish = here_finish};
 
-static tsr_status grad_here_finish(tsr_deal *d)
+static tsr_status grad_here_finish(tsr_row_exchange *d)
 {
-    tsr_table_grad fill = tsr__deal_grad(d, tsr__tensor_data(d->call->in[0]));
+    tsr_table_grad fill = tsr__row_exchange_grad(d, tsr__tensor_data(d->call->in[0]));
     const int kind = d->call->schema->op->kind;
     tsr_bags bags = d->own;
     int64_t *counts = NULL;
@@ -50,9 +50,10 @@ static tsr_status grad_here_finish(tsr_deal *d)
         tsr__bag_counts(&bags, counts);
     }
     tsr__bag_scatter(&bags, d->dtype, d->weights, counts, scratch, &scatter);
-    TSR_TRY(tsr__deal_fill(d, &scatter, &fill));
+    TSR_TRY(tsr__row_exchange_fill(d, &scatter, &fill));
 done:
     return st;
 }
 
-const tsr_deal_kind tsr__deal_bag_backward_here = {.backward = true, .finish = grad_here_finish};
+const tsr_row_exchange_kind tsr__row_exchange_bag_backward_here = {.backward = true,
+                                                                   .finish = grad_here_finish};

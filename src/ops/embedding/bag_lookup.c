@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bag_lookup.c - bags of a table that others own, as deals (deal.h). The ids of a bag travel to the
-   owners of their rows; each owner that is hit pools what it has, and one row comes back. For
+/* bag_lookup.c - bags of a table that others own, as row exchanges (row_exchange.h). The ids
+   of a bag are sent to the owners of their rows; each owner pools its rows and returns one. For
    gradients the row of a bag travels once to each owner that is hit. Lookups of single ids are
    lookup.c. */
 #include <string.h>
 
 #include "ops/embedding/lookups.h"
-#include "ops/embedding/deal.h"
+#include "ops/embedding/row_exchange.h"
 #include "ops/embedding/own_bags.h"
 
 /* Items of the first list are bags that hit an owner, of the second their ids. */
@@ -17,7 +17,7 @@ enum { LENGTHS = 0, ROWS_OF_IDS = 1, MORE = 2 };
 /* ---- what goes to whom ---- */
 
 /* Count ids and bags for each owner. */
-static tsr_status bag_count(tsr_deal *d, tsr_error *err)
+static tsr_status bag_count(tsr_row_exchange *d, tsr_error *err)
 {
     const tsr_ids *ids = &d->own.ids;
     int64_t *last, *rows;
@@ -26,8 +26,8 @@ static tsr_status bag_count(tsr_deal *d, tsr_error *err)
     (void)err;
     TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * sizeof *d->owner, &d->owner));
     TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * 8, &rows));
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * 8, &last));
-    for (int i = 0; i < d->trade->group->n; i++)
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->comm->group->n * 8, &last));
+    for (int i = 0; i < d->comm->group->n; i++)
         last[i] = -1;
     tsr__ids_rows(ids, 0, ids->n, rows);
     for (int64_t b = 0; b < d->own.n_bags; b++)
@@ -39,28 +39,29 @@ static tsr_status bag_count(tsr_deal *d, tsr_error *err)
             d->sent[BAGS][o] += last[o] != b;
             last[o] = b;
         }
-    tsr__deal_add(d, BAGS, sizeof(int64_t), false);
-    tsr__deal_add(d, IDS, sizeof(int64_t), false);
+    tsr__row_exchange_add(d, BAGS, sizeof(int64_t), false);
+    tsr__row_exchange_add(d, IDS, sizeof(int64_t), false);
     if (d->weights)
-        tsr__deal_add(d, IDS, tsr_dtype_size(d->dtype), false);
+        tsr__row_exchange_add(d, IDS, tsr_dtype_size(d->dtype), false);
 done:
     return st;
 }
 
 /* Bags' lengths, ids and weights. item and position say which of ours they are. */
-static tsr_status bag_ask(tsr_deal *d)
+static tsr_status bag_request(tsr_row_exchange *d)
 {
     const size_t size = tsr_dtype_size(d->dtype);
-    int64_t *length = d->lot[LENGTHS].out, *ids = d->lot[ROWS_OF_IDS].out, *at, *at_bag, *last;
-    char *weights = d->lot[MORE].out;
+    int64_t *length = d->request[LENGTHS].out, *ids = d->request[ROWS_OF_IDS].out, *at, *at_bag,
+            *last;
+    char *weights = d->request[MORE].out;
     tsr_status st;
 
     TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[BAGS] * 8, &d->item));
     TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[IDS] * 8, &d->position));
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * 8, &last));
-    TSR_TRY(tsr__deal_first_items(d, IDS, &at));
-    TSR_TRY(tsr__deal_first_items(d, BAGS, &at_bag));
-    for (int i = 0; i < d->trade->group->n; i++)
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->comm->group->n * 8, &last));
+    TSR_TRY(tsr__row_exchange_first_items(d, IDS, &at));
+    TSR_TRY(tsr__row_exchange_first_items(d, BAGS, &at_bag));
+    for (int i = 0; i < d->comm->group->n; i++)
         last[i] = -1;
     for (int64_t b = 0; b < d->own.n_bags; b++)
         for (int64_t i = tsr__bag_begin(&d->own, b); i < tsr__bag_begin(&d->own, b + 1); i++) {
@@ -85,20 +86,21 @@ done:
 }
 
 /* What came, as bags. */
-static tsr_status bags_that_came(tsr_deal *d, tsr_bags *out)
+static tsr_status bags_that_came(tsr_row_exchange *d, tsr_bags *out)
 {
-    const int64_t *length = d->lot[LENGTHS].in, n = d->n_got[BAGS], *ids = d->lot[ROWS_OF_IDS].in;
+    const int64_t *length = d->request[LENGTHS].in, n = d->n_got[BAGS],
+                  *ids = d->request[ROWS_OF_IDS].in;
     tsr_status st;
 
     TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * 8, &d->begin));
-    TSR_TRY(tsr__deal_check(d, "length of a bag", length, n, 1, d->n_got[IDS]));
+    TSR_TRY(tsr__row_exchange_check(d, "length of a bag", length, n, 1, d->n_got[IDS]));
     d->begin[0] = 0;
     for (int64_t i = 0; i < n; i++)
         d->begin[i + 1] = d->begin[i] + length[i];
-    TSR_TRY(
-        tsr__deal_check(d, "length of all bags", &d->begin[n], 1, d->n_got[IDS], d->n_got[IDS]));
-    TSR_TRY(tsr__deal_check(d, "id", ids, d->n_got[IDS], d->owners.first,
-                            d->owners.first + d->owners.rows - 1));
+    TSR_TRY(tsr__row_exchange_check(d, "length of all bags", &d->begin[n], 1, d->n_got[IDS],
+                                    d->n_got[IDS]));
+    TSR_TRY(tsr__row_exchange_check(d, "id", ids, d->n_got[IDS], d->owners.first,
+                                    d->owners.first + d->owners.rows - 1));
     *out = (tsr_bags){.ids = {.dtype = TSR_I64,
                               .data = ids,
                               .n = d->n_got[IDS],
@@ -113,66 +115,66 @@ done:
 }
 
 /* Rows of bags to the owners that they hit. */
-static void copy_rows(const tsr_deal *d, tsr_lot *lot, const void *rows)
+static void copy_rows(const tsr_row_exchange *d, tsr_payload *payload, const void *rows)
 {
     for (int64_t i = 0; i < d->n_sent[BAGS]; i++)
-        memcpy((char *)lot->out + (size_t)i * lot->width,
-               (const char *)rows + (size_t)d->item[i] * lot->width, lot->width);
+        memcpy((char *)payload->out + (size_t)i * payload->width,
+               (const char *)rows + (size_t)d->item[i] * payload->width, payload->width);
 }
 
-static bool is_mean(const tsr_deal *d)
+static bool is_mean(const tsr_row_exchange *d)
 {
     return tsr__lookup_is_mean(d->call->schema->op->kind);
 }
 
 /* Owners divide by the counts of whole bags while they add, so that sums of small types do not
    overflow. */
-static tsr_status send_counts(tsr_deal *d, tsr_lot *lot)
+static tsr_status send_counts(tsr_row_exchange *d, tsr_payload *payload)
 {
     int64_t *counts;
     tsr_status st;
 
     TSR_TRY(tsr__hold(&d->held, (size_t)d->own.n_bags * 8, &counts));
     tsr__bag_counts(&d->own, counts);
-    copy_rows(d, lot, counts);
+    copy_rows(d, payload, counts);
 done:
     return st;
 }
 
 /* ---- sums and means ---- */
 
-static tsr_status sum_count(tsr_deal *d, tsr_error *err)
+static tsr_status sum_count(tsr_row_exchange *d, tsr_error *err)
 {
     tsr_status st;
 
-    tsr__deal_add(d, BAGS, d->row, true);
+    tsr__row_exchange_add(d, BAGS, d->row, true);
     TSR_TRY(bag_count(d, err));
     if (is_mean(d)) /* it has no weights, so these stand in their place */
-        tsr__deal_add(d, BAGS, sizeof(int64_t), false);
+        tsr__row_exchange_add(d, BAGS, sizeof(int64_t), false);
 done:
     return st;
 }
 
-static tsr_status sum_ask(tsr_deal *d)
+static tsr_status sum_request(tsr_row_exchange *d)
 {
     tsr_status st;
 
-    TSR_TRY(bag_ask(d));
+    TSR_TRY(bag_request(d));
     if (is_mean(d))
-        TSR_TRY(send_counts(d, &d->lot[MORE]));
+        TSR_TRY(send_counts(d, &d->request[MORE]));
 done:
     return st;
 }
 
 /* Pool this rank's rows of the bags that came. */
-static tsr_status pool_rows(tsr_deal *d, int64_t *position)
+static tsr_status pool_rows(tsr_row_exchange *d, int64_t *position)
 {
     tsr_bag_pool pool = {.dtype = d->dtype,
                          .dim = d->dim,
                          .table = tsr__tensor_data(d->call->in[0]),
-                         .weights = d->weights ? d->lot[MORE].in : NULL,
-                         .counts = is_mean(d) ? d->lot[MORE].in : NULL,
-                         .out = d->back[0].out,
+                         .weights = d->weights ? d->request[MORE].in : NULL,
+                         .counts = is_mean(d) ? d->request[MORE].in : NULL,
+                         .out = d->response[0].out,
                          .position = position};
     tsr_status st;
 
@@ -184,18 +186,18 @@ done:
     return st;
 }
 
-static tsr_status sum_answer(tsr_deal *d)
+static tsr_status sum_response(tsr_row_exchange *d)
 {
     return pool_rows(d, NULL);
 }
 
 /* Add the rows that came back: those of a bag in the order of their owners. */
-static tsr_status sum_finish(tsr_deal *d)
+static tsr_status sum_finish(tsr_row_exchange *d)
 {
     int64_t *begin, *index, n = d->n_sent[BAGS];
     tsr_bag_pool pool = {.dtype = d->dtype,
                          .dim = d->dim,
-                         .table = d->back[0].in,
+                         .table = d->response[0].in,
                          .out = tsr__tensor_data(d->call->out[0])};
     tsr_status st;
 
@@ -218,26 +220,29 @@ done:
     return st;
 }
 
-const tsr_deal_kind tsr__deal_bag = {
-    .n_lists = 2, .count = sum_count, .ask = sum_ask, .answer = sum_answer, .finish = sum_finish};
+const tsr_row_exchange_kind tsr__row_exchange_bag = {.n_lists = 2,
+                                                     .count = sum_count,
+                                                     .fill_request = sum_request,
+                                                     .fill_response = sum_response,
+                                                     .finish = sum_finish};
 
 /* ---- the largest ---- */
 
-static tsr_status max_count(tsr_deal *d, tsr_error *err)
+static tsr_status max_count(tsr_row_exchange *d, tsr_error *err)
 {
-    tsr__deal_add(d, BAGS, d->row, true);
-    tsr__deal_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), true);
+    tsr__row_exchange_add(d, BAGS, d->row, true);
+    tsr__row_exchange_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), true);
     return bag_count(d, err);
 }
 
 /* Positions are counted among all that came; each asker counts from its own first id. */
-static tsr_status max_answer(tsr_deal *d)
+static tsr_status max_response(tsr_row_exchange *d)
 {
-    int64_t *position = d->back[1].out, item = 0, first = 0;
+    int64_t *position = d->response[1].out, item = 0, first = 0;
     tsr_status st;
 
     TSR_TRY(pool_rows(d, position));
-    for (int o = 0; o < d->trade->group->n; o++) {
+    for (int o = 0; o < d->comm->group->n; o++) {
         for (int64_t i = 0; i < d->got[BAGS][o] * d->dim; i++, item++)
             position[item] -= position[item] < 0 ? 0 : first;
         first += d->got[IDS][o];
@@ -247,7 +252,7 @@ done:
 }
 
 /* Nothing has won yet: zeros from nowhere. */
-static tsr_status begin_contest(tsr_deal *d, int64_t n_bags, int64_t **winner)
+static tsr_status begin_contest(tsr_row_exchange *d, int64_t n_bags, int64_t **winner)
 {
     tsr_status st;
 
@@ -260,7 +265,7 @@ done:
     return st;
 }
 
-static void name_winners(tsr_deal *d, int64_t n, const int64_t *winner)
+static void name_winners(tsr_row_exchange *d, int64_t n, const int64_t *winner)
 {
     if (d->call->out[1])
         tsr__bag_winners(&d->own.ids, n, winner, TSR_I64, tsr__tensor_data(d->call->out[1]));
@@ -268,18 +273,18 @@ static void name_winners(tsr_deal *d, int64_t n, const int64_t *winner)
 
 /* Compare the rows that came back, each with the positions of its elements among the ids that went
    to that owner. */
-static tsr_status max_finish(tsr_deal *d)
+static tsr_status max_finish(tsr_row_exchange *d)
 {
     bool last = tsr_schema_attr(d->call->schema, "last")->i[0];
-    const char *rows = d->back[0].in;
+    const char *rows = d->response[0].in;
     char *out = tsr__tensor_data(d->call->out[0]);
-    int64_t *position = d->back[1].in, *winner, item = 0, first = 0;
+    int64_t *position = d->response[1].in, *winner, item = 0, first = 0;
     tsr_status st;
 
     TSR_TRY(begin_contest(d, d->own.n_bags, &winner));
-    for (int o = 0; o < d->trade->group->n; o++) {
-        TSR_TRY(tsr__deal_check(d, "position of an id", position + item * d->dim,
-                                d->sent[BAGS][o] * d->dim, -1, d->sent[IDS][o] - 1));
+    for (int o = 0; o < d->comm->group->n; o++) {
+        TSR_TRY(tsr__row_exchange_check(d, "position of an id", position + item * d->dim,
+                                        d->sent[BAGS][o] * d->dim, -1, d->sent[IDS][o] - 1));
         for (int64_t i = 0; i < d->sent[BAGS][o]; i++, item++) {
             int64_t *at = position + item * d->dim, bag = d->item[item];
             for (int64_t k = 0; k < d->dim; k++)
@@ -294,13 +299,16 @@ done:
     return st;
 }
 
-const tsr_deal_kind tsr__deal_bag_max = {
-    .n_lists = 2, .count = max_count, .ask = bag_ask, .answer = max_answer, .finish = max_finish};
+const tsr_row_exchange_kind tsr__row_exchange_bag_max = {.n_lists = 2,
+                                                         .count = max_count,
+                                                         .fill_request = bag_request,
+                                                         .fill_response = max_response,
+                                                         .finish = max_finish};
 
 /* ---- the largest of bags by offsets, which all ranks have: each finds its rows' winners of all
    bags, then every rank compares those of its bags ---- */
 
-static tsr_status contest_count(tsr_deal *d, tsr_error *err)
+static tsr_status contest_count(tsr_row_exchange *d, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
     const tsr_spec *out = &call->out_spec[0];
@@ -316,21 +324,21 @@ static tsr_status contest_count(tsr_deal *d, tsr_error *err)
     TSR_TRY(tsr__owners_open(call->mesh, out, d->mdims, d->among, &bags));
     for (int i = 0; i < bags.n; i++)
         d->sent[BAGS][bags.member[i]] = bags.begin[2 * i + 1] - bags.begin[2 * i];
-    tsr__deal_add(d, BAGS, d->row, false);
-    tsr__deal_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), false);
+    tsr__row_exchange_add(d, BAGS, d->row, false);
+    tsr__row_exchange_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), false);
 done:
     tsr__owners_close(d->ctx, &bags);
     return st;
 }
 
-static tsr_status contest_ask(tsr_deal *d)
+static tsr_status contest_request(tsr_row_exchange *d)
 {
     tsr_bag_pool pool = {.dtype = d->dtype,
                          .dim = d->dim,
                          .bags = d->own,
                          .table = tsr__tensor_data(d->call->in[0]),
-                         .out = d->lot[0].out,
-                         .position = d->lot[1].out};
+                         .out = d->request[0].out,
+                         .position = d->request[1].out};
     tsr_status st;
 
     pool.bags.ids.row_first = d->owners.first;
@@ -342,17 +350,17 @@ done:
     return st;
 }
 
-static tsr_status contest_finish(tsr_deal *d)
+static tsr_status contest_finish(tsr_row_exchange *d)
 {
     const int64_t bags = d->call->out[0]->form->local.size[0], n = bags * d->dim;
     bool last = tsr_schema_attr(d->call->schema, "last")->i[0];
-    const char *rows = d->lot[0].in;
-    const int64_t *position = d->lot[1].in;
+    const char *rows = d->request[0].in;
+    const int64_t *position = d->request[1].in;
     int64_t *winner;
     tsr_status st;
 
-    TSR_TRY(
-        tsr__deal_check(d, "position of an id", position, d->owners.n * n, -1, d->own.ids.n - 1));
+    TSR_TRY(tsr__row_exchange_check(d, "position of an id", position, d->owners.n * n, -1,
+                                    d->own.ids.n - 1));
     TSR_TRY(begin_contest(d, bags, &winner));
     for (int i = 0; i < d->owners.n; i++)
         tsr__bag_max_merge(d->dtype, n, last, rows + (size_t)(i * bags) * d->row, position + i * n,
@@ -362,30 +370,32 @@ done:
     return st;
 }
 
-const tsr_deal_kind tsr__deal_bag_max_offsets = {
-    .n_lists = 1, .count = contest_count, .ask = contest_ask, .finish = contest_finish};
+const tsr_row_exchange_kind tsr__row_exchange_bag_max_offsets = {.n_lists = 1,
+                                                                 .count = contest_count,
+                                                                 .fill_request = contest_request,
+                                                                 .finish = contest_finish};
 
 /* ---- gradients ---- */
 
-/* The last lots that go: rows of bags, then, of means, their counts. */
-static tsr_status grad_count(tsr_deal *d, tsr_error *err)
+/* The last payloads of the request: rows of bags, then, of means, their counts. */
+static tsr_status grad_count(tsr_row_exchange *d, tsr_error *err)
 {
     tsr_status st;
 
     TSR_TRY(bag_count(d, err));
-    tsr__deal_add(d, BAGS, d->row, false);
+    tsr__row_exchange_add(d, BAGS, d->row, false);
     if (is_mean(d))
-        tsr__deal_add(d, BAGS, sizeof(int64_t), false);
+        tsr__row_exchange_add(d, BAGS, sizeof(int64_t), false);
 done:
     return st;
 }
 
-static tsr_status grad_ask(tsr_deal *d)
+static tsr_status grad_request(tsr_row_exchange *d)
 {
-    tsr_lot *rows = &d->lot[d->n_lots - 1 - is_mean(d)];
+    tsr_payload *rows = &d->request[d->n_requests - 1 - is_mean(d)];
     tsr_status st;
 
-    TSR_TRY(bag_ask(d));
+    TSR_TRY(bag_request(d));
     copy_rows(d, rows, tsr__tensor_data(d->call->in[0]));
     if (is_mean(d))
         TSR_TRY(send_counts(d, rows + 1));
@@ -393,10 +403,10 @@ done:
     return st;
 }
 
-static tsr_status grad_finish(tsr_deal *d)
+static tsr_status grad_finish(tsr_row_exchange *d)
 {
-    const tsr_lot *rows = &d->lot[d->n_lots - 1 - is_mean(d)];
-    tsr_table_grad fill = tsr__deal_grad(d, rows->in);
+    const tsr_payload *rows = &d->request[d->n_requests - 1 - is_mean(d)];
+    tsr_table_grad fill = tsr__row_exchange_grad(d, rows->in);
     tsr_scattered scatter;
     tsr_bags bags;
     void *scratch;
@@ -404,58 +414,61 @@ static tsr_status grad_finish(tsr_deal *d)
 
     TSR_TRY(bags_that_came(d, &bags));
     TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(bags.ids.n), &scratch));
-    tsr__bag_scatter(&bags, d->dtype, d->weights ? d->lot[MORE].in : NULL,
+    tsr__bag_scatter(&bags, d->dtype, d->weights ? d->request[MORE].in : NULL,
                      is_mean(d) ? rows[1].in : NULL, scratch, &scatter);
-    TSR_TRY(tsr__deal_fill(d, &scatter, &fill));
+    TSR_TRY(tsr__row_exchange_fill(d, &scatter, &fill));
 done:
     return st;
 }
 
-const tsr_deal_kind tsr__deal_bag_backward = {
-    .backward = true, .n_lists = 2, .count = grad_count, .ask = grad_ask, .finish = grad_finish};
+const tsr_row_exchange_kind tsr__row_exchange_bag_backward = {.backward = true,
+                                                              .n_lists = 2,
+                                                              .count = grad_count,
+                                                              .fill_request = grad_request,
+                                                              .finish = grad_finish};
 
 /* An element of the gradient belongs to the row that won: a bag's row travels, with its winners, to
    all owners of them. */
-static tsr_status winners_count(tsr_deal *d, tsr_error *err)
+static tsr_status winners_count(tsr_row_exchange *d, tsr_error *err)
 {
     tsr_status st;
 
     TSR_TRY(bag_count(d, err));
-    d->n_lots = 0; /* winners are the ids of a bag; how many each owner has is of no interest */
-    tsr__deal_add(d, BAGS, d->row, false);
-    tsr__deal_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), false);
+    d->n_requests = 0; /* winners are the ids of a bag; how many each owner has is of no interest */
+    tsr__row_exchange_add(d, BAGS, d->row, false);
+    tsr__row_exchange_add(d, BAGS, (size_t)d->dim * sizeof(int64_t), false);
 done:
     return st;
 }
 
-static tsr_status winners_ask(tsr_deal *d)
+static tsr_status winners_request(tsr_row_exchange *d)
 {
     const int64_t dim = d->dim;
-    int64_t *at, *last, *winner = d->lot[1].out;
+    int64_t *at, *last, *winner = d->request[1].out;
     tsr_status st;
 
     TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[BAGS] * 8, &d->item));
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * 8, &last));
-    TSR_TRY(tsr__deal_first_items(d, BAGS, &at));
-    for (int i = 0; i < d->trade->group->n; i++)
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->comm->group->n * 8, &last));
+    TSR_TRY(tsr__row_exchange_first_items(d, BAGS, &at));
+    for (int i = 0; i < d->comm->group->n; i++)
         last[i] = -1;
     for (int64_t i = 0; i < d->own.n_bags * dim; i++) {
         int o = d->owner[i];
         if (o >= 0 && last[o] != i / dim)
             d->item[at[o]++] = last[o] = i / dim;
     }
-    copy_rows(d, &d->lot[0], tsr__tensor_data(d->call->in[0]));
+    copy_rows(d, &d->request[0], tsr__tensor_data(d->call->in[0]));
     for (int64_t i = 0; i < d->n_sent[BAGS] * dim; i++)
         winner[i] = tsr__ids_at(&d->own.ids, d->item[i / dim] * dim + i % dim);
 done:
     return st;
 }
 
-static tsr_status winners_finish(tsr_deal *d)
+static tsr_status winners_finish(tsr_row_exchange *d)
 {
-    tsr_table_grad fill = tsr__deal_grad(d, d->lot[0].in);
+    tsr_table_grad fill = tsr__row_exchange_grad(d, d->request[0].in);
     tsr_ids winners = {.dtype = TSR_I64,
-                       .data = d->lot[1].in,
+                       .data = d->request[1].in,
                        .n = d->n_got[BAGS] * d->dim,
                        .vocab = d->own.ids.vocab,
                        .row_first = d->owners.first,
@@ -467,13 +480,13 @@ static tsr_status winners_finish(tsr_deal *d)
 
     TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(winners.n), &scratch));
     tsr__bag_max_scatter(&winners, scratch, &scatter);
-    TSR_TRY(tsr__deal_fill(d, &scatter, &fill));
+    TSR_TRY(tsr__row_exchange_fill(d, &scatter, &fill));
 done:
     return st;
 }
 
-const tsr_deal_kind tsr__deal_bag_max_backward = {.backward = true,
-                                                  .n_lists = 2,
-                                                  .count = winners_count,
-                                                  .ask = winners_ask,
-                                                  .finish = winners_finish};
+const tsr_row_exchange_kind tsr__row_exchange_bag_max_backward = {.backward = true,
+                                                                  .n_lists = 2,
+                                                                  .count = winners_count,
+                                                                  .fill_request = winners_request,
+                                                                  .finish = winners_finish};

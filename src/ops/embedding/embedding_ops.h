@@ -34,7 +34,7 @@ size_t tsr__scratch_bag_weights_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_backward(const tsr_kernel_call *call);
 size_t tsr__scratch_bag_max_backward(const tsr_kernel_call *call);
 
-/* deals.c: the run of all lookups, bags and their gradients. */
+/* row_exchange.c: the run of all lookups, bags and their gradients. */
 tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
 /* bag_weights.c: that of bag_weights_backward. */
 tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookup_group.c - lookups in several tables at once, and their gradients. Every table on the mesh
-   of its ids is planned as the single op would be; those whose rows travel share one trade
-   (ops/embedding/deal.h), together with the tables that live on one rank, which single ops cannot
-   use. The others run as they are. */
+   of its ids is planned as the single op would be; those whose rows travel share one all-to-all
+   (ops/embedding/row_exchange.h), together with the tables that live on one rank, which single ops
+   cannot use. The others run as they are. */
 #include "ops/embedding/lookup_group.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "op/schema.h"
 #include "redist/program.h"
-#include "ops/embedding/deal.h"
+#include "ops/embedding/row_exchange.h"
 #include "ops/embedding/touched_grad.h"
 
 /* One table of a group. */

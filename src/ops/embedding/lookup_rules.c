@@ -2,7 +2,8 @@
 /* lookup_rules.c - how lookups, bags and their gradients shard along one mesh dim. Tables shard by
    rows or by columns, ids by any of their dims. By rows there are two ways: ids that all ranks have
    are masked and the sums are partial; ids that are sharded like the output travel to the owners of
-   their rows and the rows come back (ops/embedding/deal.h). Called through the rows of lookups.c.
+   their rows, which return the rows (ops/embedding/row_exchange.h). Called through the rows of
+   lookups.c.
    */
 #include "ops/embedding/lookups.h"
 #include "op/schema.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* own_bags.c - which ids a rank's bags have (own_bags.h): first the offsets that the row's window
-   shows, then the range of the ids that they mean. Called for deals of bags by offsets. */
+   shows, then the range of the ids that they mean. Called for row exchanges of bags by offsets. */
 #include "ops/embedding/own_bags.h"
 
 #include "ops/embedding/lookups.h"

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "ops/embedding/lookups.h"
-#include "run/trade.h"
+#include "run/alltoallv.h"
 
 /* One call, in bytes; messages of one piece each. */
 static tsr_status call_all(const tsr_ranges *r, const char *of, tsr_msg *msg, int n_send,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* touched.c - touched rows (tessera_ops.h): found on the spot where nothing has to travel, their
-   memory, adding them to a table. What travels is a deal like that of a dense gradient
-   (deal.h). */
+   memory, adding them to a table. They are exchanged as those of a dense gradient are
+   (row_exchange.h). */
 #include "ops/embedding/touched.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "ops/embedding/lookups.h"
 #include "op/schema.h"
 #include "run/bad_values.h"
-#include "ops/embedding/deal.h"
+#include "ops/embedding/row_exchange.h"
 #include "ops/embedding/own_bags.h"
 
 /* ---- finding ---- */

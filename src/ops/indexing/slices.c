@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slices.c - slices of a tensor along a dim that others own, by a list of which every rank has a
-   part: indices travel to the owners, the slices come back (trade.h). The run of index_select,
-   ops/indexing/indexing_ops.c. */
+   part: indices are sent to the owners, which return the slices (alltoallv.h). The run of
+   index_select, ops/indexing/indexing_ops.c. */
 #include <string.h>
 
 #include "ops/indexing/indexing.h"
@@ -11,7 +11,7 @@
 #include "run/held.h"
 #include "run/merged.h"
 #include "run/owners.h"
-#include "run/trade.h"
+#include "run/alltoallv.h"
 
 enum { X = 0, INDEX = 1 };
 
@@ -61,7 +61,7 @@ static void pick(const slices *s, const tsr_operand *x, int dim, int ranks, cons
 /* From what came from each rank, sent[rank] slices from its item first[rank] on, to n of y; zeros
    where no owner was asked: another group's are the other term of a partial sum. next: as many
    numbers as ranks. */
-static void lay(const slices *s, const char *from, const tsr_trade *t, const int64_t *first,
+static void lay(const slices *s, const char *from, const tsr_alltoallv *t, const int64_t *first,
                 const int *owner, int64_t n, int64_t *next, char *y)
 {
     for (int64_t o = 0; o < s->outer; o++) {
@@ -87,33 +87,34 @@ static tsr_spec line_of(const tsr_spec *x, int dim)
     return line;
 }
 
-/* There and back. owner[i] has the slice of index i; first and next are for as many numbers as
-   ranks. */
-static tsr_status fetch(tsr_trade *t, const tsr_kernel_call *call, int dim, const int *owner,
+/* Request and response. owner[i] has the slice of index i; first and next are for as many numbers
+   as ranks. */
+static tsr_status fetch(tsr_alltoallv *t, const tsr_kernel_call *call, int dim, const int *owner,
                         int64_t *first, int64_t *next)
 {
     const tsr_operand *index = &call->in[INDEX], *y = &call->out[0];
     const int64_t n = tsr_shape_count(&index->shape);
     const slices s = slices_of(y, dim);
-    tsr_lot ask = {.width = sizeof(int64_t)};
-    tsr_lot answer = {.width = (size_t)s.outer * s.bytes, .back = true}, *lot[] = {&ask, &answer};
+    tsr_payload request = {.width = sizeof(int64_t)};
+    tsr_payload response = {.width = (size_t)s.outer * s.bytes, .is_response = true},
+                *payload[] = {&request, &response};
     tsr_status st;
 
-    TSR_TRY(tsr__trade_agree(t));
-    TSR_TRY(tsr__trade_room(t, &lot[0], 1));
-    tsr__trade_first_items(t, t->sent, first);
+    TSR_TRY(tsr__alltoallv_exchange_counts(t));
+    TSR_TRY(tsr__alltoallv_alloc(t, &payload[0], 1));
+    tsr__alltoallv_first_items(t, t->sent, first);
     memcpy(next, first, (size_t)t->group->n * sizeof *next);
     for (int64_t i = 0; i < n; i++)
         if (owner[i] >= 0)
-            ((int64_t *)ask.out)[next[owner[i]]++] = tsr__index_at(index, i);
-    TSR_TRY(tsr__trade_exchange(t, &lot[0], 1));
-    TSR_TRY(tsr__received_check(t->ctx, t->what, "index", ask.in, tsr__trade_count(t, t->got),
-                                call->in[X].first[dim],
+            ((int64_t *)request.out)[next[owner[i]]++] = tsr__index_at(index, i);
+    TSR_TRY(tsr__alltoallv_exchange(t, &payload[0], 1));
+    TSR_TRY(tsr__received_check(t->ctx, t->what, "index", request.in,
+                                tsr__alltoallv_count(t, t->got), call->in[X].first[dim],
                                 call->in[X].first[dim] + call->in[X].shape.size[dim] - 1));
-    TSR_TRY(tsr__trade_room(t, &lot[1], 1));
-    pick(&s, &call->in[X], dim, t->group->n, t->got, ask.in, answer.out);
-    TSR_TRY(tsr__trade_exchange(t, &lot[1], 1));
-    lay(&s, answer.in, t, first, owner, n, next, y->data);
+    TSR_TRY(tsr__alltoallv_alloc(t, &payload[1], 1));
+    pick(&s, &call->in[X], dim, t->group->n, t->got, request.in, response.out);
+    TSR_TRY(tsr__alltoallv_exchange(t, &payload[1], 1));
+    lay(&s, response.in, t, first, owner, n, next, y->data);
 done:
     return st;
 }
@@ -122,7 +123,7 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
 {
     tsr_ctx *ctx = run->mesh->ctx;
     tsr_held held = {.ctx = ctx};
-    tsr_trade trade = {.ctx = ctx};
+    tsr_alltoallv comm = {.ctx = ctx};
     tsr_owners owners = {0};
     tsr_spec line;
     tsr_error trouble = {0};
@@ -142,20 +143,20 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
         tsr__fail(err, trouble.code, "%s: %s", run->schema->op->name, trouble.text);
     TSR_TRY(tsr__bad_values(run->mesh, run->in, run->schema->n_in, NULL, err));
     TSR_TRY(tsr__owners_open(run->mesh, &line, mdims, mdims, &owners));
-    TSR_TRY(tsr__trade_open(&trade, run->mesh, mdims, 1, run->schema->op->name));
-    TSR_TRY(tsr__hold(&held, (size_t)trade.group->n * sizeof *first, &first));
-    TSR_TRY(tsr__hold(&held, (size_t)trade.group->n * sizeof *next, &next));
+    TSR_TRY(tsr__alltoallv_open(&comm, run->mesh, mdims, 1, run->schema->op->name));
+    TSR_TRY(tsr__hold(&held, (size_t)comm.group->n * sizeof *first, &first));
+    TSR_TRY(tsr__hold(&held, (size_t)comm.group->n * sizeof *next, &next));
     TSR_TRY(tsr__hold(&held, (size_t)n * sizeof *owner, &owner));
     for (int64_t i = 0; i < n; i++) {
         owner[i] = tsr__owner_of(&owners, tsr__index_at(index, i));
         if (owner[i] >= 0)
-            trade.sent[owner[i]]++;
+            comm.sent[owner[i]]++;
     }
-    TSR_TRY(fetch(&trade, &call, dim, owner, first, next));
+    TSR_TRY(fetch(&comm, &call, dim, owner, first, next));
 done:
     tsr__positions_free(&ctx->heap, &call);
     tsr__owners_close(ctx, &owners);
-    tsr__trade_close(&trade);
+    tsr__alltoallv_close(&comm);
     tsr__held_release(&held);
     return st;
 }

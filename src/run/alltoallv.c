@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trade.c - lists of different lengths between all pairs of a group (trade.h). Each exchange is one
-   call of the world; what a rank keeps for itself is copied by it too. Lots lie one after the other
-   in one room, so a message to a rank is as many pieces of memory, and nothing is packed. */
-#include "run/trade.h"
+/* alltoallv.c - ragged all-to-all (alltoallv.h). Each exchange is one call of the world, which also
+   copies what a rank keeps for itself. Payloads lie one after the other in one buffer, so a message
+   to a rank has one piece per payload, and nothing is packed. */
+#include "run/alltoallv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 enum { ALIGN = 64 };
 enum { MOST_ITEMS_LOG2 = 40 }; /* that one rank sends: sums of them are far from overflow */
 
-tsr_status tsr__trade_open(tsr_trade *t, tsr_mesh *mesh, unsigned mdims, int n_lists,
-                           const char *what)
+tsr_status tsr__alltoallv_open(tsr_alltoallv *t, tsr_mesh *mesh, unsigned mdims, int n_lists,
+                               const char *what)
 {
     tsr_ctx *ctx = mesh->ctx;
     int64_t n;
@@ -34,14 +34,14 @@ done:
     return st;
 }
 
-void tsr__trade_close(tsr_trade *t)
+void tsr__alltoallv_close(tsr_alltoallv *t)
 {
     tsr__free(&t->ctx->heap, t->sent);
-    while (t->n_rooms > 0)
-        tsr__pool_put(&t->ctx->pool, t->room[--t->n_rooms]);
+    while (t->n_buffers > 0)
+        tsr__pool_put(&t->ctx->pool, t->buffer[--t->n_buffers]);
 }
 
-int64_t tsr__trade_count(const tsr_trade *t, const int64_t *count)
+int64_t tsr__alltoallv_count(const tsr_alltoallv *t, const int64_t *count)
 {
     int64_t n = 0;
 
@@ -50,7 +50,7 @@ int64_t tsr__trade_count(const tsr_trade *t, const int64_t *count)
     return n;
 }
 
-void tsr__trade_first_items(const tsr_trade *t, const int64_t *count, int64_t *out)
+void tsr__alltoallv_first_items(const tsr_alltoallv *t, const int64_t *count, int64_t *out)
 {
     int64_t n = 0;
 
@@ -71,7 +71,7 @@ static void add_piece(letters *l, int peer, const tsr_piece *piece)
     l->piece[l->msg[peer].n_pieces++] = *piece;
 }
 
-static void write_counts(const tsr_trade *t, letters *l, int peer)
+static void write_counts(const tsr_alltoallv *t, letters *l, int peer)
 {
     add_piece(l, peer,
               &(tsr_piece){.offset = (int64_t)sizeof *t->sent * peer,
@@ -80,27 +80,29 @@ static void write_counts(const tsr_trade *t, letters *l, int peer)
                            .stride = {(int64_t)sizeof *t->sent * t->group->n}});
 }
 
-static void write_lots(const tsr_trade *t, tsr_lot *const *lots, int n, bool in, letters *l,
-                       int peer, const char *base)
+static void write_payloads(const tsr_alltoallv *t, tsr_payload *const *payloads, int n, bool in,
+                           letters *l, int peer, const char *base)
 {
     for (int k = 0; k < n; k++) {
-        const int64_t *count =
-            (in != lots[k]->back ? t->got : t->sent) + (int64_t)lots[k]->list * t->group->n;
-        int64_t before = 0, bytes = count[peer] * (int64_t)lots[k]->width;
+        const int64_t *count = (in != payloads[k]->is_response ? t->got : t->sent) +
+                               (int64_t)payloads[k]->list * t->group->n;
+        int64_t before = 0, bytes = count[peer] * (int64_t)payloads[k]->width;
         for (int i = 0; i < peer; i++)
             before += count[i];
         if (bytes > 0)
-            add_piece(l, peer,
-                      &(tsr_piece){.offset = (const char *)(in ? lots[k]->in : lots[k]->out) -
-                                             base + before * (int64_t)lots[k]->width,
-                                   .n = 1,
-                                   .count = {bytes},
-                                   .stride = {1}});
+            add_piece(
+                l, peer,
+                &(tsr_piece){.offset = (const char *)(in ? payloads[k]->in : payloads[k]->out) -
+                                       base + before * (int64_t)payloads[k]->width,
+                             .n = 1,
+                             .count = {bytes},
+                             .stride = {1}});
     }
 }
 
-/* One call: lots from and to `base`, or without lots the counts. */
-static tsr_status exchange(tsr_trade *t, tsr_lot *const *lots, int n, const void *out, void *in)
+/* One call: payloads from and to `base`, or without payloads the counts. */
+static tsr_status exchange(tsr_alltoallv *t, tsr_payload *const *payloads, int n, const void *out,
+                           void *in)
 {
     const int ranks = t->group->n, most = n > 0 ? n : 1;
     tsr_call call = {.group = t->group,
@@ -122,7 +124,7 @@ static tsr_status exchange(tsr_trade *t, tsr_lot *const *lots, int n, const void
         letters l = {.msg = msg + (i < ranks ? 0 : ranks), .piece = piece + (int64_t)i * most};
         msg[i] = (tsr_msg){.peer = i % ranks, .piece = l.piece};
         if (n > 0)
-            write_lots(t, lots, n, i >= ranks, &l, i % ranks, i < ranks ? out : in);
+            write_payloads(t, payloads, n, i >= ranks, &l, i % ranks, i < ranks ? out : in);
         else
             write_counts(t, &l, i % ranks);
     }
@@ -155,7 +157,7 @@ tsr_status tsr__received_check(tsr_ctx *ctx, const char *what, const char *field
     return TSR_OK;
 }
 
-tsr_status tsr__trade_agree(tsr_trade *t)
+tsr_status tsr__alltoallv_exchange_counts(tsr_alltoallv *t)
 {
     tsr_status st;
 
@@ -167,7 +169,7 @@ done:
     return st;
 }
 
-tsr_status tsr__trade_room(tsr_trade *t, tsr_lot *const *lots, int n)
+tsr_status tsr__alltoallv_alloc(tsr_alltoallv *t, tsr_payload *const *payloads, int n)
 {
     size_t bytes = 0, more;
     tsr_status st = TSR_OK;
@@ -175,16 +177,17 @@ tsr_status tsr__trade_room(tsr_trade *t, tsr_lot *const *lots, int n)
     for (int pass = 0; pass < 2; pass++) {
         size_t at = 0;
         if (pass == 1) {
-            TSR_TRY(tsr__pool_get(&t->ctx->pool, bytes, &t->room[t->n_rooms], &t->ctx->error));
-            t->n_rooms++;
+            TSR_TRY(tsr__pool_get(&t->ctx->pool, bytes, &t->buffer[t->n_buffers], &t->ctx->error));
+            t->n_buffers++;
         }
         for (int k = 0; k < 2 * n; k++) {
-            tsr_lot *lot = lots[k / 2];
-            const int64_t *count =
-                (lot->back == (k % 2 == 0) ? t->got : t->sent) + (int64_t)lot->list * t->group->n;
+            tsr_payload *payload = payloads[k / 2];
+            const int64_t *count = (payload->is_response == (k % 2 == 0) ? t->got : t->sent) +
+                                   (int64_t)payload->list * t->group->n;
             if (pass == 1)
-                *(k % 2 ? &lot->in : &lot->out) = (char *)t->room[t->n_rooms - 1] + at;
-            if (__builtin_mul_overflow((size_t)tsr__trade_count(t, count), lot->width, &more) ||
+                *(k % 2 ? &payload->in : &payload->out) = (char *)t->buffer[t->n_buffers - 1] + at;
+            if (__builtin_mul_overflow((size_t)tsr__alltoallv_count(t, count), payload->width,
+                                       &more) ||
                 __builtin_add_overflow(at, more + ALIGN - 1, &at) || more > PTRDIFF_MAX)
                 TSR_TRY(tsr__fail(&t->ctx->error, TSR_ERR_MEMORY,
                                   "%s: rows to exchange are more than memory can hold", t->what));
@@ -196,9 +199,9 @@ done:
     return st;
 }
 
-tsr_status tsr__trade_exchange(tsr_trade *t, tsr_lot *const *lots, int n)
+tsr_status tsr__alltoallv_exchange(tsr_alltoallv *t, tsr_payload *const *payloads, int n)
 {
-    void *room = t->room[t->n_rooms - 1];
+    void *buffer = t->buffer[t->n_buffers - 1];
 
-    return exchange(t, lots, n, room, room);
+    return exchange(t, payloads, n, buffer, buffer);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deals.c - runs the parts of tables in one trade (deal.h), for single ops and for groups of
-   lookups: lengths once, ids once, rows once, however many tables there are. */
+/* row_exchange.c - runs the row exchanges of several tables in one ragged all-to-all, for single
+   ops and for groups of lookups: counts, requests and responses take one message each, however
+   many tables there are. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,33 +9,33 @@
 #include "ops/embedding/lookups.h"
 #include "op/schema.h"
 #include "run/bad_values.h"
-#include "ops/embedding/deal.h"
+#include "ops/embedding/row_exchange.h"
 #include "ops/embedding/own_bags.h"
 #include "ops/embedding/touched.h"
 
-/* ---- one deal ---- */
+/* ---- one row exchange ---- */
 
-static const tsr_deal_kind *kind_of(const tsr_deal *d)
+static const tsr_row_exchange_kind *kind_of(const tsr_row_exchange *d)
 {
     const tsr_schema *s = d->call->schema;
 
     switch (s->op->kind) {
-    case TSR_EMBEDDING: return &tsr__deal_lookup;
-    case TSR_EMBEDDING_BACKWARD: return &tsr__deal_lookup_backward;
+    case TSR_EMBEDDING: return &tsr__row_exchange_lookup;
+    case TSR_EMBEDDING_BACKWARD: return &tsr__row_exchange_lookup_backward;
     case TSR_EMBEDDING_BAG_SUM_BACKWARD:
     case TSR_EMBEDDING_BAG_MEAN_BACKWARD:
-        return d->mdims ? &tsr__deal_bag_backward : &tsr__deal_bag_backward_here;
-    case TSR_EMBEDDING_BAG_MAX_BACKWARD: return &tsr__deal_bag_max_backward;
+        return d->mdims ? &tsr__row_exchange_bag_backward : &tsr__row_exchange_bag_backward_here;
+    case TSR_EMBEDDING_BAG_MAX_BACKWARD: return &tsr__row_exchange_bag_max_backward;
     case TSR_EMBEDDING_BAG_MAX:
         if (tsr__schema_has(s, TSR__OFFSETS) && !d->part.home &&
             !tsr__list_mdims(&d->call->in_spec[TSR__OFFSETS]))
-            return &tsr__deal_bag_max_offsets;
-        return d->mdims ? &tsr__deal_bag_max : &tsr__deal_bag_here;
-    default: return d->mdims ? &tsr__deal_bag : &tsr__deal_bag_here;
+            return &tsr__row_exchange_bag_max_offsets;
+        return d->mdims ? &tsr__row_exchange_bag_max : &tsr__row_exchange_bag_here;
+    default: return d->mdims ? &tsr__row_exchange_bag : &tsr__row_exchange_bag_here;
     }
 }
 
-static void begin_deal(tsr_deal *d, const tsr_part *part)
+static void begin_exchange(tsr_row_exchange *d, const tsr_part *part)
 {
     const tsr_run_call *call = part->call;
 
@@ -47,7 +48,7 @@ static void begin_deal(tsr_deal *d, const tsr_part *part)
     d->table = d->kind->backward ? &call->out_spec[0] : &call->in_spec[0];
 }
 
-static void end_deal(tsr_deal *d)
+static void end_exchange(tsr_row_exchange *d)
 {
     if (!d->ctx)
         return;
@@ -56,7 +57,7 @@ static void end_deal(tsr_deal *d)
 }
 
 /* Of equal parts of a gradient, just one rank's counts. */
-static bool is_copy(const tsr_deal *d, const tsr_spec *ids)
+static bool is_copy(const tsr_row_exchange *d, const tsr_spec *ids)
 {
     bool copy = false;
 
@@ -65,7 +66,7 @@ static bool is_copy(const tsr_deal *d, const tsr_spec *ids)
     return copy;
 }
 
-static tsr_status take_own_bags(tsr_deal *d, tsr_error *err)
+static tsr_status take_own_bags(tsr_row_exchange *d, tsr_error *err)
 {
     const tsr_counters *now = &d->call->mesh->ctx->counters;
     const tsr_counters before = *now;
@@ -79,7 +80,7 @@ static tsr_status take_own_bags(tsr_deal *d, tsr_error *err)
 }
 
 /* The ids of this rank, checked. */
-static tsr_status open_ids(tsr_deal *d, tsr_error *err)
+static tsr_status open_ids(tsr_row_exchange *d, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
     const tsr_schema *s = call->schema;
@@ -99,7 +100,7 @@ static tsr_status open_ids(tsr_deal *d, tsr_error *err)
         d->own.length = ids->local.size[1];
     }
     if (tsr__schema_has(s, TSR__OFFSETS)) {
-        if (d->kind != &tsr__deal_bag_max_offsets)
+        if (d->kind != &tsr__row_exchange_bag_max_offsets)
             TSR_TRY(take_own_bags(d, err));
     } else if (d->part.home && d->kind->backward && is_copy(d, &call->in_spec[1])) {
         d->own.ids.n = 0;
@@ -109,16 +110,17 @@ done:
     return st;
 }
 
-static tsr_status open_deal(tsr_deal *d, unsigned among, tsr_trade *trade, tsr_error *err)
+static tsr_status open_exchange(tsr_row_exchange *d, unsigned among, tsr_alltoallv *comm,
+                                tsr_error *err)
 {
-    const int64_t n = trade->group->n;
+    const int64_t n = comm->group->n;
     tsr_status st;
 
-    d->trade = trade;
+    d->comm = comm;
     d->among = among;
     for (int i = 0; i < d->kind->n_lists; i++) {
-        d->sent[i] = trade->sent + (d->first_list + i) * n;
-        d->got[i] = trade->got + (d->first_list + i) * n;
+        d->sent[i] = comm->sent + (d->first_list + i) * n;
+        d->got[i] = comm->got + (d->first_list + i) * n;
     }
     if (d->part.home)
         TSR_TRY(
@@ -132,30 +134,30 @@ done:
     return st;
 }
 
-int tsr__deal_add(tsr_deal *d, int list, size_t width, bool back)
+int tsr__row_exchange_add(tsr_row_exchange *d, int list, size_t width, bool is_response)
 {
-    *(back ? &d->back[d->n_back] : &d->lot[d->n_lots]) =
-        (tsr_lot){.list = d->first_list + list, .width = width, .back = back};
-    return back ? d->n_back++ : d->n_lots++;
+    *(is_response ? &d->response[d->n_responses] : &d->request[d->n_requests]) =
+        (tsr_payload){.list = d->first_list + list, .width = width, .is_response = is_response};
+    return is_response ? d->n_responses++ : d->n_requests++;
 }
 
-tsr_status tsr__deal_check(const tsr_deal *d, const char *field, const void *numbers, int64_t n,
-                           int64_t low, int64_t high)
+tsr_status tsr__row_exchange_check(const tsr_row_exchange *d, const char *field,
+                                   const void *numbers, int64_t n, int64_t low, int64_t high)
 {
     return tsr__received_check(d->ctx, d->call->schema->op->name, field, numbers, n, low, high);
 }
 
-tsr_status tsr__deal_first_items(tsr_deal *d, int list, int64_t **out)
+tsr_status tsr__row_exchange_first_items(tsr_row_exchange *d, int list, int64_t **out)
 {
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->trade->group->n * sizeof **out, out));
-    tsr__trade_first_items(d->trade, d->sent[list], *out);
+    TSR_TRY(tsr__hold(&d->held, (size_t)d->comm->group->n * sizeof **out, out));
+    tsr__alltoallv_first_items(d->comm, d->sent[list], *out);
 done:
     return st;
 }
 
-tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows)
+tsr_table_grad tsr__row_exchange_grad(const tsr_row_exchange *d, const void *rows)
 {
     return (tsr_table_grad){.dtype = d->dtype,
                             .dim = d->dim,
@@ -164,7 +166,8 @@ tsr_table_grad tsr__deal_grad(const tsr_deal *d, const void *rows)
                             .out = tsr__tensor_data(d->call->out[0])};
 }
 
-tsr_status tsr__deal_fill(tsr_deal *d, const tsr_scattered *scatter, tsr_table_grad *grad)
+tsr_status tsr__row_exchange_fill(tsr_row_exchange *d, const tsr_scattered *scatter,
+                                  tsr_table_grad *grad)
 {
     tsr_status st = TSR_OK;
 
@@ -179,15 +182,15 @@ done:
 
 /* ---- all of them ---- */
 
-typedef struct deals {
-    tsr_deal *deal;
+typedef struct exchanges {
+    tsr_row_exchange *exchange;
     int n;
-    tsr_trade trade;
-    tsr_lot **lots; /* of the exchange at hand */
-    int n_lots;
-} deals;
+    tsr_alltoallv comm;
+    tsr_payload **payloads; /* of the exchange at hand */
+    int n_payloads;
+} exchanges;
 
-static tsr_status open_deals(deals *all, const tsr_part *parts)
+static tsr_status open_all(exchanges *all, const tsr_part *parts)
 {
     tsr_mesh *mesh = parts[0].call->mesh;
     const char *what = all->n > 1 ? "lookup_group" : parts[0].call->schema->op->name;
@@ -196,13 +199,13 @@ static tsr_status open_deals(deals *all, const tsr_part *parts)
     tsr_status st;
 
     for (int i = 0; i < all->n; i++) {
-        tsr_deal *d = &all->deal[i];
-        begin_deal(d, &parts[i]);
+        tsr_row_exchange *d = &all->exchange[i];
+        begin_exchange(d, &parts[i]);
         d->first_list = n_lists;
         n_lists += d->kind->n_lists;
         among |= d->mdims;
     }
-    TSR_TRY(tsr__trade_open(&all->trade, mesh, among, n_lists, what));
+    TSR_TRY(tsr__alltoallv_open(&all->comm, mesh, among, n_lists, what));
     for (int i = 0; i < all->n; i++) {
         const tsr_run_call *call = parts[i].call;
         tsr_error bad = {0};
@@ -210,58 +213,60 @@ static tsr_status open_deals(deals *all, const tsr_part *parts)
 
         if (parts[i].table >= 0)
             snprintf(part, sizeof part, "table %d: ", parts[i].table);
-        TSR_TRY(open_deal(&all->deal[i], among, &all->trade, &bad));
+        TSR_TRY(open_exchange(&all->exchange[i], among, &all->comm, &bad));
         TSR_TRY(tsr__bad_values(mesh, call->in, call->schema->n_in, part, &bad));
     }
     if (n_lists > 0)
-        TSR_TRY(tsr__trade_agree(&all->trade));
+        TSR_TRY(tsr__alltoallv_exchange_counts(&all->comm));
     for (int i = 0; i < all->n; i++)
-        for (int k = 0; k < all->deal[i].kind->n_lists; k++) {
-            tsr_deal *d = &all->deal[i];
-            d->n_sent[k] = tsr__trade_count(&all->trade, d->sent[k]);
-            d->n_got[k] = tsr__trade_count(&all->trade, d->got[k]);
+        for (int k = 0; k < all->exchange[i].kind->n_lists; k++) {
+            tsr_row_exchange *d = &all->exchange[i];
+            d->n_sent[k] = tsr__alltoallv_count(&all->comm, d->sent[k]);
+            d->n_got[k] = tsr__alltoallv_count(&all->comm, d->got[k]);
         }
 done:
     return st;
 }
 
-/* Room for what goes, or comes back, of all deals; each fills its own; one exchange. */
-static tsr_status exchange(deals *all, bool back)
+/* Allocate the payloads of all requests, or responses, fill them, and exchange them at once. */
+static tsr_status exchange(exchanges *all, bool responses)
 {
     tsr_status st = TSR_OK;
 
-    all->n_lots = 0;
+    all->n_payloads = 0;
     for (int i = 0; i < all->n; i++) {
-        tsr_deal *d = &all->deal[i];
-        for (int k = 0; k < (back ? d->n_back : d->n_lots); k++)
-            all->lots[all->n_lots++] = back ? &d->back[k] : &d->lot[k];
+        tsr_row_exchange *d = &all->exchange[i];
+        for (int k = 0; k < (responses ? d->n_responses : d->n_requests); k++)
+            all->payloads[all->n_payloads++] = responses ? &d->response[k] : &d->request[k];
     }
-    if (all->n_lots == 0)
+    if (all->n_payloads == 0)
         return TSR_OK;
-    TSR_TRY(tsr__trade_room(&all->trade, all->lots, all->n_lots));
+    TSR_TRY(tsr__alltoallv_alloc(&all->comm, all->payloads, all->n_payloads));
     for (int i = 0; i < all->n; i++) {
-        tsr_deal *d = &all->deal[i];
-        tsr_status (*fill)(tsr_deal *) = back ? d->kind->answer : d->kind->ask;
+        tsr_row_exchange *d = &all->exchange[i];
+        tsr_status (*fill)(tsr_row_exchange *) =
+            responses ? d->kind->fill_response : d->kind->fill_request;
         if (fill)
             TSR_TRY(fill(d));
     }
-    TSR_TRY(tsr__trade_exchange(&all->trade, all->lots, all->n_lots));
+    TSR_TRY(tsr__alltoallv_exchange(&all->comm, all->payloads, all->n_payloads));
 done:
     return st;
 }
 
-/* What came for a deal from the other members, the lengths included. */
-static int64_t bytes_in(const tsr_deal *d)
+/* Bytes received by a row exchange from the other members, counts included. */
+static int64_t bytes_in(const tsr_row_exchange *d)
 {
-    const tsr_group *group = d->trade->group;
+    const tsr_group *group = d->comm->group;
     int64_t bytes = (int64_t)sizeof(int64_t) * d->kind->n_lists * (group->n - 1);
 
-    for (int i = 0; i < d->n_lots + d->n_back; i++) {
-        const bool back = i >= d->n_lots;
-        const tsr_lot *lot = back ? &d->back[i - d->n_lots] : &d->lot[i];
-        const int64_t *count = (back ? d->sent : d->got)[lot->list - d->first_list];
+    for (int i = 0; i < d->n_requests + d->n_responses; i++) {
+        const bool is_response = i >= d->n_requests;
+        const tsr_payload *payload = is_response ? &d->response[i - d->n_requests] : &d->request[i];
+        const int64_t *count = (is_response ? d->sent : d->got)[payload->list - d->first_list];
 
-        bytes += (tsr__trade_count(d->trade, count) - count[group->me]) * (int64_t)lot->width;
+        bytes +=
+            (tsr__alltoallv_count(d->comm, count) - count[group->me]) * (int64_t)payload->width;
     }
     return bytes;
 }
@@ -269,26 +274,26 @@ static int64_t bytes_in(const tsr_deal *d)
 tsr_status tsr__run_together(tsr_part *parts, int n)
 {
     tsr_ctx *ctx = parts[0].call->mesh->ctx;
-    deals all = {.n = n, .trade = {.ctx = ctx}};
+    exchanges all = {.n = n, .comm = {.ctx = ctx}};
     tsr_status st;
 
-    TSR_TRY(tsr__alloc(&ctx->heap, n, sizeof *all.deal, &all.deal, &ctx->error));
-    TSR_TRY(tsr__alloc(&ctx->heap, (int64_t)n * TSR_DEAL_LOTS, sizeof *all.lots, &all.lots,
-                       &ctx->error));
-    TSR_TRY(open_deals(&all, parts));
+    TSR_TRY(tsr__alloc(&ctx->heap, n, sizeof *all.exchange, &all.exchange, &ctx->error));
+    TSR_TRY(tsr__alloc(&ctx->heap, (int64_t)n * TSR_ROW_EXCHANGE_PAYLOADS, sizeof *all.payloads,
+                       &all.payloads, &ctx->error));
+    TSR_TRY(open_all(&all, parts));
     TSR_TRY(exchange(&all, false));
     TSR_TRY(exchange(&all, true));
     for (int i = 0; i < n; i++) {
-        TSR_TRY(all.deal[i].kind->finish(&all.deal[i]));
-        memcpy(parts[i].along, all.deal[i].part.along, sizeof parts[i].along);
-        parts[i].along[all.trade.group->along] += bytes_in(&all.deal[i]);
+        TSR_TRY(all.exchange[i].kind->finish(&all.exchange[i]));
+        memcpy(parts[i].along, all.exchange[i].part.along, sizeof parts[i].along);
+        parts[i].along[all.comm.group->along] += bytes_in(&all.exchange[i]);
     }
 done:
-    for (int i = 0; all.deal && i < n; i++)
-        end_deal(&all.deal[i]);
-    tsr__trade_close(&all.trade);
-    tsr__free(&ctx->heap, all.lots);
-    tsr__free(&ctx->heap, all.deal);
+    for (int i = 0; all.exchange && i < n; i++)
+        end_exchange(&all.exchange[i]);
+    tsr__alltoallv_close(&all.comm);
+    tsr__free(&ctx->heap, all.payloads);
+    tsr__free(&ctx->heap, all.exchange);
     return st;
 }
 
