@@ -19,7 +19,7 @@ void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
     for (int k = 0; k < TSR_MAX_OUT; k++)
         tsr__form_release(p->out[k]);
     tsr__halo_free(ctx, p->halo);
-    tsr__peel_free(ctx, p->peel);
+    tsr__halo_overlap_free(ctx, p->overlap);
     tsr__free(&ctx->heap, p);
 }
 
@@ -64,9 +64,9 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
                                             &ctx->error)));
     if (s->op->prepare && !p->travels)
         TSR_TRY(tell_others(ctx, s->op, s->op->prepare(&p->call, &ctx->error)));
-    p->peel_pays =
-        tsr__halo_travels(p->halo) &&
-        tsr__peel_pays(&p->call, tsr__halo_windows(p->halo), way->comm.seconds, &plan->cost);
+    p->overlap_pays =
+        tsr__halo_travels(p->halo) && tsr__halo_overlap_pays(&p->call, tsr__halo_windows(p->halo),
+                                                             way->comm.seconds, &plan->cost);
 done:
     return st;
 }
@@ -95,22 +95,22 @@ done:
 
 /* Shall the interior be computed while windows are filled? The others need not do the same. */
 static tsr_status choose_pieces(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *p,
-                                tsr_peel **out)
+                                tsr_halo_overlap **out)
 {
     const tsr_overlap_mode mode = mesh->ctx->overlap;
     tsr_status st = TSR_OK;
 
     *out = NULL;
-    if (mode == TSR_OVERLAP_NEVER || (mode == TSR_OVERLAP_AUTO && !p->peel_pays) ||
+    if (mode == TSR_OVERLAP_NEVER || (mode == TSR_OVERLAP_AUTO && !p->overlap_pays) ||
         !tsr__halo_travels(p->halo) || tsr__halo_spreads(p->halo))
         return TSR_OK;
-    if (!p->peel_tried)
-        TSR_TRY(
-            tell_others(mesh->ctx, p->op,
-                        tsr__peel_make(mesh, &plan->schema, plan->strategy.in, plan->strategy.out,
-                                       tsr__halo_windows(p->halo), &p->call, &p->peel)));
-    p->peel_tried = true;
-    *out = p->peel;
+    if (!p->overlap_tried)
+        TSR_TRY(tell_others(mesh->ctx, p->op,
+                            tsr__halo_overlap_make(mesh, &plan->schema, plan->strategy.in,
+                                                   plan->strategy.out, tsr__halo_windows(p->halo),
+                                                   &p->call, &p->overlap)));
+    p->overlap_tried = true;
+    *out = p->overlap;
 done:
     return st;
 }
@@ -130,7 +130,7 @@ static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_pl
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_kernel_call *call = &p->call;
-    tsr_peel *pieces;
+    tsr_halo_overlap *pieces;
     double begin = tsr__statistics_clock(ctx), computed;
     tsr_status st;
 
@@ -138,7 +138,7 @@ static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_pl
     TSR_TRY(tsr__halo_start(p->halo, mesh, in, call));
     computed = -tsr__statistics_clock(ctx);
     if (pieces)
-        TSR_TRY(tsr__peel_interior(pieces, ctx, call, in));
+        TSR_TRY(tsr__halo_overlap_interior(pieces, ctx, call, in));
     computed += tsr__statistics_clock(ctx);
     TSR_TRY(tsr__halo_finish(p->halo, in));
     p->windows = tsr__statistics_clock(ctx) - begin - computed;
@@ -146,7 +146,7 @@ static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_pl
     if (p->op->scratch && !pieces)
         TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
     if (pieces)
-        TSR_TRY(tsr__peel_borders(pieces, ctx, call));
+        TSR_TRY(tsr__halo_overlap_boundary(pieces, ctx, call));
     else
         p->op->kernel(call);
     begin = tsr__statistics_clock(ctx);

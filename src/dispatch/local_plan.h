@@ -6,7 +6,7 @@
 
 #include "propagate/propagate.h"
 #include "run/halo.h"
-#include "run/peel.h"
+#include "run/halo_overlap.h"
 #include "tensor/tensor.h"
 
 typedef struct tsr_local_plan {
@@ -14,8 +14,8 @@ typedef struct tsr_local_plan {
     tsr_form *out[TSR_MAX_OUT]; /* held */
     bool travels;               /* the op's own run runs */
     tsr_halo *halo;             /* operands that are seen through windows; NULL: none */
-    tsr_peel *peel;             /* the call in pieces; NULL: not (yet) */
-    bool peel_tried, peel_pays;
+    tsr_halo_overlap *overlap;  /* the call in pieces; NULL: not (yet) */
+    bool overlap_tried, overlap_pays;
     tsr_kernel_call call; /* but for the data */
     tsr_memory memory;    /* the call's */
     /* of the last call, if statistics are on: seconds that windows took, and seconds of computing

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peel.c - see peel.h. Pieces are boxes of the guide's part: the interior, and for every dim with
-   windows one border before it and one behind, as wide as what earlier dims left. Each is a kernel
-   call of its own on operands that are cut out, and its results are pasted in. */
-#include "run/peel.h"
+/* halo_overlap.c - see halo_overlap.h. Pieces are boxes of the guide's part: the interior, and for
+   every dim with windows one boundary box before it and one behind, as wide as what earlier dims
+   left. Each is a kernel call of its own on operands that are cut out, and its results are pasted
+   in. */
+#include "run/halo_overlap.h"
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ typedef struct piece {
     box at;               /* of the guide */
 } piece;
 
-struct tsr_peel {
+struct tsr_halo_overlap {
     const tsr_op *op;
     int n;
     piece piece[PIECES]; /* the interior first */
@@ -136,8 +137,8 @@ static bool is_sharded_along(const tsr_spec *spec, unsigned mdims)
     return false;
 }
 
-/* Inputs that are overwritten cannot be, for they travel while the interior is computed; nor those
-   of which a part is needed where another has windows; nor circular windows, which show two
+/* Inputs that are overwritten cannot be, for they are sent while the interior is computed; nor
+   those of which a part is needed where another has windows; nor circular windows, which show two
    intervals and are of ops that only copy. */
 static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                        const tsr_windows *w, const tsr_kernel_call *call)
@@ -166,7 +167,7 @@ static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *
     return true;
 }
 
-static void add_piece(tsr_peel *p, const tsr_schema *s, const tsr_windows *w,
+static void add_piece(tsr_halo_overlap *p, const tsr_schema *s, const tsr_windows *w,
                       const tsr_kernel_call *call, const box *at, int ndim)
 {
     piece *x = &p->piece[p->n];
@@ -186,7 +187,7 @@ static void add_piece(tsr_peel *p, const tsr_schema *s, const tsr_windows *w,
 }
 
 /* What of the guide's part needs only the own parts; then what is left around it. */
-static void add_pieces(tsr_peel *p, const tsr_schema *s, const tsr_windows *w,
+static void add_pieces(tsr_halo_overlap *p, const tsr_schema *s, const tsr_windows *w,
                        const tsr_kernel_call *call)
 {
     const tsr_operand *guide = &call->out[TSR_OUTPUT(w->guide)];
@@ -225,7 +226,7 @@ static void localise_again(const tsr_schema *s, const tsr_spec *in, const tsr_sp
     s->op->localise(s, in, out, coord, call);
 }
 
-static void set_own(tsr_peel *p, int k, const tsr_spec *spec, const int *coord)
+static void set_own(tsr_halo_overlap *p, int k, const tsr_spec *spec, const int *coord)
 {
     tsr_layout layout = tsr__layout_of(spec);
 
@@ -239,15 +240,15 @@ static void set_own(tsr_peel *p, int k, const tsr_spec *spec, const int *coord)
     }
 }
 
-tsr_status tsr__peel_make(tsr_mesh *mesh, const tsr_schema *s, const tsr_spec *in,
-                          const tsr_spec *out, const tsr_windows *w, const tsr_kernel_call *call,
-                          tsr_peel **peel)
+tsr_status tsr__halo_overlap_make(tsr_mesh *mesh, const tsr_schema *s, const tsr_spec *in,
+                                  const tsr_spec *out, const tsr_windows *w,
+                                  const tsr_kernel_call *call, tsr_halo_overlap **overlap)
 {
     tsr_ctx *ctx = mesh->ctx;
-    tsr_peel *p = NULL;
+    tsr_halo_overlap *p = NULL;
     tsr_status st = TSR_OK;
 
-    *peel = NULL;
+    *overlap = NULL;
     if (!can_be_cut(s, in, out, w, call))
         return TSR_OK;
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *p, &p, &ctx->error));
@@ -265,13 +266,13 @@ tsr_status tsr__peel_make(tsr_mesh *mesh, const tsr_schema *s, const tsr_spec *i
     for (int i = 0; i < p->n && s->op->prepare; i++)
         TSR_TRY(s->op->prepare(&p->piece[i].call, &ctx->error));
     if (p->n > 0)
-        *peel = p, p = NULL;
+        *overlap = p, p = NULL;
 done:
-    tsr__peel_free(ctx, p);
+    tsr__halo_overlap_free(ctx, p);
     return st;
 }
 
-void tsr__peel_free(tsr_ctx *ctx, tsr_peel *p)
+void tsr__halo_overlap_free(tsr_ctx *ctx, tsr_halo_overlap *p)
 {
     for (int i = 0; p && p->op->release && i < p->n; i++)
         if (p->piece[i].call.state)
@@ -279,8 +280,8 @@ void tsr__peel_free(tsr_ctx *ctx, tsr_peel *p)
     tsr__free(&ctx->heap, p);
 }
 
-bool tsr__peel_pays(const tsr_kernel_call *call, const tsr_windows *w, double halo_seconds,
-                    const tsr_cost *cost)
+bool tsr__halo_overlap_pays(const tsr_kernel_call *call, const tsr_windows *w, double halo_seconds,
+                            const tsr_cost *cost)
 {
     double bytes = 0, pieces = 0;
 
@@ -304,8 +305,8 @@ bool tsr__peel_pays(const tsr_kernel_call *call, const tsr_windows *w, double ha
 /* ---- running ---- */
 
 /* Cut inputs out of what is in `from`, run, paste outputs. */
-static tsr_status run_piece(const tsr_peel *p, piece *x, tsr_ctx *ctx, const tsr_kernel_call *call,
-                            const tsr_operand *from)
+static tsr_status run_piece(const tsr_halo_overlap *p, piece *x, tsr_ctx *ctx,
+                            const tsr_kernel_call *call, const tsr_operand *from)
 {
     void *in[TSR_MAX_IN] = {NULL}, *out[TSR_MAX_OUT] = {NULL};
     tsr_kernel_call *sub = &x->call;
@@ -356,15 +357,16 @@ done:
     return st;
 }
 
-tsr_status tsr__peel_interior(tsr_peel *p, tsr_ctx *ctx, const tsr_kernel_call *call,
-                              tsr_tensor *const *in)
+tsr_status tsr__halo_overlap_interior(tsr_halo_overlap *p, tsr_ctx *ctx,
+                                      const tsr_kernel_call *call, tsr_tensor *const *in)
 {
     for (int k = 0; k < call->n_in; k++)
         p->own[k].data = p->cut_in[k] ? tsr__tensor_data(in[k]) : NULL;
     return run_piece(p, &p->piece[0], ctx, call, p->own);
 }
 
-tsr_status tsr__peel_borders(tsr_peel *p, tsr_ctx *ctx, const tsr_kernel_call *call)
+tsr_status tsr__halo_overlap_boundary(tsr_halo_overlap *p, tsr_ctx *ctx,
+                                      const tsr_kernel_call *call)
 {
     tsr_status st = TSR_OK;
 
