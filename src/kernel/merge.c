@@ -51,7 +51,7 @@ static double below(double top, double max, double sum)
     return max > -INFINITY && max < top ? sum * exp(max - top) : sum;
 }
 
-void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum)
+void tsr__lse_combine(double *max, double *sum, double more_max, double more_sum)
 {
     const double top = more_max > *max ? more_max : *max;
 
@@ -59,12 +59,12 @@ void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum)
     *max = top;
 }
 
-void tsr__merge_soft(const tsr_kernel_call *call, int64_t count, double *numbers,
-                     const double *more)
+void tsr__lse_combine_n(const tsr_kernel_call *call, int64_t count, double *numbers,
+                        const double *more)
 {
     const int64_t rows = count / 2;
 
     (void)call;
     for (int64_t r = 0; r < rows; r++)
-        tsr__soft_merge(&numbers[r], &numbers[rows + r], more[r], more[rows + r]);
+        tsr__lse_combine(&numbers[r], &numbers[rows + r], more[r], more[rows + r]);
 }

@@ -29,10 +29,10 @@ void tsr__merge_sums(const tsr_kernel_call *call, int64_t count, double *numbers
 void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
                         const double *more_mean, const double *more_m2);
 
-/* Adds the sum of exponentials below another maximum, exactly as ranks merge theirs. */
-void tsr__soft_merge(double *max, double *sum, double more_max, double more_sum);
+/* Combines two partial log-sum-exps, each a maximum and a sum of exp(x - maximum), as ranks do. */
+void tsr__lse_combine(double *max, double *sum, double more_max, double more_sum);
 /* The same of count / 2 rows: their maxima, then their sums. */
-void tsr__merge_soft(const tsr_kernel_call *call, int64_t count, double *numbers,
-                     const double *more);
+void tsr__lse_combine_n(const tsr_kernel_call *call, int64_t count, double *numbers,
+                        const double *more);
 
 #endif

@@ -14,7 +14,7 @@
 #include "ops/attention/attention_ops.h"
 #include "kernel/onednn.h"
 #include "kernel/sku.h"
-#include "kernel/soft_rows.h"
+#include "kernel/softmax_loops.h"
 #include "kernel/steady.h"
 
 #include <inttypes.h>
@@ -385,7 +385,7 @@ static void backward_local(const tsr_kernel_call *call, double *numbers)
 
 const tsr_merge_steps *tsr__attention_steps(int kind)
 {
-    static const tsr_merge_steps forward_steps = {count_numbers, forward_local, tsr__merge_soft,
+    static const tsr_merge_steps forward_steps = {count_numbers, forward_local, tsr__lse_combine_n,
                                                   forward_finish, NULL};
     static const tsr_merge_steps backward_steps = {count_given_rows, backward_local,
                                                    tsr__merge_sums, backward, NULL};

@@ -8,7 +8,7 @@
 #include "kernel/index_check.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
-#include "kernel/soft_rows.h"
+#include "kernel/softmax_loops.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +19,7 @@ enum { MAX = 0, SUM = 1, PICKED = 2, SMOOTH = 3, NUMBERS = 4 }; /* of a row */
 
 /* What a call is: x[rows][n], the classes from `first` on. */
 typedef struct view {
-    const tsr_soft_parts *parts;
+    const tsr_softmax_loops *parts;
     tsr_row_io io;
     const tsr_operand *x, *target, *weight;
     int64_t rows, n, first, classes, ignore;
@@ -43,8 +43,8 @@ static view view_of(const tsr_kernel_call *call)
     const tsr_operand *x = &call->in[TSR_CLASS_X + back];
     const int last = x->shape.ndim - 1;
     view v = {
-        .parts = tsr__soft_parts(x->dtype, tsr__variant_best(TSR_CATEGORY_LOSS, (uint16_t)kind,
-                                                             x->dtype, call->variant)),
+        .parts = tsr__softmax_loops(x->dtype, tsr__variant_best(TSR_CATEGORY_LOSS, (uint16_t)kind,
+                                                                x->dtype, call->variant)),
         .io = tsr__row_io(x, tsr__min(x->shape.size[last], PIECE), call->out[0].data),
         .x = x,
         .target = &call->in[TSR_CLASS_TARGET + back],
@@ -121,7 +121,7 @@ static void row_numbers(const view *v, const char *x, double number[NUMBERS])
         const double sum = v->parts->row_exp_sum(from, n, max > -INFINITY ? max : 0,
                                                  v->io.half ? NULL : at + n * v->io.size);
 
-        tsr__soft_merge(&number[MAX], &number[SUM], max, sum);
+        tsr__lse_combine(&number[MAX], &number[SUM], max, sum);
         if (v->smoothing != 0)
             number[SMOOTH] += v->parts->row_dot(from, v->wide ? v->wide + i * v->each : NULL, n);
     }
@@ -165,7 +165,7 @@ void tsr__class_local(const tsr_kernel_call *call, double *numbers)
 void tsr__class_merge(int64_t count, double *numbers, const double *more)
 {
     for (int64_t i = 0; i < count; i += NUMBERS) {
-        tsr__soft_merge(&numbers[i + MAX], &numbers[i + SUM], more[i + MAX], more[i + SUM]);
+        tsr__lse_combine(&numbers[i + MAX], &numbers[i + SUM], more[i + MAX], more[i + SUM]);
         numbers[i + PICKED] += more[i + PICKED];
         numbers[i + SMOOTH] += more[i + SMOOTH];
     }

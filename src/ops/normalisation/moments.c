@@ -4,7 +4,7 @@
    ops/normalisation/norms.c, ops/normalisation/layer_norms.c and ops/normalisation/softmax.c. */
 #include "ops/normalisation/layer_norm.h"
 #include "ops/normalisation/norm.h"
-#include "kernel/soft_rows.h"
+#include "kernel/softmax_loops.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "run/merged.h"
 
@@ -18,7 +18,7 @@ tsr_status tsr__run_norm(const tsr_run_call *run, tsr_error *err)
 tsr_status tsr__run_softmax(const tsr_run_call *run, tsr_error *err)
 {
     (void)err;
-    return tsr__run_merged(run, tsr__soft_steps(run->schema->op->kind),
+    return tsr__run_merged(run, tsr__softmax_steps(run->schema->op->kind),
                            tsr__softmax_mdims(run->schema, run->in_spec));
 }
 

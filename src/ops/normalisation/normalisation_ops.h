@@ -13,7 +13,7 @@
 void tsr__kernel_softmax(const tsr_kernel_call *call);
 
 /* The steps of a tsr_softmax_kind. */
-const tsr_merge_steps *tsr__soft_steps(int kind);
+const tsr_merge_steps *tsr__softmax_steps(int kind);
 /* By their definitions: the oracle. */
 void tsr__reference_softmax(const tsr_kernel_call *call);
 

@@ -2,7 +2,7 @@
 /* softmax.c - softmax and its log along a dim, and their gradients. All dims shard; where that dim
    does, every rank has numbers of its part of a row: they travel and are merged
    (ops/normalisation/moments.c), which costs what comm says. */
-#include "kernel/soft_rows.h"
+#include "kernel/softmax_loops.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "op/infer.h"
 #include "op/row_parts.h"
@@ -69,7 +69,7 @@ unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in)
 static tsr_comm softmax_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                              const tsr_cost *cost)
 {
-    return tsr__steps_comm(s, in, out, tsr__soft_steps(s->op->kind), tsr__softmax_mdims(s, in),
+    return tsr__steps_comm(s, in, out, tsr__softmax_steps(s->op->kind), tsr__softmax_mdims(s, in),
                            cost);
 }
 

@@ -6,20 +6,20 @@
 #include "ops/normalisation/normalisation_ops.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
-#include "kernel/soft_rows.h"
+#include "kernel/softmax_loops.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
     ROW = TSR_ROW_PIECE,
-    WIDTH = 1024, /* columns treated together, as in soft_rows.c, */
+    WIDTH = 1024, /* columns treated together, as in softmax_loops.c, */
     HEIGHT = 8    /* so many rows at a time */
 };
 
 /* What a call is: x[outer][n][step], rows along n. */
 typedef struct walk {
-    const tsr_soft_parts *parts;
+    const tsr_softmax_loops *parts;
     tsr_row_io io;
     bool log;
     bool along; /* rows lie along memory: none beside them */
@@ -42,7 +42,7 @@ static walk walk_of(const tsr_kernel_call *call)
     const tsr_operand *x = &call->in[0];
     const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
     walk w = {
-        .parts = tsr__soft_parts(x->dtype, variant_of(call)),
+        .parts = tsr__softmax_loops(x->dtype, variant_of(call)),
         .log = call->kind == TSR_LOG_SOFTMAX || call->kind == TSR_LOG_SOFTMAX_BACKWARD,
         .outer = tsr__product(dim, x->shape.size),
         .n = x->shape.size[dim],
@@ -72,7 +72,7 @@ static void row_numbers(const walk *w, const char *x, double *max, double *sum)
         const double here = w->parts->row_max(from, m);
 
         top = here > -INFINITY ? here : 0;
-        tsr__soft_merge(max, sum, here, w->parts->row_exp_sum(from, m, top, NULL));
+        tsr__lse_combine(max, sum, here, w->parts->row_exp_sum(from, m, top, NULL));
     }
 }
 
@@ -158,14 +158,14 @@ static int64_t rows_of(const walk *w)
     return w->outer * w->step;
 }
 
-static int64_t soft_count(const tsr_kernel_call *call)
+static int64_t softmax_count(const tsr_kernel_call *call)
 {
     const walk w = walk_of(call);
 
     return 2 * rows_of(&w);
 }
 
-static void soft_local(const tsr_kernel_call *call, double *numbers)
+static void softmax_local(const tsr_kernel_call *call, double *numbers)
 {
     const walk w = walk_of(call);
     const int64_t slab = w.n * w.step * w.io.size;
@@ -186,7 +186,7 @@ static void soft_local(const tsr_kernel_call *call, double *numbers)
         }
 }
 
-static void soft_finish(const tsr_kernel_call *call, const double *numbers)
+static void softmax_finish(const tsr_kernel_call *call, const double *numbers)
 {
     const walk w = walk_of(call);
     const int64_t slab = w.n * w.step * w.io.size;
@@ -320,8 +320,8 @@ static void backward_finish(const tsr_kernel_call *call, const double *numbers)
     backward(call, FINISH, (double *)(uintptr_t)numbers);
 }
 
-static const tsr_merge_steps forward_steps = {soft_count, soft_local, tsr__merge_soft, soft_finish,
-                                              NULL};
+static const tsr_merge_steps forward_steps = {softmax_count, softmax_local, tsr__lse_combine_n,
+                                              softmax_finish, NULL};
 static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
                                                backward_finish, NULL};
 
@@ -330,7 +330,7 @@ static bool is_backward(int kind)
     return kind == TSR_SOFTMAX_BACKWARD || kind == TSR_LOG_SOFTMAX_BACKWARD;
 }
 
-const tsr_merge_steps *tsr__soft_steps(int kind)
+const tsr_merge_steps *tsr__softmax_steps(int kind)
 {
     return is_backward(kind) ? &backward_steps : &forward_steps;
 }

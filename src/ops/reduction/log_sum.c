@@ -8,7 +8,7 @@
 #include "kernel/index.h"
 #include "ops/reduction/reduction_ops.h"
 #include "kernel/sku.h"
-#include "kernel/soft_rows.h"
+#include "kernel/softmax_loops.h"
 #include "ops/reduction/statistic.h"
 
 #include <math.h>
@@ -16,12 +16,12 @@
 
 enum {
     RUN = 2048,   /* elements of a run that are looked at together, */
-    WIDTH = 1024, /* results that are, as in soft_rows.c, */
+    WIDTH = 1024, /* results that are, as in softmax_loops.c, */
     HEIGHT = 8    /* so many rows of them at a time */
 };
 
 typedef struct walk {
-    const tsr_soft_parts *parts;
+    const tsr_softmax_loops *parts;
     tsr_dtype dtype, wide; /* wide: what is computed with */
     bool half;
     int64_t size;
@@ -148,7 +148,7 @@ static void log_sum_local(const tsr_kernel_call *call, double *words)
 {
     const tsr_operand *x = &call->in[0];
     const int64_t n = tsr__operand_count(&call->out[0]);
-    walk w = {.parts = tsr__soft_parts(
+    walk w = {.parts = tsr__softmax_loops(
                   x->dtype, tsr__variant_of(call, TSR_CATEGORY_REDUCTION, TSR_REDUCTION_LOGSUMEXP)),
               .dtype = x->dtype,
               .wide = x->dtype == TSR_F64 ? TSR_F64 : TSR_F32,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* soft_rows.c - the loops of soft_rows.h for all types and instruction sets. Called by
+/* softmax_loops.c - the loops of softmax_loops.h for all types and instruction sets. Called by
    softmax_rows.c, class_loss.c and log_sum.c of this folder. */
-#include "kernel/soft_rows.h"
+#include "kernel/softmax_loops.h"
 
 #include "kernel/exp.h"
 #include "kernel/exp_vector.h"
@@ -33,7 +33,7 @@ enum {
 #define EXP(x) tsr__exp_f32(false, x)
 #define SET
 #define FN(name) name##_f32_plain
-#include "kernel/soft_rows.inc.h"
+#include "kernel/softmax_loops.inc.h"
 
 #define T double
 #define V double
@@ -46,7 +46,7 @@ enum {
 #define EXP(x) tsr__exp_f64(false, x)
 #define SET
 #define FN(name) name##_f64_plain
-#include "kernel/soft_rows.inc.h"
+#include "kernel/softmax_loops.inc.h"
 
 #ifdef TSR__X86
 TSR__AVX2_FMA TSR__INLINE double largest_avx2(__m256 v)
@@ -83,7 +83,7 @@ TSR__AVX512 TSR__INLINE double total_avx512(__m512 v)
 #define EXP tsr__exp_f32_avx2
 #define SET TSR__AVX2_FMA
 #define FN(name) name##_f32_avx2
-#include "kernel/soft_rows.inc.h"
+#include "kernel/softmax_loops.inc.h"
 
 #define T double /* of which no table fits a register */
 #define V double
@@ -96,7 +96,7 @@ TSR__AVX512 TSR__INLINE double total_avx512(__m512 v)
 #define EXP(x) tsr__exp_f64(true, x)
 #define SET TSR__AVX2_FMA
 #define FN(name) name##_f64_avx2
-#include "kernel/soft_rows.inc.h"
+#include "kernel/softmax_loops.inc.h"
 
 #define T float
 #define V __m512
@@ -109,7 +109,7 @@ TSR__AVX512 TSR__INLINE double total_avx512(__m512 v)
 #define EXP tsr__exp_f32_avx512
 #define SET TSR__AVX512
 #define FN(name) name##_f32_avx512
-#include "kernel/soft_rows.inc.h"
+#include "kernel/softmax_loops.inc.h"
 
 #define T double
 #define V __m512d
@@ -122,10 +122,10 @@ TSR__AVX512 TSR__INLINE double total_avx512(__m512 v)
 #define EXP tsr__exp_f64_avx512
 #define SET TSR__AVX512
 #define FN(name) name##_f64_avx512
-#include "kernel/soft_rows.inc.h"
+#include "kernel/softmax_loops.inc.h"
 #endif
 
-const tsr_soft_parts *tsr__soft_parts(tsr_dtype dtype, tsr_kernel_variant variant)
+const tsr_softmax_loops *tsr__softmax_loops(tsr_dtype dtype, tsr_kernel_variant variant)
 {
     const bool wide = dtype == TSR_F64;
 

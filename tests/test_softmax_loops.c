@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_soft_rows.c - the exponentials and sums that softmax and losses are made of, in every
+/* test_softmax_loops.c - the exponentials and sums that softmax and losses are made of, in every
    instruction set that this processor has, by exp and long sums. */
 #include <math.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include "base/cpu.h"
 #include "base/dtype.h"
-#include "kernel/soft_rows.h"
+#include "kernel/softmax_loops.h"
 
 enum { MOST = 1200 };
 
@@ -34,7 +34,8 @@ static double ulp_of(tsr_dtype dtype, double x)
 }
 
 /* n exponentials from x on, `step` apart. */
-static void check_exps(const tsr_soft_parts *parts, tsr_dtype dtype, double x, double step, int n)
+static void check_exps(const tsr_softmax_loops *parts, tsr_dtype dtype, double x, double step,
+                       int n)
 {
     double in[MOST], out[MOST], exact[MOST];
 
@@ -58,7 +59,7 @@ static void test_exponentials(void **state)
     (void)state;
     for (int v = 0; v < n; v++)
         for (int d = 0; d < 2; d++) {
-            const tsr_soft_parts *parts = tsr__soft_parts(dtypes[d], variants[v]);
+            const tsr_softmax_loops *parts = tsr__softmax_loops(dtypes[d], variants[v]);
             const double end = d ? -800 : -120; /* subnormal results and 0 included */
 
             for (double x = 0; x > end; x += end / 400)
@@ -82,7 +83,7 @@ static void test_sums(void **state)
     for (int t = 0; t < 2 * count; t++)
         for (int n = 0; n < MOST; n += n < 70 ? 1 : 97) {
             const tsr_dtype dtype = dtypes[t % 2];
-            const tsr_soft_parts *parts = tsr__soft_parts(dtype, variants[t / 2]);
+            const tsr_softmax_loops *parts = tsr__softmax_loops(dtype, variants[t / 2]);
             double max = -INFINITY, sum = 0, dot = 0, all = 0;
             const double eps = dtype == TSR_F32 ? 1e-6 : 1e-14;
 
@@ -113,7 +114,7 @@ static void test_nan(void **state)
     (void)state;
     for (int t = 0; t < 2 * count; t++)
         for (int n = 1; n < 64; n++) {
-            const tsr_soft_parts *parts = tsr__soft_parts(dtypes[t % 2], variants[t / 2]);
+            const tsr_softmax_loops *parts = tsr__softmax_loops(dtypes[t % 2], variants[t / 2]);
 
             for (int i = 0; i < n; i++)
                 tsr__put(dtypes[t % 2], x, i, i == n / 2 ? NAN : -1);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* soft_rows.h - the loops of softmax and of what is made of it: rows of f32 or f64, for one
-   instruction set, each as soft_rows.inc.h says. f16 and bf16 are widened before. */
-#ifndef TSR_KERNEL_SOFT_ROWS_H
-#define TSR_KERNEL_SOFT_ROWS_H
+/* softmax_loops.h - the loops of softmax, log-sum-exp and losses of classes: rows of f32 or f64,
+   for one instruction set, each as softmax_loops.inc.h says. f16 and bf16 are widened before. */
+#ifndef TSR_KERNEL_SOFTMAX_LOOPS_H
+#define TSR_KERNEL_SOFTMAX_LOOPS_H
 
 #include "kernel/merge.h"
 
-typedef struct tsr_soft_parts {
+typedef struct tsr_softmax_loops {
     double (*row_max)(const void *x, int64_t n);
     double (*row_exp)(const void *x, int64_t n, double shift, void *e, const void *ahead);
     double (*row_exp_sum)(const void *x, int64_t n, double shift, const void *ahead);
@@ -26,8 +26,8 @@ typedef struct tsr_soft_parts {
     void (*columns_dot)(const void *grad, const void *y, int64_t n, double *sum);
     void (*columns_grad)(bool log, const void *grad, const void *y, int64_t n, const void *s,
                          void *out);
-} tsr_soft_parts;
+} tsr_softmax_loops;
 
-const tsr_soft_parts *tsr__soft_parts(tsr_dtype dtype, tsr_kernel_variant variant);
+const tsr_softmax_loops *tsr__softmax_loops(tsr_dtype dtype, tsr_kernel_variant variant);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* soft_rows.inc.h - body of soft_rows.c for f32 or f64 and one instruction set: needs T; V, of
-   LANES of them, with SPLAT, LARGER, LARGEST, TOTAL and EXP; MANY, the vectors of a sum, which do
-   not wait for each other; SET and FN; undefines them. Where V is T itself compilers vectorise.
+/* softmax_loops.inc.h - body of softmax_loops.c for f32 or f64 and one instruction set: needs T; V,
+   of LANES of them, with SPLAT, LARGER, LARGEST, TOTAL and EXP; MANY, the vectors of a sum, which
+   do not wait for each other; SET and FN; undefines them. Where V is T itself compilers vectorise.
    Sums are of few terms in T, and of these in f64. A NaN may be lost in a maximum: exp finds it
    again. */
 
@@ -286,7 +286,7 @@ SET static void FN(columns_grad)(bool log, const void *grad, const void *data, i
     }
 }
 
-static const tsr_soft_parts FN(parts) = {
+static const tsr_softmax_loops FN(parts) = {
     FN(row_max),       FN(row_exp),     FN(row_exp_sum),   FN(row_scale),   FN(row_apply),
     FN(row_shift),     FN(row_dot),     FN(row_grad),      FN(row_add),     FN(row_add_at),
     FN(columns_start), FN(columns_add), FN(columns_apply), FN(columns_dot), FN(columns_grad),
