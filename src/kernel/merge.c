@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Chan's formula, statistic by statistic. */
-void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
-                        const double *more_mean, const double *more_m2)
+/* Chan's parallel form of Welford's algorithm, statistic by statistic. */
+void tsr__welford_combine(int64_t k, double a, double *mean, double *m2, double b,
+                          const double *more_mean, const double *more_m2)
 {
     const double n = a + b;
 
@@ -27,14 +27,14 @@ void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
     }
 }
 
-void tsr__merge_moments(const tsr_kernel_call *call, int64_t count, double *numbers,
-                        const double *more)
+void tsr__welford_combine_n(const tsr_kernel_call *call, int64_t count, double *numbers,
+                            const double *more)
 {
     const int64_t k = (count - 1) / 2;
 
     (void)call;
-    tsr__moments_merge(k, numbers[0], numbers + 1, numbers + 1 + k, more[0], more + 1,
-                       more + 1 + k);
+    tsr__welford_combine(k, numbers[0], numbers + 1, numbers + 1 + k, more[0], more + 1,
+                         more + 1 + k);
     numbers[0] += more[0];
 }
 

@@ -19,15 +19,15 @@ typedef struct tsr_merge_steps {
     int (*side)(const tsr_kernel_call *call);
 } tsr_merge_steps;
 
-/* Moments of equally many values each: how many, means, sums of squared distances to them; ranks
+/* Welford statistics of two ranks: their count, means, and sums of squared deviations (M2); a rank
    may have no values. And sums. */
-void tsr__merge_moments(const tsr_kernel_call *call, int64_t count, double *numbers,
-                        const double *more);
+void tsr__welford_combine_n(const tsr_kernel_call *call, int64_t count, double *numbers,
+                            const double *more);
 void tsr__merge_sums(const tsr_kernel_call *call, int64_t count, double *numbers,
                      const double *more);
-/* k moments of `a` values with those of b more, which stand apart. */
-void tsr__moments_merge(int64_t k, double a, double *mean, double *m2, double b,
-                        const double *more_mean, const double *more_m2);
+/* The same for k statistics of `a` values and of b more, given separately. */
+void tsr__welford_combine(int64_t k, double a, double *mean, double *m2, double b,
+                          const double *more_mean, const double *more_m2);
 
 /* Combines two partial log-sum-exps, each a maximum and a sum of exp(x - maximum), as ranks do. */
 void tsr__lse_combine(double *max, double *sum, double more_max, double more_sum);

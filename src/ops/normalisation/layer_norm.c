@@ -160,7 +160,7 @@ static moments row_moments(const view *v, const char *x)
         if (v->rms)
             numbers[2] += m.m2;
         else
-            tsr__merge_moments(NULL, 3, numbers, more);
+            tsr__welford_combine_n(NULL, 3, numbers, more);
     }
     return (moments){numbers[1], numbers[2]};
 }
@@ -256,7 +256,8 @@ static void forward_local(const tsr_kernel_call *call, double *numbers)
 static void forward_merge(const tsr_kernel_call *call, int64_t count, double *numbers,
                           const double *more)
 {
-    (call->kind == TSR_RMS_NORM ? tsr__merge_sums : tsr__merge_moments)(call, count, numbers, more);
+    (call->kind == TSR_RMS_NORM ? tsr__merge_sums : tsr__welford_combine_n)(call, count, numbers,
+                                                                            more);
 }
 
 static void forward_finish(const tsr_kernel_call *call, const double *numbers)

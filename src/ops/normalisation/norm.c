@@ -368,7 +368,7 @@ static void backward_finish(const tsr_kernel_call *call, const double *numbers)
 
 /* ---- kernels ---- */
 
-static const tsr_merge_steps forward_steps = {forward_count, forward_local, tsr__merge_moments,
+static const tsr_merge_steps forward_steps = {forward_count, forward_local, tsr__welford_combine_n,
                                               forward_finish, NULL};
 static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
                                                backward_finish, NULL};

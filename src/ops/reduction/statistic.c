@@ -166,7 +166,7 @@ static void over_gone(moments *m, int depth, const char *x, double *mean, double
         tsr__norm_moments(m->dtype, m->variant, m->samples, k, m->length, x, mean, m2);
     } else {
         tsr__norm_moments(m->dtype, m->variant, m->samples, k, m->length, x, more, more + k);
-        tsr__moments_merge(k, (double)m->before, mean, m2, (double)n, more, more + k);
+        tsr__welford_combine(k, (double)m->before, mean, m2, (double)n, more, more + k);
     }
     m->before += n;
 }
@@ -233,7 +233,8 @@ static void var_finish(const tsr_kernel_call *call, const double *words)
     }
 }
 
-const tsr_merge_steps tsr__var_steps = {var_count, var_local, tsr__merge_moments, var_finish, NULL};
+const tsr_merge_steps tsr__var_steps = {var_count, var_local, tsr__welford_combine_n, var_finish,
+                                        NULL};
 
 size_t tsr__scratch_var(const tsr_kernel_call *call)
 {
