@@ -3,7 +3,7 @@
    of them, at about half of OpenBLAS's speed. */
 #include "kernel/blas.h"
 
-#include "kernel/steady.h"
+#include "kernel/gemm_deterministic.h"
 
 void tsr__blas_setup(void)
 {
@@ -44,27 +44,27 @@ const char *tsr__blas_version(char *buf, size_t n)
 void tsr__blas_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                     const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
 {
-    tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b, (const int64_t[]){ldb, 1},
-                     add, c, ldc);
+    tsr__gemm_deterministic(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
+                            (const int64_t[]){ldb, 1}, add, c, ldc);
 }
 
 void tsr__blas_gemm_nt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                        const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
 {
-    tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b, (const int64_t[]){1, ldb},
-                     add, c, ldc);
+    tsr__gemm_deterministic(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
+                            (const int64_t[]){1, ldb}, add, c, ldc);
 }
 
 void tsr__blas_gemm_tn(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                        const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
 {
-    tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){1, lda}, b, (const int64_t[]){ldb, 1},
-                     add, c, ldc);
+    tsr__gemm_deterministic(dtype, m, n, k, a, (const int64_t[]){1, lda}, b,
+                            (const int64_t[]){ldb, 1}, add, c, ldc);
 }
 
 void tsr__blas_gemm_tt(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                        const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
 {
-    tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){1, lda}, b, (const int64_t[]){1, ldb},
-                     add, c, ldc);
+    tsr__gemm_deterministic(dtype, m, n, k, a, (const int64_t[]){1, lda}, b,
+                            (const int64_t[]){1, ldb}, add, c, ldc);
 }

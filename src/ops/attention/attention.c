@@ -15,7 +15,7 @@
 #include "kernel/onednn.h"
 #include "kernel/sku.h"
 #include "kernel/softmax_loops.h"
-#include "kernel/steady.h"
+#include "kernel/gemm_deterministic.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -158,7 +158,7 @@ typedef struct job {
     tsr_attention_call a;
     tsr_dtype dtype; /* that is computed with */
     const parts *parts;
-    bool steady; /* reproducible: a row has the same order of terms in any block */
+    bool deterministic; /* reproducible: a row has the same order of terms in any block */
     const tsr_operand *grad, *given, *lse, *of_lse; /* of the gradients; of_lse NULL: none */
     const double *product;                          /* of grad and out, by row; NULL: not yet */
     const tsr_operand *out[TSR_OP_OUTPUTS];
@@ -182,9 +182,10 @@ static void gemm(const job *w, tsr_dtype dtype, bool turn_a, bool turn_b, int64_
 {
     const int64_t lda = turn_a ? m : k, ldb = turn_b ? k : n;
 
-    if (w->steady) {
-        tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){turn_a ? 1 : lda, turn_a ? lda : 1},
-                         b, (const int64_t[]){turn_b ? 1 : ldb, turn_b ? ldb : 1}, add, c, n);
+    if (w->deterministic) {
+        tsr__gemm_deterministic(dtype, m, n, k, a,
+                                (const int64_t[]){turn_a ? 1 : lda, turn_a ? lda : 1}, b,
+                                (const int64_t[]){turn_b ? 1 : ldb, turn_b ? ldb : 1}, add, c, n);
         return;
     }
     if (dtype == TSR_F32 && tsr__onednn_gemm_f32(turn_a, turn_b, m, n, k, a, b, add, c))
@@ -234,7 +235,7 @@ static size_t carve_job(const tsr_kernel_call *call, bool backward, job *w)
     const int64_t widest = a.dim > a.width ? a.dim : a.width;
     carver c = {.at = call->scratch, .size = tsr_dtype_size(wide(a.q->dtype))};
 
-    *w = (job){.a = a, .steady = call->reproducible};
+    *w = (job){.a = a, .deterministic = call->reproducible};
     w->q = carve(&c, (rows > 1 ? rows : 1) * widest);
     w->k = carve(&c, (keys > 1 ? keys : 1) * widest);
     w->v = carve(&c, keys * a.width);

@@ -101,7 +101,7 @@ static void FN(forward_block)(const job *w, int64_t b, int64_t h, int64_t kv, in
         x.keys = tsr__min(KEYS, a->keys - x.j);
         if (!sees(a, &x))
             continue;
-        if (!w->steady) /* those that the last row sees are all that count */
+        if (!w->deterministic) /* those that the last row sees are all that count */
             x.keys = tsr__attention_seen(a, i + x.rows - 1, x.j, x.keys);
         k = FN(load)(a->k, (key_head * a->keys + x.j) * a->dim, x.keys * a->dim, w->k);
         v = FN(load)(a->v, (key_head * a->keys + x.j) * a->width, x.keys * a->width, w->v);
@@ -234,7 +234,7 @@ static void FN(backward_head)(const job *w, int64_t b, int64_t h, int64_t kv)
         for (x.i = 0; x.i < a->rows; x.i += ROWS) {
             x.rows = tsr__min(ROWS, a->rows - x.i);
             x.keys = tsr__min(KEYS, a->keys - x.j);
-            if (!w->steady)
+            if (!w->deterministic)
                 x.keys = tsr__attention_seen(a, x.i + x.rows - 1, x.j, x.keys);
             if (sees(a, &x))
                 FN(backward_block)

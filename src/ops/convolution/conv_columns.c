@@ -9,7 +9,7 @@
 #include "base/cpu.h"
 #include "base/half.h"
 #include "kernel/blas.h"
-#include "kernel/steady.h"
+#include "kernel/gemm_deterministic.h"
 
 #include <string.h>
 
@@ -57,9 +57,9 @@ typedef struct run {
     tsr_dtype dtype, wide;
     tsr_conv_result what;
     bodies fn;
-    int64_t positions; /* of y per block of columns; 0: no columns */
-    bool steady;       /* sums in an order that does not depend on sizes */
-    bool same;         /* x is its own columns: one tap, nothing moved */
+    int64_t positions;  /* of y per block of columns; 0: no columns */
+    bool deterministic; /* sums in an order that does not depend on sizes */
+    bool same;          /* x is its own columns: one tap, nothing moved */
     char *columns, *wide_x, *wide_y, *wide_w, *wide_bias;
 } run;
 
@@ -103,12 +103,13 @@ static void multiply(const run *r, void *x, void *w, void *y)
 
         if (r->what != TSR_CONV_X && !r->same)
             r->fn.gather(g, from, to, x, columns);
-        if (r->steady && r->what == TSR_CONV_Y)
-            tsr__steady_gemm(r->wide, g->yc, n, terms, w, (const int64_t[]){terms, 1}, columns,
-                             (const int64_t[]){step, 1}, true, some, g->y_count);
-        else if (r->steady) /* of w: there is no other */
-            tsr__steady_gemm(r->wide, g->yc, terms, n, some, (const int64_t[]){g->y_count, 1},
-                             columns, (const int64_t[]){1, step}, true, w, terms);
+        if (r->deterministic && r->what == TSR_CONV_Y)
+            tsr__gemm_deterministic(r->wide, g->yc, n, terms, w, (const int64_t[]){terms, 1},
+                                    columns, (const int64_t[]){step, 1}, true, some, g->y_count);
+        else if (r->deterministic) /* of w: there is no other */
+            tsr__gemm_deterministic(r->wide, g->yc, terms, n, some,
+                                    (const int64_t[]){g->y_count, 1}, columns,
+                                    (const int64_t[]){1, step}, true, w, terms);
         else if (r->what == TSR_CONV_Y)
             tsr__blas_gemm(r->wide, g->yc, n, terms, w, terms, columns, step, true, some,
                            g->y_count);
@@ -197,7 +198,8 @@ tsr_status tsr__conv_columns(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_co
                              bool reproducible, tsr_pool *pool, const tsr_conv_operands *on,
                              tsr_error *err)
 {
-    run r = {.g = g, .dtype = dtype, .what = what, .steady = reproducible, .same = is_same(g)};
+    run r = {
+        .g = g, .dtype = dtype, .what = what, .deterministic = reproducible, .same = is_same(g)};
     char *scratch = NULL;
     size_t bytes;
     tsr_status st = TSR_OK;

@@ -20,9 +20,9 @@ typedef struct tsr_resample_row {
     const void *weight; /* NULL: all 1 */
     int64_t m;          /* results */
     int64_t every;      /* not 0: that many neighbours each, one after the other, of weight 1 */
-    /* Results [steady, steady_end) repeat: after `period` results come the same weights for sources
-       that are `stride` further on; each has `width` of them. */
-    int64_t steady, steady_end, period, stride, width;
+    /* Results [periodic_begin, periodic_end) repeat: after `period` results come the same weights
+       for sources that are `stride` further on; each has `width` of them. */
+    int64_t periodic_begin, periodic_end, period, stride, width;
     /* Not 0: each has few_width neighbours, the k-th of result j is element few[k m + j], and its
        weight stands at the same place. */
     int64_t few_width;
@@ -50,8 +50,8 @@ typedef struct bodies {
     /* The sum of rows of n elements, `step` apart; where it is: in y or, being a row, in x. */
     const void *(*mix)(const tsr_resample_taps *taps, const void *weight, int64_t step, int64_t n,
                        const void *x, void *y);
-    /* Finds `steady` and `steady_end` for the period and the stride. */
-    void (*find_steady)(tsr_resample_row *row);
+    /* Finds `periodic_begin` and `periodic_end` for the period and the stride. */
+    void (*find_periodic)(tsr_resample_row *row);
     void (*divide)(int64_t n, int64_t by, const tsr_resample_taps *taps, const void *x, void *y);
     /* One mean for each plane of n elements; its gradient, for m of them. */
     void (*means)(int64_t planes, int64_t n, const void *x, void *y);
@@ -60,34 +60,35 @@ typedef struct bodies {
 
 static const bodies plain[TSR__DTYPES] = {
     [TSR_F32] = {set_f32_plain, set_few_f32_plain, along_f32_plain, mix_f32_plain,
-                 find_steady_f32_plain, divide_f32_plain, means_f32_plain, spread_f32_plain},
+                 find_periodic_f32_plain, divide_f32_plain, means_f32_plain, spread_f32_plain},
     [TSR_F64] = {set_f64_plain, set_few_f64_plain, along_f64_plain, mix_f64_plain,
-                 find_steady_f64_plain, divide_f64_plain, means_f64_plain, spread_f64_plain},
+                 find_periodic_f64_plain, divide_f64_plain, means_f64_plain, spread_f64_plain},
     [TSR_I32] = {set_i32_plain, set_few_i32_plain, along_i32_plain, mix_i32_plain,
-                 find_steady_i32_plain, divide_i32_plain, means_i32_plain, spread_i32_plain},
+                 find_periodic_i32_plain, divide_i32_plain, means_i32_plain, spread_i32_plain},
     [TSR_I64] = {set_i64_plain, set_few_i64_plain, along_i64_plain, mix_i64_plain,
-                 find_steady_i64_plain, divide_i64_plain, means_i64_plain, spread_i64_plain},
-    [TSR_U8] = {set_u8_plain, set_few_u8_plain, along_u8_plain, mix_u8_plain, find_steady_u8_plain,
-                divide_u8_plain, means_u8_plain, spread_u8_plain},
+                 find_periodic_i64_plain, divide_i64_plain, means_i64_plain, spread_i64_plain},
+    [TSR_U8] = {set_u8_plain, set_few_u8_plain, along_u8_plain, mix_u8_plain,
+                find_periodic_u8_plain, divide_u8_plain, means_u8_plain, spread_u8_plain},
     [TSR__FIELD] = {set_field_plain, set_few_field_plain, along_field_plain, mix_field_plain,
-                    find_steady_field_plain, divide_field_plain, means_field_plain,
+                    find_periodic_field_plain, divide_field_plain, means_field_plain,
                     spread_field_plain},
 };
 
 #ifdef TSR__X86
 static const bodies avx2[TSR__DTYPES] = {
-    [TSR_F32] = {set_f32_avx2, set_few_f32_avx2, along_f32_avx2, mix_f32_avx2, find_steady_f32_avx2,
-                 divide_f32_avx2, means_f32_avx2, spread_f32_avx2},
-    [TSR_F64] = {set_f64_avx2, set_few_f64_avx2, along_f64_avx2, mix_f64_avx2, find_steady_f64_avx2,
-                 divide_f64_avx2, means_f64_avx2, spread_f64_avx2},
-    [TSR_I32] = {set_i32_avx2, set_few_i32_avx2, along_i32_avx2, mix_i32_avx2, find_steady_i32_avx2,
-                 divide_i32_avx2, means_i32_avx2, spread_i32_avx2},
-    [TSR_I64] = {set_i64_avx2, set_few_i64_avx2, along_i64_avx2, mix_i64_avx2, find_steady_i64_avx2,
-                 divide_i64_avx2, means_i64_avx2, spread_i64_avx2},
-    [TSR_U8] = {set_u8_avx2, set_few_u8_avx2, along_u8_avx2, mix_u8_avx2, find_steady_u8_avx2,
+    [TSR_F32] = {set_f32_avx2, set_few_f32_avx2, along_f32_avx2, mix_f32_avx2,
+                 find_periodic_f32_avx2, divide_f32_avx2, means_f32_avx2, spread_f32_avx2},
+    [TSR_F64] = {set_f64_avx2, set_few_f64_avx2, along_f64_avx2, mix_f64_avx2,
+                 find_periodic_f64_avx2, divide_f64_avx2, means_f64_avx2, spread_f64_avx2},
+    [TSR_I32] = {set_i32_avx2, set_few_i32_avx2, along_i32_avx2, mix_i32_avx2,
+                 find_periodic_i32_avx2, divide_i32_avx2, means_i32_avx2, spread_i32_avx2},
+    [TSR_I64] = {set_i64_avx2, set_few_i64_avx2, along_i64_avx2, mix_i64_avx2,
+                 find_periodic_i64_avx2, divide_i64_avx2, means_i64_avx2, spread_i64_avx2},
+    [TSR_U8] = {set_u8_avx2, set_few_u8_avx2, along_u8_avx2, mix_u8_avx2, find_periodic_u8_avx2,
                 divide_u8_avx2, means_u8_avx2, spread_u8_avx2},
     [TSR__FIELD] = {set_field_avx2, set_few_field_avx2, along_field_avx2, mix_field_avx2,
-                    find_steady_field_avx2, divide_field_avx2, means_field_avx2, spread_field_avx2},
+                    find_periodic_field_avx2, divide_field_avx2, means_field_avx2,
+                    spread_field_avx2},
 };
 #endif
 
@@ -178,7 +179,7 @@ static void hand_out(work *w, const size_t part[PARTS], bool weights, char *scra
         for (int d = 0; d < TSR_CONV_DIMS; d++)
             w->bodies->set(w->g, d, w->taps[d], w->weight);
         if (w->row.period)
-            w->bodies->find_steady(&w->row);
+            w->bodies->find_periodic(&w->row);
     }
     if (w->row.few_width) {
         w->bodies->set_few(&w->row, (int32_t *)start[FEW], start[FEW_WEIGHTS]);

@@ -36,7 +36,7 @@ SET static void FN(set_few)(const tsr_resample_row *row, int32_t *few, void *few
     }
 }
 
-SET static void FN(find_steady)(tsr_resample_row *row)
+SET static void FN(find_periodic)(tsr_resample_row *row)
 {
     const tsr_resample_taps *taps = row->taps;
     const T *weight = row->weight;
@@ -45,18 +45,19 @@ SET static void FN(find_steady)(tsr_resample_row *row)
     if (row->m < 4 * row->period)
         return;
     row->width = taps[j].count;
-    for (row->steady = row->steady_end = j; row->steady_end < row->m; row->steady_end++) {
-        const tsr_resample_taps *t = &taps[row->steady_end], *before = t - row->period;
+    for (row->periodic_begin = row->periodic_end = j; row->periodic_end < row->m;
+         row->periodic_end++) {
+        const tsr_resample_taps *t = &taps[row->periodic_end], *before = t - row->period;
 
         if (t->count != row->width || before->count != row->width ||
             t->first != before->first + row->stride ||
             memcmp(weight + t->at, weight + before->at, (size_t)row->width * sizeof(T)))
             break;
     }
-    if (row->steady_end == j)
+    if (row->periodic_end == j)
         return;
-    for (; row->steady > 0; row->steady--) {
-        const tsr_resample_taps *t = &taps[row->steady - 1], *next = t + row->period;
+    for (; row->periodic_begin > 0; row->periodic_begin--) {
+        const tsr_resample_taps *t = &taps[row->periodic_begin - 1], *next = t + row->period;
 
         if (t->count != row->width || next->first != t->first + row->stride ||
             memcmp(weight + t->at, weight + next->at, (size_t)row->width * sizeof(T)))
@@ -213,10 +214,10 @@ TSR__INLINE void FN(doubling)(int width, int64_t off, int64_t n, const T *even, 
 }
 
 /* As many of the results [from, to) as repeat from `from` on; returns how many were made. */
-TSR__INLINE int64_t FN(steady)(const tsr_resample_row *row, int64_t from, int64_t to, const T *x,
-                               T *y)
+TSR__INLINE int64_t FN(periodic)(const tsr_resample_row *row, int64_t from, int64_t to, const T *x,
+                                 T *y)
 {
-    const int64_t n = ((to < row->steady_end ? to : row->steady_end) - from) / row->period;
+    const int64_t n = ((to < row->periodic_end ? to : row->periodic_end) - from) / row->period;
     const tsr_resample_taps *t = &row->taps[from];
     const T *weight = (const T *)row->weight + t->at, *start = x + t->first;
 
@@ -270,12 +271,13 @@ SET static void FN(along)(const tsr_resample_row *row, int64_t from, int64_t to,
         FN(groups)(3, n, start, y);
     else if (row->every == 4)
         FN(groups)(4, n, start, y);
-    else if (row->steady_end > row->steady && row->steady < to && row->steady_end > from) {
-        const int64_t begin = row->steady > from ? row->steady : from;
+    else if (row->periodic_end > row->periodic_begin && row->periodic_begin < to &&
+             row->periodic_end > from) {
+        const int64_t begin = row->periodic_begin > from ? row->periodic_begin : from;
         int64_t done;
 
         FN(others)(row, from, begin, x, y);
-        done = FN(steady)(row, begin, to, x, (T *)y + begin - from);
+        done = FN(periodic)(row, begin, to, x, (T *)y + begin - from);
         FN(others)(row, begin + done, to, x, (T *)y + begin + done - from);
     } else
         FN(others)(row, from, to, x, y);

@@ -12,7 +12,7 @@
 #include "kernel/index.h"
 #include "ops/linalg/linalg_ops.h"
 #include "kernel/sku.h"
-#include "kernel/steady.h"
+#include "kernel/gemm_deterministic.h"
 
 #include <limits.h>
 #include <string.h>
@@ -40,7 +40,7 @@ typedef struct walk {
     char *scratch;
     size_t used;
     bool dry;
-    bool steady; /* reproducible: no order of terms depends on sizes of parts */
+    bool deterministic; /* reproducible: no order of terms depends on sizes of parts */
 } walk;
 
 #define T float
@@ -278,11 +278,11 @@ static view packed(walk *w, const view *v, const groups *g, const int *rows, int
 static void gemm(const walk *w, int64_t m, int64_t n, int64_t k, const void *a, const matrix *ma,
                  const void *b, const matrix *mb, void *c, int64_t ldc)
 {
-    if (w->steady)
-        tsr__steady_gemm(w->dtype, m, n, k, a,
-                         (const int64_t[]){ma->turned ? 1 : ma->far, ma->turned ? ma->far : 1}, b,
-                         (const int64_t[]){mb->turned ? 1 : mb->far, mb->turned ? mb->far : 1},
-                         false, c, ldc);
+    if (w->deterministic)
+        tsr__gemm_deterministic(
+            w->dtype, m, n, k, a,
+            (const int64_t[]){ma->turned ? 1 : ma->far, ma->turned ? ma->far : 1}, b,
+            (const int64_t[]){mb->turned ? 1 : mb->far, mb->turned ? mb->far : 1}, false, c, ldc);
     else if (ma->turned && mb->turned)
         tsr__blas_gemm_tt(w->dtype, m, n, k, a, ma->far, b, mb->far, false, c, ldc);
     else if (ma->turned)
@@ -331,13 +331,13 @@ static view product(walk *w, const view *x, const view *y, unsigned keep, const 
     g.n_m = ordered(c ? c : x, x->axes & ~both, g.m);
     g.n_n = ordered(c ? c : y, y->axes & ~both, g.n);
     g.n_batch = ordered(c ? c : x, both & keep, g.batch);
-    if (!w->steady && copies(w, x, y, x, k, &g) > copies(w, x, y, y, k, &g))
+    if (!w->deterministic && copies(w, x, y, x, k, &g) > copies(w, x, y, y, k, &g))
         g.n_k = ordered(y, k, g.k);
     else
         g.n_k = ordered(x, k, g.k);
     pc = c ? *c : packed(w, NULL, &g, g.m, g.n_m, g.n, g.n_n);
     if (k == 0 ||
-        (!w->steady && count_of(w, x->axes | y->axes) < SMALL * count_of(w, both & keep)) ||
+        (!w->deterministic && count_of(w, x->axes | y->axes) < SMALL * count_of(w, both & keep)) ||
         count_of(w, x->axes) > INT_MAX || count_of(w, y->axes) > INT_MAX) {
         compute(w, x, y, &pc);
         return pc;
@@ -438,7 +438,7 @@ static size_t run(const tsr_einsum_axes *e, const tsr_kernel_call *call, bool dr
               .dtype = half ? TSR_F32 : c->dtype,
               .size = half ? sizeof(float) : tsr_dtype_size(c->dtype),
               .scratch = call->scratch,
-              .steady = call->reproducible,
+              .deterministic = call->reproducible,
               .dry = dry};
     view v[TSR_EINSUM_IN], out = view_of(e, TSR_EINSUM_OUT, &c->shape, c->data);
 
@@ -465,7 +465,7 @@ static bool is_empty(const tsr_einsum_axes *e)
 }
 
 /* In reproducible mode: are products of matrices all that is summed? */
-static bool is_steady(const tsr_einsum_axes *e)
+static bool is_deterministic(const tsr_einsum_axes *e)
 {
     bool private = false;
 
@@ -506,7 +506,7 @@ static void kernel(const char *text, const tsr_kernel_call *call)
         return;
     if (is_empty(&e)) /* sums of nothing, if there is an output at all */
         memset(c->data, 0, (size_t)tsr__operand_count(c) * tsr_dtype_size(c->dtype));
-    else if (v != TSR_VARIANT_LIBRARY || (call->reproducible && !is_steady(&e)))
+    else if (v != TSR_VARIANT_LIBRARY || (call->reproducible && !is_deterministic(&e)))
         tsr__reference_einsum(&e, call);
     else
         run(&e, call, false);

@@ -12,7 +12,7 @@
 #include "kernel/onednn.h"
 #include "ops/linalg/reference.h"
 #include "kernel/sku.h"
-#include "kernel/steady.h"
+#include "kernel/gemm_deterministic.h"
 
 enum { TILE = 256 }; /* three tiles of f32: 768 KiB */
 
@@ -44,15 +44,16 @@ static void add_bias(tsr_dtype dtype, int64_t m, int64_t n, const void *bias, vo
 typedef struct factors {
     tsr_dtype dtype;
     int64_t m, n, k;
-    bool turned, steady;
+    bool turned, deterministic;
 } factors;
 
 static void gemm(const factors *f, tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
                  int64_t lda, const void *b, int64_t ldb, bool add, void *c, int64_t ldc)
 {
-    if (f->steady)
-        tsr__steady_gemm(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
-                         (const int64_t[]){f->turned ? 1 : ldb, f->turned ? ldb : 1}, add, c, ldc);
+    if (f->deterministic)
+        tsr__gemm_deterministic(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
+                                (const int64_t[]){f->turned ? 1 : ldb, f->turned ? ldb : 1}, add, c,
+                                ldc);
     else if (f->turned)
         tsr__blas_gemm_nt(dtype, m, n, k, a, lda, b, ldb, add, c, ldc);
     else
@@ -96,14 +97,15 @@ static void product(const factors *f, const void *a, const void *b, const void *
 {
     const int64_t m = f->m, n = f->n, k = f->k;
 
-    if (!f->steady && f->dtype == TSR_BF16 &&
+    if (!f->deterministic && f->dtype == TSR_BF16 &&
         tsr__onednn_matmul_bf16(m, n, k, a, b, f->turned, bias, c))
         return;
     if (f->dtype == TSR_F16 || f->dtype == TSR_BF16) {
         half_product(f, a, b, bias, c);
         return;
     }
-    if (f->steady || f->dtype != TSR_F32 || !tsr__onednn_matmul_f32(m, n, k, a, b, f->turned, c))
+    if (f->deterministic || f->dtype != TSR_F32 ||
+        !tsr__onednn_matmul_f32(m, n, k, a, b, f->turned, c))
         gemm(f, f->dtype, m, n, k, a, k, b, f->turned ? k : n, false, c, n);
     if (bias)
         add_bias(f->dtype, m, n, bias, c, n);

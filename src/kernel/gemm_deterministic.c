@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steady.c - see steady.h. Operands are copied into tiles that stay in the cache; a block of sums
-   stays in registers, each in a lane of its own. Called by matmul, einsum, attention and
-   convolution by columns. */
-#include "kernel/steady.h"
+/* gemm_deterministic.c - see gemm_deterministic.h. Operands are copied into tiles that stay in the
+   cache; a block of sums stays in registers, each in a lane of its own. Called by matmul, einsum,
+   attention and convolution by columns. */
+#include "kernel/gemm_deterministic.h"
 
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/minmax.h"
 
 enum {
     TILE = 96,    /* rows and columns of sums: a multiple of those of a block */
@@ -23,10 +24,9 @@ typedef struct parts {
     void (*paste)(int64_t rows, int64_t columns, const void *sum, bool add, void *c, int64_t ldc);
 } parts;
 
-#define BODY "kernel/steady.inc.h"
+#define BODY "kernel/gemm_deterministic.inc.h"
 #define NAME(name, dtype) name##_##dtype##_plain
 #define SET
-#include "base/minmax.h"
 #include "kernel/real_types.inc.h"
 
 #ifdef TSR__X86
@@ -44,9 +44,9 @@ static const parts *parts_for(tsr_dtype dtype)
     return dtype == TSR_F64 ? &parts_f64_plain : &parts_f32_plain;
 }
 
-void tsr__steady_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
-                      const int64_t a_step[2], const void *b, const int64_t b_step[2], bool add,
-                      void *c, int64_t ldc)
+void tsr__gemm_deterministic(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
+                             const int64_t a_step[2], const void *b, const int64_t b_step[2],
+                             bool add, void *c, int64_t ldc)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
     const parts *p = parts_for(dtype);

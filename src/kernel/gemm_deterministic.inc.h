@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steady.inc.h - body of steady.c for f32 or f64 and one instruction set; see real_types.inc.h. */
+/* gemm_deterministic.inc.h - body of gemm_deterministic.c for f32 or f64 and one instruction set;
+   see real_types.inc.h. */
 
 typedef T FN(vector) __attribute__((vector_size(32), may_alias));
 enum { FN(LANES) = 32 / sizeof(T) };
