@@ -423,7 +423,7 @@ static const struct bad {
     {"scatter_add",
      {"bool[4,6]@[R]", "i64[4,6]@[R]", "bool[4,6]@[R]"},
      "dim=0",
-     "scatter_add: truth values cannot be added",
+     "scatter_add: booleans cannot be added",
      TSR_ERR_DTYPE,
      0},
     {"index_add",

@@ -424,7 +424,7 @@ static const struct {
     {"var", "bool[3]", NULL, "var: needs a floating point type, not bool[3]@[R]"},
     {"logsumexp", "u8[3]", NULL, "logsumexp: needs a floating point type, not u8[3]@[R]"},
     {"cumsum", "f32[3]", NULL, "cumsum: dim= says along which dim"},
-    {"cumprod", "bool[3]", "dim=0", "cumprod: needs numbers, not truth values, bool[3]@[R]"},
+    {"cumprod", "bool[3]", "dim=0", "cumprod: needs numbers, not booleans, bool[3]@[R]"},
 };
 
 static tsr_status check_bad(tsr_mesh *mesh, void *arg)

@@ -411,7 +411,7 @@ static void compare(const runner *r, const char *what, tsr_dtype dtype, int64_t 
     }
 }
 
-/* The case of a row with the SKU's dtypes instead of f64 and i64; of a row of truth values
+/* The case of a row with the SKU's dtypes instead of f64 and i64; of a row of booleans
    instead of these. */
 static void retype(const runner *r, const char *text, char *buf, size_t n)
 {

@@ -84,7 +84,7 @@
 #define FN(name) name##_u8
 #include "base/reduce.inc.h"
 
-/* Of two truth values: or, and. */
+/* Of two booleans: or, and. */
 #define T uint8_t
 #define ACC uint8_t
 #define LD(x) (x)

@@ -9,7 +9,7 @@
 #include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "kernel/sku.h"
-#include "kernel/truth.h"
+#include "kernel/nonzero.h"
 
 enum {
     SHORT = 32,    /* elements of a run that are too few for all lanes of sum_run */
@@ -108,8 +108,8 @@ typedef struct walk {
     tsr_fold how;
     int64_t times, divisor;
     tsr_dtype dtype; /* as which elements are reduced */
-    tsr_dtype from;  /* other numbers become truth values first, */
-    bool truth;      /* if so */
+    tsr_dtype from;  /* other numbers become booleans first, */
+    bool nonzero;    /* if so */
     bool wide;       /* results are f64, not of dtype */
     tsr_kernel_variant variant;
     size_t size;
@@ -129,14 +129,14 @@ static int64_t rows_together(const walk *w, int64_t n_out)
     const tsr_loop *rows = &w->loops.gone[0];
     const int64_t times = LONG / n_out;
 
-    if (w->loops.by_rows || w->truth || times < 2 || rows->stride != n_out ||
+    if (w->loops.by_rows || w->nonzero || times < 2 || rows->stride != n_out ||
         rows->count < 4 * times)
         return 1;
     return times;
 }
 
-/* The leaf of a walk over numbers that become truth values: pieces of rows, as bytes. */
-static void over_truth(walk *w, const char *x, int64_t n_out, int64_t step, int64_t n)
+/* The leaf of a walk over numbers that become booleans: pieces of rows, as bytes. */
+static void over_nonzero(walk *w, const char *x, int64_t n_out, int64_t step, int64_t n)
 {
     uint8_t bytes[RUN], *acc = (uint8_t *)w->acc;
     const int64_t along = w->loops.by_rows ? n : n_out, across = w->loops.by_rows ? n_out : n;
@@ -148,7 +148,7 @@ static void over_truth(walk *w, const char *x, int64_t n_out, int64_t step, int6
         for (int64_t j = 0; j < along; j += RUN) {
             const int64_t m = along - j < RUN ? along - j : RUN;
 
-            tsr__truth(w->from, w->variant, at(w, x, i * step + j), rows * m, bytes);
+            tsr__nonzero(w->from, w->variant, at(w, x, i * step + j), rows * m, bytes);
             if (w->loops.by_rows)
                 w->parts->rows(w->how, bytes, rows, m, m, acc + i);
             else
@@ -166,8 +166,8 @@ static void over_gone(walk *w, int depth, const char *x, int64_t n_out, int64_t 
     if (depth > 0)
         for (int64_t i = 0; i < l->count; i++)
             over_gone(w, depth - 1, at(w, x, i * l->stride), n_out, times);
-    else if (w->truth)
-        over_truth(w, x, n_out, w->loops.by_rows ? w->loops.keep[0].stride : l->stride, l->count);
+    else if (w->nonzero)
+        over_nonzero(w, x, n_out, w->loops.by_rows ? w->loops.keep[0].stride : l->stride, l->count);
     else if (w->loops.by_rows)
         w->parts->rows(w->how, x, n_out, w->loops.keep[0].stride, l->count, w->acc);
     else {
@@ -254,7 +254,7 @@ static void reduce(const tsr_kernel_call *call, tsr_kernel_variant variant, tsr_
     w.divisor = divisor;
     w.dtype = dtype;
     w.from = call->in[0].dtype;
-    w.truth = out->dtype == TSR_BOOL && w.from != TSR_BOOL;
+    w.nonzero = out->dtype == TSR_BOOL && w.from != TSR_BOOL;
     w.variant = variant;
     w.wide = false;
     w.size = tsr_dtype_size(w.from);
@@ -272,7 +272,7 @@ void tsr__reduce_wide(tsr_fold how, tsr_kernel_variant variant, const tsr_operan
     w.how = how;
     w.times = w.divisor = 1;
     w.dtype = w.from = in->dtype;
-    w.truth = false;
+    w.nonzero = false;
     w.variant = variant;
     w.wide = true;
     w.size = tsr_dtype_size(in->dtype);

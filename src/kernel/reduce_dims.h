@@ -22,7 +22,7 @@ void tsr__reduce_wide(tsr_fold how, tsr_kernel_variant variant, const tsr_operan
                       unsigned gone, int64_t n_out, double *out);
 
 /* The same to the output of a call by its definition; sums times `times`, by `divisor`. A bool
-   output is of truth values: anything but 0 is true. */
+   output is of booleans: anything but 0 is true. */
 void tsr__reference_reduce(const tsr_kernel_call *call, tsr_fold how, int64_t times,
                            int64_t divisor);
 

@@ -10,15 +10,15 @@
 
 typedef struct bodies {
     void (*reduce)(const tsr_kernel_call *call, tsr_fold how, int64_t times, int64_t divisor);
-    void (*truth)(const tsr_kernel_call *call, bool all);
+    void (*any_all)(const tsr_kernel_call *call, bool all);
 } bodies;
 
 static const bodies of[TSR__DTYPES] = {
-    [TSR_F32] = {reduce_f32, truth_f32},        [TSR_F64] = {reduce_f64, truth_f64},
-    [TSR_F16] = {reduce_f16, truth_f16},        [TSR_BF16] = {reduce_bf16, truth_bf16},
-    [TSR_I32] = {reduce_i32, truth_i32},        [TSR_I64] = {reduce_i64, truth_i64},
-    [TSR_U8] = {reduce_u8, truth_u8},           [TSR_BOOL] = {reduce_bool, truth_bool},
-    [TSR__FIELD] = {reduce_field, truth_field},
+    [TSR_F32] = {reduce_f32, any_all_f32},        [TSR_F64] = {reduce_f64, any_all_f64},
+    [TSR_F16] = {reduce_f16, any_all_f16},        [TSR_BF16] = {reduce_bf16, any_all_bf16},
+    [TSR_I32] = {reduce_i32, any_all_i32},        [TSR_I64] = {reduce_i64, any_all_i64},
+    [TSR_U8] = {reduce_u8, any_all_u8},           [TSR_BOOL] = {reduce_bool, any_all_bool},
+    [TSR__FIELD] = {reduce_field, any_all_field},
 };
 
 void tsr__reference_reduce(const tsr_kernel_call *call, tsr_fold how, int64_t times,
@@ -27,7 +27,7 @@ void tsr__reference_reduce(const tsr_kernel_call *call, tsr_fold how, int64_t ti
     const tsr_dtype from = call->in[0].dtype;
 
     if (from != call->out[0].dtype)
-        of[from].truth(call, how == TSR_FOLD_MIN);
+        of[from].any_all(call, how == TSR_FOLD_MIN);
     else
         of[from].reduce(call, how, times, divisor);
 }

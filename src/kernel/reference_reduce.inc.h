@@ -29,7 +29,7 @@ static void FN(reduce)(const tsr_kernel_call *call, tsr_fold how, int64_t times,
 }
 
 /* Is any of them, or are all of them, not 0? */
-static void FN(truth)(const tsr_kernel_call *call, bool all)
+static void FN(any_all)(const tsr_kernel_call *call, bool all)
 {
     const tsr_operand *in = &call->in[0], *out = &call->out[0];
     const tsr_reduced_view v = tsr__reduced_view(in, tsr__reduced_dims(call));

@@ -77,7 +77,7 @@
 
 #include "kernel/reference_undef.inc.h"
 
-/* ---- truth values: or, and ---- */
+/* ---- booleans: or, and ---- */
 
 #define ACC int
 #define ADD(a, b) ((a) | (b))

@@ -232,7 +232,7 @@ def binary(g, name):
                    else nm.NUMBERS)
     if not nm.is_float(dtype):
         a, b = g.tensor(dtype, sa), g.tensor(dtype, sb)
-        if dtype == "bool":  # as among truth values: or, and
+        if dtype == "bool":  # as among booleans: or, and
             f = np.logical_or if name == "add" else np.logical_and
         else:
             f = _integer_binary(name, dtype)

@@ -71,7 +71,7 @@ static tsr_status check_src(const tsr_schema *s, tsr_error *err)
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: src and x are of different types in %s",
                          s->op->name, tsr_schema_text(s, text, sizeof text));
     if (adds(s) && s->in[X].dtype == TSR_BOOL)
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: truth values cannot be added, %s", s->op->name,
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: booleans cannot be added, %s", s->op->name,
                          tsr_schema_text(s, text, sizeof text));
     return TSR_OK;
 }

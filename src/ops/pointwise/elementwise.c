@@ -91,9 +91,9 @@ typedef struct loop {
 typedef struct walk {
     int op, n, n_in;
     tsr_dtype dtype; /* of the operands, but for a mask */
-    bool half, truth, stream;
+    bool half, predicate, stream;
     compute_fn compute;
-    int first, mask;  /* which input is the first of the dtype, and which truth values; -1: none */
+    int first, mask;  /* which input is the first of the dtype, and which booleans; -1: none */
     int slot[INPUTS]; /* where inputs go in a run */
     size_t size[INPUTS], out_size;
     int64_t p, q; /* the numbers, as the type that computes: at most 8 bytes */
@@ -123,7 +123,7 @@ static const void *seen(walk *w, int k, const void *from, bool anew, int64_t n)
 /* n elements; BLOCK at most if they are halves or streamed. */
 static void block(walk *w, const void *const *in, int64_t n)
 {
-    const bool narrow = w->half && !w->truth;
+    const bool narrow = w->half && !w->predicate;
     char *result = w->stream ? w->result : w->out;
     run r = {.p = &w->p, .q = &w->q, .n = n, .out = narrow ? (void *)w->wide[INPUTS] : result};
 
@@ -259,7 +259,7 @@ static void find_loops(walk *w, const tsr_kernel_call *call)
 
 /* ---- the call ---- */
 
-static bool is_truth(int op)
+static bool is_predicate(int op)
 {
     return op >= TSR_POINTWISE_EQ && op <= TSR_POINTWISE_LOGICAL_NOT;
 }
@@ -290,7 +290,7 @@ static void open_walk(walk *w, const tsr_kernel_call *call, int op, tsr_kernel_v
     w->first = op == TSR_POINTWISE_WHERE;
     w->dtype = call->in[w->first].dtype;
     w->half = w->dtype == TSR_F16 || w->dtype == TSR_BF16;
-    w->truth = is_truth(op);
+    w->predicate = is_predicate(op);
     w->compute = compute_for(w->dtype, variant);
     w->n_in = 0;
     w->out = out->data;

@@ -47,7 +47,7 @@ TSR__INLINE T FN(rest)(T a, T b, bool down)
 }
 #endif
 
-/* Operands a, b, c of the dtype, a truth value m, and numbers p and q of the call. The op is a
+/* Operands a, b, c of the dtype, a boolean m, and numbers p and q of the call. The op is a
    constant where this is called. */
 TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
 {
@@ -118,7 +118,7 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     }
 }
 
-TSR__INLINE bool FN(truth)(int op, T a, T b)
+TSR__INLINE bool FN(predicate)(int op, T a, T b)
 {
     switch (op) {
     case TSR_POINTWISE_EQ: return a == b;
@@ -145,7 +145,7 @@ TSR__INLINE void FN(values)(int op, const run *r)
         y[i] = FN(value)(op, a[i], b[i], c[i], m[i], p, q);
 }
 
-TSR__INLINE void FN(truths)(int op, const run *r)
+TSR__INLINE void FN(predicates)(int op, const run *r)
 {
     const T *a = r->in[0], *b = r->in[1];
     const int64_t n = r->n;
@@ -153,7 +153,7 @@ TSR__INLINE void FN(truths)(int op, const run *r)
 
     TSR__INDEPENDENT
     for (int64_t i = 0; i < n; i++)
-        y[i] = FN(truth)(op, a[i], b[i]);
+        y[i] = FN(predicate)(op, a[i], b[i]);
 }
 
 #ifdef FLOATING
@@ -176,7 +176,7 @@ SET static bool FN(far_sine)(int op, const run *r)
 #define VALUES(OP)                                                                                 \
     case TSR_POINTWISE_##OP: FN(values)(TSR_POINTWISE_##OP, r); break;
 #define TRUTHS(OP)                                                                                 \
-    case TSR_POINTWISE_##OP: FN(truths)(TSR_POINTWISE_##OP, r); break;
+    case TSR_POINTWISE_##OP: FN(predicates)(TSR_POINTWISE_##OP, r); break;
 #ifdef FUNCTIONS_ONLY
 #define NUMBER(OP, name)
 #define TRUTH(OP, name)

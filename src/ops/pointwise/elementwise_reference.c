@@ -83,7 +83,7 @@ static double remainder_of(double a, double b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-/* x is the operands in order; m the truth value of where and masked_fill. */
+/* x is the operands in order; m the boolean of where and masked_fill. */
 static double float_value(int op, const double *x, int n, bool m, const double *number,
                           bool by_tanh, bool single)
 {
@@ -219,7 +219,7 @@ static uint64_t field_value(int op, const uint64_t *x)
     }
 }
 
-static bool truth(int op, bool less, bool equal, bool a, bool b, bool unordered)
+static bool predicate(int op, bool less, bool equal, bool a, bool b, bool unordered)
 {
     switch (op) {
     case TSR_POINTWISE_EQ: return equal;
@@ -291,11 +291,11 @@ void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
         const element x = element_at(call, mask, i);
 
         if (op >= TSR_POINTWISE_EQ && op <= TSR_POINTWISE_LOGICAL_NOT)
-            ((uint8_t *)out->data)[i] =
-                truth(op, floating ? x.f[0] < x.f[1] : x.i[0] < x.i[1],
-                      floating ? x.f[0] == x.f[1] : x.i[0] == x.i[1],
-                      floating ? x.f[0] != 0 : x.i[0] != 0, floating ? x.f[1] != 0 : x.i[1] != 0,
-                      floating && (isnan(x.f[0]) || isnan(x.f[1])));
+            ((uint8_t *)out->data)[i] = predicate(op, floating ? x.f[0] < x.f[1] : x.i[0] < x.i[1],
+                                                  floating ? x.f[0] == x.f[1] : x.i[0] == x.i[1],
+                                                  floating ? x.f[0] != 0 : x.i[0] != 0,
+                                                  floating ? x.f[1] != 0 : x.i[1] != 0,
+                                                  floating && (isnan(x.f[0]) || isnan(x.f[1])));
         else if ((int)dtype == TSR__FIELD)
             ((uint64_t *)out->data)[i] =
                 field_value(op, (uint64_t[]){(uint64_t)x.i[0], (uint64_t)x.i[1]});

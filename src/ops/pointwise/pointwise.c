@@ -18,7 +18,7 @@
 
 /* ---- shapes ---- */
 
-static bool is_truth(int kind)
+static bool is_predicate(int kind)
 {
     return kind >= TSR_POINTWISE_EQ && kind <= TSR_POINTWISE_LOGICAL_NOT;
 }
@@ -102,7 +102,7 @@ static tsr_status pointwise_shape(tsr_schema *s, tsr_error *err)
     if (s->op->attrs)
         TSR_TRY(check_numbers(s, err));
     TSR_TRY(tsr__shape_broadcast(s, err));
-    if (is_truth(s->op->kind))
+    if (is_predicate(s->op->kind))
         s->out_dtype[0] = TSR_BOOL;
     else
         s->out_dtype[0] = s->in[mask_of(s->op->kind) == 0].dtype;

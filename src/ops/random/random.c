@@ -252,7 +252,7 @@ static void fill_integers(const job *j, const uint32_t *w, const uint32_t *more,
     }
 }
 
-static void fill_truths(const job *j, const uint32_t *w, int64_t n, char *y)
+static void fill_bernoulli(const job *j, const uint32_t *w, int64_t n, char *y)
 {
     const uint32_t cut = (uint32_t)j->random.cut;
     uint64_t one = 0;
@@ -314,7 +314,7 @@ static void fill_some(const job *j, const uint32_t *w, const uint32_t *more, int
         memcpy(y, (const char *)whole + (size_t)head * j->size, (size_t)n * j->size);
         return;
     case TSR_RANDOM_RANDINT: fill_integers(j, w + head, more + head, n, y); return;
-    case TSR_RANDOM_BERNOULLI: fill_truths(j, w + head, n, y); return;
+    case TSR_RANDOM_BERNOULLI: fill_bernoulli(j, w + head, n, y); return;
     default: drop(j, w + head, n, j->x + (size_t)at * j->size, y); return;
     }
 }

@@ -42,7 +42,7 @@ static tsr_status norm_shape(tsr_schema *s, tsr_error *err)
     return tsr__fail(err, TSR_ERR_ARG, "%s: p is 1, 2 or inf, not %g", s->op->name, p);
 }
 
-static tsr_status truth_shape(tsr_schema *s, tsr_error *err)
+static tsr_status any_all_shape(tsr_schema *s, tsr_error *err)
 {
     return reduced_shape(s, TSR_BOOL, err);
 }
@@ -145,7 +145,7 @@ static const char *const merging_cases[] = {
     NULL,
 };
 /* Numbers are never 0 in trials. */
-static const char *const truth_cases[] = {
+static const char *const any_all_cases[] = {
     "bool[2,6] dims=0",
     "bool[3,5] dims=0",
     "bool[4,2] dims=1 keepdim=true",
@@ -233,24 +233,24 @@ const tsr_op tsr__ops_merging[] = {
      .doc = "is any element not 0, over the given dims, or over all?",
      .rule = merging_rule,
      .comm = tsr__merged_comm,
-     .shape = truth_shape,
+     .shape = any_all_shape,
      .kind = TSR_REDUCTION_ANY,
      .kernel = tsr__kernel_reduce,
      .run = tsr__run_reduction,
      .grad = tsr_grad_none,
-     .cases = truth_cases},
+     .cases = any_all_cases},
     {.name = "all",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
      .doc = "is no element 0, over the given dims, or over all?",
      .rule = merging_rule,
      .comm = tsr__merged_comm,
-     .shape = truth_shape,
+     .shape = any_all_shape,
      .kind = TSR_REDUCTION_ALL,
      .kernel = tsr__kernel_reduce,
      .run = tsr__run_reduction,
      .grad = tsr_grad_none,
-     .cases = truth_cases},
+     .cases = any_all_cases},
     {.name = "argmax",
      .inputs = "x",
      .attrs = "dim:int,keepdim:bool=false",

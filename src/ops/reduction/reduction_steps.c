@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduction_steps.c - the steps of reductions and scans whose parts ranks merge; of any and all
-   they stand here: truth values as bytes of words. Called by ops/reduction/merged_dims.c and
+   they stand here: booleans as bytes of words. Called by ops/reduction/merged_dims.c and
    ops/reduction/reduction_merge.c. */
 #include "ops/reduction/arg.h"
 #include "ops/reduction/reduction_ops.h"
@@ -9,22 +9,22 @@
 
 #include <string.h>
 
-static int64_t truth_count(const tsr_kernel_call *call)
+static int64_t any_all_count(const tsr_kernel_call *call)
 {
     return (tsr__operand_count(&call->out[0]) + 7) / 8;
 }
 
-static void truth_local(const tsr_kernel_call *call, double *words)
+static void any_all_local(const tsr_kernel_call *call, double *words)
 {
     tsr_kernel_call here = *call;
 
-    memset(words, 0, (size_t)truth_count(call) * sizeof *words);
+    memset(words, 0, (size_t)any_all_count(call) * sizeof *words);
     here.out[0].data = words;
     tsr__kernel_reduce(&here);
 }
 
-static void truth_merge(const tsr_kernel_call *call, int64_t count, double *words,
-                        const double *more)
+static void any_all_merge(const tsr_kernel_call *call, int64_t count, double *words,
+                          const double *more)
 {
     uint8_t *a = (uint8_t *)words;
     const uint8_t *b = (const uint8_t *)more;
@@ -33,7 +33,7 @@ static void truth_merge(const tsr_kernel_call *call, int64_t count, double *word
         a[i] = call->kind == TSR_REDUCTION_ANY ? a[i] | b[i] : a[i] & b[i];
 }
 
-static void truth_finish(const tsr_kernel_call *call, const double *words)
+static void any_all_finish(const tsr_kernel_call *call, const double *words)
 {
     const int64_t n = tsr__operand_count(&call->out[0]);
 
@@ -41,8 +41,8 @@ static void truth_finish(const tsr_kernel_call *call, const double *words)
         memcpy(call->out[0].data, words, (size_t)n);
 }
 
-static const tsr_merge_steps truth_steps = {truth_count, truth_local, truth_merge, truth_finish,
-                                            NULL};
+static const tsr_merge_steps any_all_steps = {any_all_count, any_all_local, any_all_merge,
+                                              any_all_finish, NULL};
 
 const tsr_merge_steps *tsr__reduction_steps(int kind)
 {
@@ -52,7 +52,7 @@ const tsr_merge_steps *tsr__reduction_steps(int kind)
     case TSR_REDUCTION_STD: return &tsr__var_steps;
     case TSR_REDUCTION_LOGSUMEXP: return &tsr__log_sum_steps;
     case TSR_REDUCTION_ANY:
-    case TSR_REDUCTION_ALL: return &truth_steps;
+    case TSR_REDUCTION_ALL: return &any_all_steps;
     case TSR_REDUCTION_ARGMAX:
     case TSR_REDUCTION_ARGMIN: return &tsr__arg_steps;
     case TSR_REDUCTION_CUMSUM:

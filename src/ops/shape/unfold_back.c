@@ -40,7 +40,7 @@ typedef struct line {
 #define HALVES
 #include "kernel/fast_types.inc.h"
 
-#define T uint8_t /* truth values */
+#define T uint8_t /* booleans */
 #define WIDE uint8_t
 #define LD(x) (x)
 #define ST(x) (x)
