@@ -12,7 +12,8 @@
 
 enum { TSR_ROW_PIECE = 8192 }; /* elements, at most */
 
-#define TSR__LINES __attribute__((aligned(64))) /* buffers: vectors that cross a line are slow */
+/* Of buffers: vectors that cross a cache line are slow. */
+#define TSR__CACHE_ALIGNED __attribute__((aligned(64)))
 
 typedef struct tsr_row_io {
     tsr_dtype dtype;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* indexing.c - gather, index_select, take, scatter, the gradient of a scatter's src, and one_hot:
-   what only moves elements. The naive versions go through the lines of lines.c one element at a
+   what only moves elements. The naive versions go through the map of gather_map.c one element at a
    time; they also serve where operands are sharded differently. Called through the rows of
    ops/indexing/indexing_ops.c. */
 #include "ops/indexing/indexing.h"
@@ -50,13 +50,13 @@ enum { BLOCK = 1024 }; /* elements that are brought together before they go past
 #include "ops/indexing/indexing.inc.h"
 
 typedef struct moves {
-    bool (*gather)(const tsr_lines *l); /* false: an index is out of range */
-    void (*scatter)(const tsr_lines *l, const void *old);
-    void (*last)(const tsr_lines *l, int64_t *last);
+    bool (*gather)(const tsr_gather_map *map); /* false: an index is out of range */
+    void (*scatter)(const tsr_gather_map *map, const void *old);
+    void (*last)(const tsr_gather_map *map, int64_t *last);
 } moves;
 
 /* By the bytes of an element: 1, 2, 4, 8. */
-static const moves *moves_for(const tsr_lines *l)
+static const moves *moves_for(const tsr_gather_map *map)
 {
     static const moves of[2][4] = {{{gather_1_i32, scatter_1_i32, last_1_i32},
                                     {gather_2_i32, scatter_2_i32, last_2_i32},
@@ -67,7 +67,8 @@ static const moves *moves_for(const tsr_lines *l)
                                     {gather_4_i64, scatter_4_i64, last_4_i64},
                                     {gather_8_i64, scatter_8_i64, last_8_i64}}};
 
-    return &of[l->index->dtype == TSR_I64][__builtin_ctz((unsigned)tsr_dtype_size(l->x->dtype))];
+    return &of[map->index->dtype == TSR_I64]
+              [__builtin_ctz((unsigned)tsr_dtype_size(map->x->dtype))];
 }
 
 static bool by_reference(const tsr_kernel_call *call, tsr_index_kind kind)
@@ -95,71 +96,71 @@ static void copy(const tsr_operand *from, const tsr_operand *to)
 
 /* ---- read ---- */
 
-static void read_naively(const tsr_kernel_call *call, const tsr_lines *l)
+static void read_naively(const tsr_kernel_call *call, const tsr_gather_map *map)
 {
     int64_t x, v;
 
-    if (!tsr__indices_good(call, l->index, tsr__indices_of(l->size)))
+    if (!tsr__indices_good(call, map->index, tsr__indices_of(map->size)))
         return;
-    for (int64_t i = 0; i < tsr__lines_count(l); i++)
-        if (tsr__lines_at(l, i, &x, &v))
-            move(l->values, v, l->x, x);
+    for (int64_t i = 0; i < tsr__gather_map_count(map); i++)
+        if (tsr__gather_map_at(map, i, &x, &v))
+            move(map->values, v, map->x, x);
 }
 
 /* Indices are checked on the way: which one was bad is asked only then. Where nothing is read they
    are checked nevertheless: ranks that read something must not be the only ones that fail. */
-static void read_lines(const tsr_kernel_call *call, const tsr_lines *l)
+static void gather_by_map(const tsr_kernel_call *call, const tsr_gather_map *map)
 {
-    if (tsr__lines_count(l) == 0 || !moves_for(l)->gather(l))
-        tsr__indices_good(call, l->index, tsr__indices_of(l->size));
+    if (tsr__gather_map_count(map) == 0 || !moves_for(map)->gather(map))
+        tsr__indices_good(call, map->index, tsr__indices_of(map->size));
 }
 
 void tsr__kernel_gather(const tsr_kernel_call *call)
 {
-    tsr_lines l;
+    tsr_gather_map map;
 
-    tsr__lines_of(call, &call->in[0], &call->in[1], &call->out[0], false, &l);
-    if (!l.alike || by_reference(call, TSR_INDEX_GATHER))
-        read_naively(call, &l);
+    tsr__gather_map_make(call, &call->in[0], &call->in[1], &call->out[0], false, &map);
+    if (!map.alike || by_reference(call, TSR_INDEX_GATHER))
+        read_naively(call, &map);
     else
-        read_lines(call, &l);
+        gather_by_map(call, &map);
 }
 
 /* Rows of inner elements are those of a table, of which nothing but the bytes counts: as words of
    4 bytes, or of 2. */
-static void select_rows(const tsr_lines *l, tsr_kernel_variant variant)
+static void select_rows(const tsr_gather_map *map, tsr_kernel_variant variant)
 {
-    const size_t row = (size_t)l->inner * tsr_dtype_size(l->x->dtype);
-    const int64_t n = l->x->shape.size[l->dim], along = l->count[l->dim];
+    const size_t row = (size_t)map->inner * tsr_dtype_size(map->x->dtype);
+    const int64_t n = map->x->shape.size[map->dim], along = map->count[map->dim];
     tsr_lookup lookup = {.dtype = row % 4 == 0 ? TSR_F32 : TSR_F16,
                          .dim = (int64_t)row / (row % 4 == 0 ? 4 : 2),
                          .variant = variant,
-                         .ids = {.dtype = l->index->dtype,
-                                 .data = l->index->data,
+                         .ids = {.dtype = map->index->dtype,
+                                 .data = map->index->data,
                                  .n = along,
-                                 .vocab = l->size,
-                                 .row_first = l->x->first[l->dim],
+                                 .vocab = map->size,
+                                 .row_first = map->x->first[map->dim],
                                  .n_rows = n,
                                  .padding = -1}};
 
-    for (int64_t o = 0; o < l->outer; o++) {
-        lookup.table = (const char *)l->x->data + (size_t)(o * n) * row;
-        lookup.out = (char *)l->values->data + (size_t)(o * along) * row;
+    for (int64_t o = 0; o < map->outer; o++) {
+        lookup.table = (const char *)map->x->data + (size_t)(o * n) * row;
+        lookup.out = (char *)map->values->data + (size_t)(o * along) * row;
         tsr__embedding_forward(&lookup);
     }
 }
 
 void tsr__kernel_index_select(const tsr_kernel_call *call)
 {
-    tsr_lines l;
+    tsr_gather_map map;
 
-    tsr__lines_of(call, &call->in[0], &call->in[1], &call->out[0], false, &l);
-    if (!l.alike || by_reference(call, TSR_INDEX_SELECT))
-        read_naively(call, &l);
-    else if (l.inner == 1 || l.inner * (int64_t)tsr_dtype_size(l.x->dtype) % 2 != 0)
-        read_lines(call, &l);
-    else if (tsr__indices_good(call, l.index, tsr__indices_of(l.size)))
-        select_rows(&l, call->variant);
+    tsr__gather_map_make(call, &call->in[0], &call->in[1], &call->out[0], false, &map);
+    if (!map.alike || by_reference(call, TSR_INDEX_SELECT))
+        read_naively(call, &map);
+    else if (map.inner == 1 || map.inner * (int64_t)tsr_dtype_size(map.x->dtype) % 2 != 0)
+        gather_by_map(call, &map);
+    else if (tsr__indices_good(call, map.index, tsr__indices_of(map.size)))
+        select_rows(&map, call->variant);
 }
 
 /* The local element of x at place `flat` of the whole, -1 if it is elsewhere. */
@@ -184,7 +185,7 @@ void tsr__kernel_take(const tsr_kernel_call *call)
     const tsr_operand *x = &call->in[0], *index = &call->in[1], *y = &call->out[0];
     const int64_t n = tsr__product(x->shape.ndim, call->number);
     tsr_operand flat = *x, list = *index, out = *y;
-    tsr_lines l = {
+    tsr_gather_map map = {
         .x = &flat, .index = &list, .values = &out, .size = n, .ndim = 1, .outer = 1, .inner = 1};
 
     if (n > tsr__operand_count(x) || by_reference(call, TSR_INDEX_TAKE)) {
@@ -196,8 +197,8 @@ void tsr__kernel_take(const tsr_kernel_call *call)
     }
     flat.shape = (tsr_shape){.ndim = 1, .size = {n}};
     flat.first[0] = 0;
-    l.count[0] = tsr__operand_count(y);
-    read_lines(call, &l);
+    map.count[0] = tsr__operand_count(y);
+    gather_by_map(call, &map);
 }
 
 /* ---- written ---- */
@@ -205,19 +206,19 @@ void tsr__kernel_take(const tsr_kernel_call *call)
 void tsr__kernel_scatter(const tsr_kernel_call *call)
 {
     const tsr_operand *old = &call->in[0], *y = &call->out[0];
-    tsr_lines l;
+    tsr_gather_map map;
     int64_t x, v;
 
-    tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l);
-    if (!tsr__indices_good(call, l.index, tsr__indices_of(l.size)))
+    tsr__gather_map_make(call, y, &call->in[1], &call->in[2], true, &map);
+    if (!tsr__indices_good(call, map.index, tsr__indices_of(map.size)))
         return;
-    if (l.alike && !by_reference(call, TSR_INDEX_SCATTER)) {
-        moves_for(&l)->scatter(&l, old->data == y->data ? NULL : old->data);
+    if (map.alike && !by_reference(call, TSR_INDEX_SCATTER)) {
+        moves_for(&map)->scatter(&map, old->data == y->data ? NULL : old->data);
         return;
     }
     copy(old, y);
-    for (int64_t i = 0; i < tsr__lines_count(&l); i++)
-        if (tsr__lines_at(&l, i, &x, &v) && x >= 0)
+    for (int64_t i = 0; i < tsr__gather_map_count(&map); i++)
+        if (tsr__gather_map_at(&map, i, &x, &v) && x >= 0)
             move(y, x, &call->in[2], v);
 }
 
@@ -231,20 +232,20 @@ void tsr__kernel_scatter_backward(const tsr_kernel_call *call)
 {
     const tsr_operand *y = &call->out[0];
     int64_t *last = call->scratch, x, v;
-    tsr_lines l;
+    tsr_gather_map map;
 
-    tsr__lines_of(call, &call->in[0], &call->in[1], y, false, &l);
-    if (!tsr__indices_good(call, l.index, tsr__indices_of(l.size)))
+    tsr__gather_map_make(call, &call->in[0], &call->in[1], y, false, &map);
+    if (!tsr__indices_good(call, map.index, tsr__indices_of(map.size)))
         return;
-    if (l.alike && !by_reference(call, TSR_INDEX_SCATTER_BACKWARD)) {
-        moves_for(&l)->last(&l, last);
+    if (map.alike && !by_reference(call, TSR_INDEX_SCATTER_BACKWARD)) {
+        moves_for(&map)->last(&map, last);
         return;
     }
-    for (int64_t i = 0; i < tsr__lines_count(&l); i++)
-        if (tsr__lines_at(&l, i, &x, &v) && x >= 0)
+    for (int64_t i = 0; i < tsr__gather_map_count(&map); i++)
+        if (tsr__gather_map_at(&map, i, &x, &v) && x >= 0)
             last[x] = v;
-    for (int64_t i = 0; i < tsr__lines_count(&l); i++)
-        if (tsr__lines_at(&l, i, &x, &v))
+    for (int64_t i = 0; i < tsr__gather_map_count(&map); i++)
+        if (tsr__gather_map_at(&map, i, &x, &v))
             move(y, v, &call->in[0], x >= 0 && last[x] == v ? x : -1);
 }
 

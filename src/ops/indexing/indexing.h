@@ -31,9 +31,12 @@ void tsr__kernel_take(const tsr_kernel_call *call);
 /* Input ids; number 0 is how many classes there are. */
 void tsr__kernel_one_hot(const tsr_kernel_call *call);
 
-/* ---- lines: for indexing.c and indexing_add.c ---- */
+/* ---- gather maps: for indexing.c and indexing_add.c ----
 
-typedef struct tsr_lines {
+   Which element of x an index and an element of values belong to. A line is all elements along
+   dim. */
+
+typedef struct tsr_gather_map {
     const tsr_operand *x, *index, *values;
     int dim, ndim;
     bool list;                  /* the index is a list, the same for all lines */
@@ -44,14 +47,15 @@ typedef struct tsr_lines {
     /* if lines are alike: an element is [outer, along dim, inner] in all operands */
     bool alike;
     int64_t outer, inner;
-} tsr_lines;
+} tsr_gather_map;
 
-void tsr__lines_of(const tsr_kernel_call *call, const tsr_operand *x, const tsr_operand *index,
-                   const tsr_operand *values, bool writes, tsr_lines *out);
-int64_t tsr__lines_count(const tsr_lines *lines);
-/* The i-th of them: elements of x and values; *x is -1 where this rank does not have it. False:
+void tsr__gather_map_make(const tsr_kernel_call *call, const tsr_operand *x,
+                          const tsr_operand *index, const tsr_operand *values, bool writes,
+                          tsr_gather_map *out);
+int64_t tsr__gather_map_count(const tsr_gather_map *map);
+/* The i-th pair: elements of x and values; *x is -1 where this rank does not have it. False:
    there is none. */
-bool tsr__lines_at(const tsr_lines *lines, int64_t i, int64_t *x, int64_t *values);
+bool tsr__gather_map_at(const tsr_gather_map *map, int64_t i, int64_t *x, int64_t *values);
 
 static inline int64_t tsr__index_at(const tsr_operand *index, int64_t i)
 {

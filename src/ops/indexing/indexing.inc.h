@@ -31,25 +31,25 @@ TSR__INLINE bool FN(pick)(bool known, const T *x, int64_t n, const T *ahead, con
 }
 
 /* values[o,i,k] = x[o,index[o,i,k],k], 0 if that is elsewhere. */
-static bool FN(gather)(const tsr_lines *l)
+static bool FN(gather)(const tsr_gather_map *map)
 {
-    const int64_t first = l->x->first[l->dim], n = l->x->shape.size[l->dim];
-    const int64_t along = l->count[l->dim], inner = l->inner;
-    const bool stream = tsr__stream_pays((size_t)(l->outer * along * inner) * sizeof(T),
-                                         (size_t)along * sizeof(T), (uintptr_t)l->values->data);
-    const ID *index = l->index->data;
-    T *y = l->values->data;
+    const int64_t first = map->x->first[map->dim], n = map->x->shape.size[map->dim];
+    const int64_t along = map->count[map->dim], inner = map->inner;
+    const bool stream = tsr__stream_pays((size_t)(map->outer * along * inner) * sizeof(T),
+                                         (size_t)along * sizeof(T), (uintptr_t)map->values->data);
+    const ID *index = map->index->data;
+    T *y = map->values->data;
     bool good = true;
 
-    for (int64_t o = 0; o < l->outer; o++) {
-        const T *x = (const T *)l->x->data + o * n * inner;
+    for (int64_t o = 0; o < map->outer; o++) {
+        const T *x = (const T *)map->x->data + o * n * inner;
 
-        if (l->list)
-            index = l->index->data;
-        if (inner == 1 && first == 0 && n == l->size && n > 0) {
-            const T *ahead = o + 1 < l->outer ? x + n : NULL;
+        if (map->list)
+            index = map->index->data;
+        if (inner == 1 && first == 0 && n == map->size && n > 0) {
+            const T *ahead = o + 1 < map->outer ? x + n : NULL;
 
-            good &= l->list && o > 0 && good
+            good &= map->list && o > 0 && good
                         ? FN(pick)(true, x, n, ahead, index, along, stream, y)
                         : FN(pick)(false, x, n, ahead, index, along, stream, y);
             index += along;
@@ -58,10 +58,10 @@ static bool FN(gather)(const tsr_lines *l)
         }
         for (int64_t i = 0; i < along; i++)
             for (int64_t k = 0; k < inner; k++) {
-                const int64_t id = (int64_t)(l->list ? index[i] : *index++);
+                const int64_t id = (int64_t)(map->list ? index[i] : *index++);
                 const uint64_t at = (uint64_t)id - (uint64_t)first; /* not checked yet: may wrap */
 
-                good &= (uint64_t)id < (uint64_t)l->size;
+                good &= (uint64_t)id < (uint64_t)map->size;
                 *y++ = at < (uint64_t)n ? x[(int64_t)at * inner + k] : 0;
             }
     }
@@ -71,15 +71,15 @@ static bool FN(gather)(const tsr_lines *l)
 }
 
 /* x[o,index[o,i,k],k] = values[o,i,k], in the order of i; else x is as `old`, if that is there. */
-static void FN(scatter)(const tsr_lines *l, const void *old)
+static void FN(scatter)(const tsr_gather_map *map, const void *old)
 {
-    const int64_t first = l->x->first[l->dim], n = l->x->shape.size[l->dim];
-    const int64_t along = l->count[l->dim], inner = l->inner;
-    const ID *index = l->index->data;
+    const int64_t first = map->x->first[map->dim], n = map->x->shape.size[map->dim];
+    const int64_t along = map->count[map->dim], inner = map->inner;
+    const ID *index = map->index->data;
 
-    for (int64_t o = 0; o < l->outer; o++) {
-        const T *v = (const T *)l->values->data + o * l->values->shape.size[l->dim] * inner;
-        T *x = (T *)l->x->data + o * n * inner;
+    for (int64_t o = 0; o < map->outer; o++) {
+        const T *v = (const T *)map->values->data + o * map->values->shape.size[map->dim] * inner;
+        T *x = (T *)map->x->data + o * n * inner;
 
         if (old && n * inner > 0)
             memcpy(x, (const T *)old + o * n * inner, (size_t)(n * inner) * sizeof(T));
@@ -95,15 +95,15 @@ static void FN(scatter)(const tsr_lines *l, const void *old)
 
 /* values[o,i,k] = x[o,index[o,i,k],k] if no later i has the same index, else 0: who is the last one
    is found first, for one o. */
-static void FN(last)(const tsr_lines *l, int64_t *last)
+static void FN(last)(const tsr_gather_map *map, int64_t *last)
 {
-    const int64_t first = l->x->first[l->dim], n = l->x->shape.size[l->dim];
-    const int64_t along = l->count[l->dim], inner = l->inner;
-    const ID *index = l->index->data;
+    const int64_t first = map->x->first[map->dim], n = map->x->shape.size[map->dim];
+    const int64_t along = map->count[map->dim], inner = map->inner;
+    const ID *index = map->index->data;
 
-    for (int64_t o = 0; o < l->outer; o++, index += along * inner) {
-        const T *x = (const T *)l->x->data + o * n * inner;
-        T *v = (T *)l->values->data + o * l->values->shape.size[l->dim] * inner;
+    for (int64_t o = 0; o < map->outer; o++, index += along * inner) {
+        const T *x = (const T *)map->x->data + o * n * inner;
+        T *v = (T *)map->values->data + o * map->values->shape.size[map->dim] * inner;
 
         for (int64_t i = 0; i < along; i++)
             for (int64_t k = 0; k < inner; k++) {

@@ -26,9 +26,9 @@ TSR__INLINE int64_t id_at(bool narrow, const void *index, int64_t i)
 #include "kernel/fast_types.inc.h"
 
 typedef struct bodies {
-    void (*add)(const tsr_lines *l, int64_t o, void *sums);
-    void (*add_apart)(const tsr_lines *l, void *sums);
-    void (*reference)(const tsr_kernel_call *call, const tsr_lines *l);
+    void (*add)(const tsr_gather_map *map, int64_t o, void *sums);
+    void (*add_apart)(const tsr_gather_map *map, void *sums);
+    void (*reference)(const tsr_kernel_call *call, const tsr_gather_map *map);
 } bodies;
 
 static const bodies of[TSR__DTYPES] = {
@@ -80,24 +80,24 @@ void tsr__kernel_index_add(const tsr_kernel_call *call)
 {
     const tsr_operand *y = &call->out[0];
     const int64_t n = tsr__operand_count(y);
-    tsr_lines l;
+    tsr_gather_map map;
 
-    tsr__lines_of(call, y, &call->in[1], &call->in[2], true, &l);
-    if (!tsr__indices_good(call, l.index, tsr__indices_of(l.size)))
+    tsr__gather_map_make(call, y, &call->in[1], &call->in[2], true, &map);
+    if (!tsr__indices_good(call, map.index, tsr__indices_of(map.size)))
         return;
     if (tsr__variant_of(call, TSR_CATEGORY_INDEX, (uint16_t)call->kind) == TSR_VARIANT_REFERENCE) {
-        of[y->dtype].reference(call, &l);
+        of[y->dtype].reference(call, &map);
         return;
     }
     if (n == 0)
         return;
-    if (!l.alike) {
-        of[y->dtype].add_apart(&l, open_sums(call, 0, n));
+    if (!map.alike) {
+        of[y->dtype].add_apart(&map, open_sums(call, 0, n));
         close_sums(call, 0, n);
         return;
     }
-    for (int64_t o = 0; o < l.outer; o++) {
-        of[y->dtype].add(&l, o, open_sums(call, o * (n / l.outer), n / l.outer));
-        close_sums(call, o * (n / l.outer), n / l.outer);
+    for (int64_t o = 0; o < map.outer; o++) {
+        of[y->dtype].add(&map, o, open_sums(call, o * (n / map.outer), n / map.outer));
+        close_sums(call, o * (n / map.outer), n / map.outer);
     }
 }

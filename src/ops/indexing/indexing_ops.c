@@ -78,7 +78,7 @@ static tsr_status check_src(const tsr_schema *s, tsr_error *err)
 
 /* The index has as many dims as x and, but for the indexed one, at most its sizes; src has at least
    those of the index. */
-static tsr_status lines_shape(tsr_schema *s, tsr_error *err)
+static tsr_status gather_map_shape(tsr_schema *s, tsr_error *err)
 {
     const tsr_shape *x = &s->in[X].shape, *index = &s->in[INDEX].shape, *src = &s->in[SRC].shape;
     int dim;
@@ -349,8 +349,8 @@ static int64_t sharded_dims(const tsr_spec *spec)
 }
 
 /* The numbers of ops/indexing/indexing.h. */
-static void lines_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call)
+static void gather_map_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                const int *coord, tsr_kernel_call *call)
 {
     const tsr_spec *values = writes(s) ? &in[SRC] : &out[0];
     int64_t *number = call->number;
@@ -424,9 +424,9 @@ const tsr_op tsr__ops_indexing[] = {
      .doc = "the element of x at each index along dim, elsewhere at the index's own place",
      .rule = gather_rule,
      .positions = true,
-     .shape = lines_shape,
+     .shape = gather_map_shape,
      .kernel = tsr__kernel_gather,
-     .localise = lines_localise,
+     .localise = gather_map_localise,
      .grad = tsr__grad_gather,
      .saves = "index",
      .in_field = true,
@@ -441,7 +441,7 @@ const tsr_op tsr__ops_indexing[] = {
      .positions = true,
      .shape = list_shape,
      .kernel = tsr__kernel_index_select,
-     .localise = lines_localise,
+     .localise = gather_map_localise,
      .run = tsr__run_select,
      .grad = tsr__grad_index_select,
      .saves = "index",
@@ -467,9 +467,9 @@ const tsr_op tsr__ops_indexing[] = {
      .doc = "x with elements of src at each index along dim; of several for one place the last",
      .rule = written_rule,
      .positions = true,
-     .shape = lines_shape,
+     .shape = gather_map_shape,
      .kernel = tsr__kernel_scatter,
-     .localise = lines_localise,
+     .localise = gather_map_localise,
      .grad = tsr__grad_scatter,
      .saves = "index",
      .in_field = true,
@@ -483,10 +483,10 @@ const tsr_op tsr__ops_indexing[] = {
      .linear = "x+src",
      .monotone = "+x",
      .positions = true,
-     .shape = lines_shape,
+     .shape = gather_map_shape,
      .kernel = tsr__kernel_index_add,
      .scratch = tsr__scratch_index_add,
-     .localise = lines_localise,
+     .localise = gather_map_localise,
      .grad = tsr__grad_scatter_add,
      .saves = "index",
      .in_field = true,
@@ -503,7 +503,7 @@ const tsr_op tsr__ops_indexing[] = {
      .shape = list_shape,
      .kernel = tsr__kernel_index_add,
      .scratch = tsr__scratch_index_add,
-     .localise = lines_localise,
+     .localise = gather_map_localise,
      .grad = tsr__grad_index_add,
      .saves = "index",
      .in_field = true,
@@ -516,10 +516,10 @@ const tsr_op tsr__ops_indexing[] = {
             "written over",
      .rule = gather_rule,
      .positions = true,
-     .shape = lines_shape,
+     .shape = gather_map_shape,
      .kernel = tsr__kernel_scatter_backward,
      .scratch = tsr__scratch_scatter_backward,
-     .localise = lines_localise,
+     .localise = gather_map_localise,
      .in_field = true,
      .cases = scatter_backward_cases},
     {.name = "one_hot",

@@ -109,7 +109,7 @@ static bool is_here(const view *v, int64_t t)
 /* Numbers of the row at x, but for the one that is picked. */
 static void row_numbers(const view *v, const char *x, double number[NUMBERS])
 {
-    double TSR__LINES buffer[PIECE];
+    double TSR__CACHE_ALIGNED buffer[PIECE];
 
     number[MAX] = -INFINITY;
     number[SUM] = number[PICKED] = number[SMOOTH] = 0;
@@ -265,7 +265,7 @@ static void cross_entropy_backward(const tsr_kernel_call *call)
     view v = view_of(call);
     const tsr_operand *given = &call->in[TSR_CLASS_LSE];
     const int64_t size = v.io.size;
-    double TSR__LINES buffer[PIECE];
+    double TSR__CACHE_ALIGNED buffer[PIECE];
 
     open_smoothing(call, &v);
     for (int64_t r = 0; r < v.rows; r++) {

@@ -61,7 +61,7 @@ static walk walk_of(const tsr_kernel_call *call)
 static void row_numbers(const walk *w, const char *x, double *max, double *sum)
 {
     const int64_t size = w->io.size;
-    double TSR__LINES buffer[ROW]; /* of f32 or f64 */
+    double TSR__CACHE_ALIGNED buffer[ROW]; /* of f32 or f64 */
     double top;
 
     *max = -INFINITY;
@@ -79,7 +79,7 @@ static void row_numbers(const walk *w, const char *x, double *max, double *sum)
 static void row_finish(const walk *w, const char *x, double max, double sum, char *y)
 {
     const int64_t size = w->io.size;
-    double TSR__LINES buffer[ROW];
+    double TSR__CACHE_ALIGNED buffer[ROW];
 
     for (int64_t i = 0; i < w->n; i += ROW) {
         const int64_t m = tsr__min(ROW, w->n - i);
@@ -97,7 +97,7 @@ static void row_finish(const walk *w, const char *x, double max, double sum, cha
 /* A row that fits the buffer, in one go. */
 static void row(const walk *w, const char *x, char *y)
 {
-    double TSR__LINES buffer[ROW];
+    double TSR__CACHE_ALIGNED buffer[ROW];
     const void *from = tsr__row_load(&w->io, x, w->n, buffer);
     const void *ahead = w->io.half ? NULL : x + w->n * w->io.size;
     const double max = w->parts->row_max(from, w->n);
@@ -120,7 +120,7 @@ static void row(const walk *w, const char *x, char *y)
 static void tile_numbers(const walk *w, const char *x, int64_t width, void *max, double *sum)
 {
     const int64_t skip = w->step * w->io.size;
-    float TSR__LINES wide[HEIGHT * WIDTH];
+    float TSR__CACHE_ALIGNED wide[HEIGHT * WIDTH];
 
     w->parts->columns_start(width, max, sum);
     for (int64_t i = 0; i < w->n; i += HEIGHT) {
@@ -137,7 +137,7 @@ static void tile_finish(const walk *w, const char *x, int64_t width, const void 
                         const double *sum, char *y)
 {
     const int64_t skip = w->step * w->io.size;
-    double TSR__LINES buffer[WIDTH], number[WIDTH], own[WIDTH]; /* own: of f32 or f64 */
+    double TSR__CACHE_ALIGNED buffer[WIDTH], number[WIDTH], own[WIDTH]; /* own: of f32 or f64 */
 
     for (int64_t k = 0; k < width; k++)
         number[k] = w->log ? log(sum[k]) : 1 / sum[k];
@@ -171,7 +171,7 @@ static void softmax_local(const tsr_kernel_call *call, double *numbers)
     const int64_t slab = w.n * w.step * w.io.size;
     const char *x = call->in[0].data;
     double *max = numbers, *sum = numbers + rows_of(&w);
-    double TSR__LINES top[WIDTH]; /* of f32 or f64 */
+    double TSR__CACHE_ALIGNED top[WIDTH]; /* of f32 or f64 */
 
     for (int64_t i = 0; i < w.outer; i++, x += slab)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
@@ -193,7 +193,7 @@ static void softmax_finish(const tsr_kernel_call *call, const double *numbers)
     const double *max = numbers, *sum = numbers + rows_of(&w);
     const char *x = call->in[0].data;
     char *y = call->out[0].data;
-    double TSR__LINES top[WIDTH];
+    double TSR__CACHE_ALIGNED top[WIDTH];
 
     for (int64_t i = 0; i < w.outer && w.n > 0; i++, x += slab, y += slab)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
@@ -215,7 +215,7 @@ static void softmax_finish(const tsr_kernel_call *call, const double *numbers)
 static double row_sum(const walk *w, const char *grad, const char *y)
 {
     const int64_t size = w->io.size;
-    float TSR__LINES wide_grad[ROW], wide_y[ROW];
+    float TSR__CACHE_ALIGNED wide_grad[ROW], wide_y[ROW];
     double sum = 0;
 
     for (int64_t i = 0; i < w->n; i += ROW) {
@@ -230,8 +230,8 @@ static double row_sum(const walk *w, const char *grad, const char *y)
 static void row_grad(const walk *w, const char *grad, const char *y, double sum, char *out)
 {
     const int64_t size = w->io.size;
-    float TSR__LINES wide_grad[ROW];
-    double TSR__LINES buffer[ROW];
+    float TSR__CACHE_ALIGNED wide_grad[ROW];
+    double TSR__CACHE_ALIGNED buffer[ROW];
 
     for (int64_t i = 0; i < w->n; i += ROW) {
         const int64_t m = tsr__min(ROW, w->n - i);
@@ -246,7 +246,7 @@ static void row_grad(const walk *w, const char *grad, const char *y, double sum,
 static void tile_sums(const walk *w, const char *grad, const char *y, int64_t width, double *sum)
 {
     const int64_t skip = w->step * w->io.size;
-    float TSR__LINES wide_grad[WIDTH], wide_y[WIDTH];
+    float TSR__CACHE_ALIGNED wide_grad[WIDTH], wide_y[WIDTH];
 
     memset(sum, 0, (size_t)width * sizeof *sum);
     for (int64_t i = 0; i < w->n; i++)
@@ -259,8 +259,8 @@ static void tile_grad(const walk *w, const char *grad, const char *y, int64_t wi
                       const double *sum, char *out)
 {
     const int64_t skip = w->step * w->io.size;
-    float TSR__LINES wide_grad[WIDTH];
-    double TSR__LINES buffer[WIDTH], own[WIDTH]; /* own: of f32 or f64 */
+    float TSR__CACHE_ALIGNED wide_grad[WIDTH];
+    double TSR__CACHE_ALIGNED buffer[WIDTH], own[WIDTH]; /* own: of f32 or f64 */
 
     tsr__convert(wide_of(w), own, TSR_F64, sum, width);
     for (int64_t i = 0; i < w->n; i++) {
@@ -281,7 +281,7 @@ static void backward(const tsr_kernel_call *call, int steps, double *numbers)
     const int64_t slab = w.n * w.step * w.io.size;
     const char *grad = call->in[0].data, *y = call->in[1].data;
     char *out = call->out[0].data;
-    double TSR__LINES own[WIDTH];
+    double TSR__CACHE_ALIGNED own[WIDTH];
 
     for (int64_t i = 0; i < w.outer; i++)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
@@ -343,7 +343,7 @@ static void forward(const tsr_kernel_call *call)
     const int64_t slab = w.n * w.step * w.io.size;
     const char *x = call->in[0].data;
     char *y = call->out[0].data;
-    double TSR__LINES top[WIDTH], sum[WIDTH];
+    double TSR__CACHE_ALIGNED top[WIDTH], sum[WIDTH];
 
     for (int64_t i = 0; i < w.outer && w.n > 0; i++)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
