@@ -2,7 +2,7 @@
 /* cache.h - things that are made once and found again by hash, as many as limits allow: of entries
    per cache, and of bytes in all caches of a rank together. What they are, how they are compared
    and how they are freed is their owner's business: plans of ops, programs of redistributions,
-   forms of tensors. */
+   local specs. */
 #ifndef TSR_BASE_CACHE_H
 #define TSR_BASE_CACHE_H
 
@@ -39,7 +39,7 @@ typedef struct tsr_caches {
     size_t limit_bytes; /* bytes of all together */
     size_t bytes;
     size_t full;      /* no room is made for fewer bytes */
-    tsr_cache *first; /* the latest to be used for the first time: plans before their forms */
+    tsr_cache *first; /* the latest to be used for the first time: plans before their local specs */
 } tsr_caches;
 
 /* Where to begin looking for this hash; go on along next. */

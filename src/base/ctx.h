@@ -45,10 +45,10 @@ typedef struct tsr_ctx {
     int activities;                           /* that have begun and not ended */
 
     tsr_spare spare_tensors, spare_buffers;
-    tsr_cache plans;    /* dispatch/plan_cache.c */
-    tsr_cache programs; /* redist/program.c */
-    tsr_cache forms;    /* tensor/form.c */
-    tsr_caches caches;  /* what these three may keep */
+    tsr_cache plans;       /* dispatch/plan_cache.c */
+    tsr_cache programs;    /* redist/program.c */
+    tsr_cache local_specs; /* tensor/local_spec.c */
+    tsr_caches caches;     /* what these three may keep */
 
     struct tsr_world *world;      /* world/world.h */
     struct tsr_mesh *meshes;      /* world/mesh_handle.h, all that are open */

@@ -106,7 +106,7 @@ static tsr_status read_want(tsr_ctx *ctx, const named *n, const char *placements
         if (!n->in[k])
             continue;
         TSR_TRY(tsr__tensor_check(ctx, n->in[k], op->name));
-        s.in[k] = n->in[k]->form->spec;
+        s.in[k] = n->in[k]->local_spec->spec;
     }
     TSR_TRY(tsr__schema_check(&s, &ctx->error));
     like = (tsr_spec){.dtype = s.out_dtype[0], .shape = s.out_shape[0], .mesh = s.in[0].mesh};

@@ -28,7 +28,7 @@ tsr_tensor *tsr__moved_before(const tsr_ctx *ctx, const tsr_tensor *x, const tsr
 
     for (int i = 0; m && i < m->n; i++)
         if (m->v[i].from == x && m->v[i].version == x->version &&
-            tsr_spec_equal(&m->v[i].to->form->spec, to))
+            tsr_spec_equal(&m->v[i].to->local_spec->spec, to))
             return m->v[i].to;
     return NULL;
 }
@@ -127,7 +127,7 @@ static void name_error(tsr_ctx *ctx, const tsr_op_call *call)
     for (int k = 0; k < s.n_in; k++) {
         s.in[k].shape.ndim = -1;
         if (call->in[k])
-            s.in[k] = call->in[k]->form->spec;
+            s.in[k] = call->in[k]->local_spec->spec;
     }
     tsr__part_error(s.op, tsr_schema_text(&s, text, sizeof text), &ctx->error);
 }

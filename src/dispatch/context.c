@@ -21,8 +21,8 @@ tsr_status tsr__context_open(tsr_ctx *ctx, tsr_mesh *mesh)
     ctx->error_tensor->failed = true;
     ctx->error_tensor->refs = 1;
     ctx->error_tensor->mesh = mesh; /* borrowed: the job's mesh outlives it */
-    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor->form, &ctx->error_tensor->form,
-                       &ctx->error)); /* of no shape and no mesh */
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *ctx->error_tensor->local_spec,
+                       &ctx->error_tensor->local_spec, &ctx->error)); /* of no shape and no mesh */
     TSR_TRY(tsr__scope_push(ctx));
 done:
     return st;
@@ -39,7 +39,7 @@ void tsr__context_close(tsr_ctx *ctx)
     tsr__dispatch_cache_free(ctx);
     tsr__programs_free(ctx);
     if (ctx->error_tensor)
-        tsr__free(&ctx->heap, (void *)ctx->error_tensor->form);
+        tsr__free(&ctx->heap, (void *)ctx->error_tensor->local_spec);
     tsr__free(&ctx->heap, ctx->error_tensor);
     ctx->error_tensor = NULL;
     /* kept tensors that were never released stay; what they return later is not kept */

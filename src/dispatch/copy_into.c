@@ -16,8 +16,8 @@ static tsr_status check(tsr_ctx *ctx, const tsr_tensor *to, const tsr_tensor *fr
 
     TSR_TRY(tsr__tensor_check(ctx, to, "tsr_copy_into"));
     TSR_TRY(tsr__tensor_check(ctx, from, "tsr_copy_into"));
-    a = &to->form->spec;
-    b = &from->form->spec;
+    a = &to->local_spec->spec;
+    b = &from->local_spec->spec;
     if (a->dtype != b->dtype || !tsr_shape_equal(&a->shape, &b->shape))
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_SHAPE,
                           "tsr_copy_into: %s cannot be copied into %s: shape and dtype must agree",
@@ -35,15 +35,16 @@ done:
 /* from's values into the memory of `to`, which is its own. */
 static tsr_status copy(tsr_ctx *ctx, tsr_tensor *to, tsr_tensor *from)
 {
-    const tsr_spec *a = &from->form->spec, *b = &to->form->spec;
+    const tsr_spec *a = &from->local_spec->spec, *b = &to->local_spec->spec;
     tsr_program *program = NULL;
     tsr_status st = TSR_OK;
 
     if (!tsr_spec_equal(a, b))
-        TSR_TRY(tsr__program_get(from->mesh, to->mesh, a, from->form->cached.hash, b, &program));
+        TSR_TRY(
+            tsr__program_get(from->mesh, to->mesh, a, from->local_spec->cached.hash, b, &program));
     if (!program || program->plan->n_steps == 0) {
-        if (to->buffer && to->form->bytes > 0)
-            memcpy(to->buffer->data, from->buffer->data, to->form->bytes);
+        if (to->buffer && to->local_spec->bytes > 0)
+            memcpy(to->buffer->data, from->buffer->data, to->local_spec->bytes);
         return TSR_OK;
     }
     if (tsr__scope_is_limited(ctx))
@@ -68,8 +69,8 @@ tsr_status tsr_copy_into(tsr_tensor *to, tsr_tensor *from)
     TSR_TRY(check(ctx, to, from));
     if (to == from)
         return TSR_OK;
-    TSR_TRY(
-        tsr__strict_check(ctx, "tsr_copy_into", &from->form->spec, &to->form->spec, &ctx->error));
+    TSR_TRY(tsr__strict_check(ctx, "tsr_copy_into", &from->local_spec->spec, &to->local_spec->spec,
+                              &ctx->error));
     TSR_TRY(tsr__tensor_own(to, &before)); /* `from` may share it */
     if (to->mesh->index >= 0 || from->mesh->index >= 0 || ctx->world->kind == TSR_WORLD_SIM)
         TSR_TRY(copy(ctx, to, from));

@@ -37,8 +37,8 @@ static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *
             continue;
         if (!tsr__tensor_usable(call->in[k]))
             TSR_TRY(tsr__tensor_check(ctx, call->in[k], entry->op->name));
-        key->in[k] = &call->in[k]->form->spec;
-        h = tsr__hash_mix(h, call->in[k]->form->cached.hash);
+        key->in[k] = &call->in[k]->local_spec->spec;
+        h = tsr__hash_mix(h, call->in[k]->local_spec->cached.hash);
     }
     for (int i = 0; i < entry->n_attrs; i++)
         for (int k = 0; k < call->attrs[i].n; k++)
@@ -138,9 +138,9 @@ static tsr_status make_outputs(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor *const
         if (plan->direct[k])
             out[k] = in[k];
         else if (plan->schema.op->view)
-            TSR_TRY(tsr__tensor_share_form(mesh, p->out[k], in[0], &out[k]));
+            TSR_TRY(tsr__tensor_share_local_spec(mesh, p->out[k], in[0], &out[k]));
         else if (p->out[k])
-            TSR_TRY(tsr__tensor_make_form(mesh, p->out[k], &out[k]));
+            TSR_TRY(tsr__tensor_make_local_spec(mesh, p->out[k], &out[k]));
     }
 done:
     return st;
@@ -259,9 +259,9 @@ static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_pla
     x->made = ctx->clock;
     if (plan->direct[k])
         return TSR_OK;
-    TSR_TRY(
-        tsr__strict_check(ctx, plan->schema.op->name, &y->form->spec, &x->form->spec, &ctx->error));
-    TSR_TRY(tsr__redistribute(y, x->mesh, &x->form->spec, &y));
+    TSR_TRY(tsr__strict_check(ctx, plan->schema.op->name, &y->local_spec->spec,
+                              &x->local_spec->spec, &ctx->error));
+    TSR_TRY(tsr__redistribute(y, x->mesh, &x->local_spec->spec, &y));
     call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
     tsr__buffer_release(x->buffer);
     x->buffer = y->buffer;
@@ -396,7 +396,7 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
         return TSR_OK;
     p = plan->local;
     if (!plan->all_stay || !p || p->travels || tsr__halo_travels(p->halo) ||
-        plan->schema.n_out != 1 || p->out[0] != out->form)
+        plan->schema.n_out != 1 || p->out[0] != out->local_spec)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
                           "%s: only a kernel whose inputs stay and that ran before can be repeated",
                           call->entry->op->name));
@@ -425,6 +425,6 @@ void tsr__dispatch_cache_free(tsr_ctx *ctx)
 {
     tsr__plans_free(ctx);
     tsr__op_table_free(&ctx->heap, ctx->ops);
-    tsr__forms_free(ctx);
+    tsr__local_specs_free(ctx);
     ctx->ops = NULL;
 }

@@ -17,7 +17,7 @@ void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
         p->op->release(&p->call);
     tsr__positions_free(&ctx->heap, &p->call);
     for (int k = 0; k < TSR_MAX_OUT; k++)
-        tsr__form_release(p->out[k]);
+        tsr__local_spec_release(p->out[k]);
     tsr__halo_free(ctx, p->halo);
     tsr__halo_overlap_free(ctx, p->overlap);
     tsr__free(&ctx->heap, p);
@@ -49,8 +49,8 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
     p->travels = tsr__op_travels(s, way->in, way->out, &plan->cost);
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k)) {
-            TSR_TRY(tsr__form_get(mesh, &way->out[k], &p->out[k]));
-            tsr__form_hold(p->out[k]);
+            TSR_TRY(tsr__local_spec_get(mesh, &way->out[k], &p->out[k]));
+            tsr__local_spec_hold(p->out[k]);
         }
     if (mesh->index < 0 || ctx->world->kind == TSR_WORLD_SIM)
         return TSR_OK;
@@ -74,7 +74,7 @@ done:
 tsr_status tsr__local_plan_get(tsr_mesh *mesh, tsr_plan *plan, tsr_local_plan **out)
 {
     tsr_ctx *ctx = mesh->ctx;
-    /* forms that are made meanwhile, or dropped, count for themselves */
+    /* local specs that are made meanwhile, or dropped, count for themselves */
     const size_t before = ctx->heap.bytes - ctx->caches.bytes;
     tsr_local_plan *p = NULL;
     tsr_status st = TSR_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_cache.c - plans of the calls that a context has met. A plan is dropped when there are too
-   many, but for those of calls that run; it holds the forms of its inputs, whose addresses are its
-   key. Each rank drops as it likes: nothing is exchanged to make a plan. Called by dispatch.c. */
+   many, but for those of calls that run; it holds the local specs of its inputs, whose addresses
+   are its key. Each rank drops as it likes: nothing is exchanged to make a plan. Called by
+   dispatch.c. */
 #include "dispatch/dispatch.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ static void drop_plan(tsr_cached *entry, void *arg)
     tsr__histories_forget(ctx, entry);
     for (int k = 0; k < plan->key.n_in; k++)
         if (plan->key.in[k])
-            tsr__form_of(plan->key.in[k])->cached.holds--;
+            tsr__local_spec_of(plan->key.in[k])->cached.holds--;
     tsr__local_plan_free(ctx, plan->local);
     tsr__free(&ctx->heap, plan);
 }
@@ -61,7 +62,7 @@ static tsr_status make_plan(tsr_ctx *ctx, const tsr_plan_key *key, tsr_plan **ou
     (*out)->cached.bytes = ctx->heap.bytes - before;
     for (int k = 0; k < key->n_in; k++)
         if (key->in[k])
-            tsr__form_of(key->in[k])->cached.holds++;
+            tsr__local_spec_of(key->in[k])->cached.holds++;
     log_plan(ctx, *out);
     tsr__cache_add(&ctx->caches, &ctx->plans, &(*out)->cached, drop_plan, ctx);
 done:

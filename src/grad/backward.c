@@ -29,14 +29,14 @@ done:
    it came: what is partial is reduced once, when it is used. */
 static tsr_status fit_to_leaf(const tsr_tensor *leaf, tsr_tensor **g)
 {
-    const tsr_spec *want = &leaf->form->spec;
-    tsr_spec to = (*g)->form->spec;
+    const tsr_spec *want = &leaf->local_spec->spec;
+    tsr_spec to = (*g)->local_spec->spec;
 
     for (int m = 0; m < want->mesh.ndim; m++)
         if (want->place[m].kind == TSR_SHARD || want->place[m].kind == TSR_STRIDED)
             to.place[m] = want->place[m];
-    return tsr_spec_equal(&to, &(*g)->form->spec) ? TSR_OK
-                                                  : tsr__redistribute(*g, leaf->mesh, &to, g);
+    return tsr_spec_equal(&to, &(*g)->local_spec->spec) ? TSR_OK
+                                                        : tsr__redistribute(*g, leaf->mesh, &to, g);
 }
 
 tsr_status tsr__grad_give(tsr_ctx *ctx, const tsr_source *to, tsr_tensor *g)
@@ -72,7 +72,7 @@ static tsr_status check_saved(tsr_ctx *ctx, const tsr_taped *node)
                              "tsr_backward: the gradient of %s needs its %s %d, %s, which was "
                              "overwritten after the call",
                              name, is_in ? "input" : "output", number,
-                             tsr_spec_text(&s->x->form->spec, text, sizeof text));
+                             tsr_spec_text(&s->x->local_spec->spec, text, sizeof text));
     }
     return TSR_OK;
 }
@@ -135,7 +135,7 @@ done:
 static tsr_status back_move(tsr_ctx *ctx, tsr_taped *node)
 {
     tsr_tensor *from = node->in[0].x, *g = node->grad[0];
-    tsr_spec to = from->form->spec;
+    tsr_spec to = from->local_spec->spec;
     tsr_status st;
 
     for (int m = 0; m < to.mesh.ndim; m++)
@@ -192,7 +192,7 @@ done:
 
 tsr_status tsr__backward_seed(tsr_ctx *ctx, tsr_tensor *x, tsr_tensor *g)
 {
-    tsr_spec spec = x->form->spec;
+    tsr_spec spec = x->local_spec->spec;
     tsr_taped *node = tsr__tape_node(ctx->tape, x->node);
     const tsr_source to = {.leaf = x->leaf ? x : NULL, .node = x->node, .out = x->node_out};
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
@@ -209,11 +209,12 @@ tsr_status tsr__backward_seed(tsr_ctx *ctx, tsr_tensor *x, tsr_tensor *g)
                          tsr_spec_text(&spec, a, sizeof a));
     if (g) {
         TSR_TRY(tsr__tensor_check(ctx, g, "tsr_backward"));
-        if (g->form->spec.dtype != spec.dtype ||
-            !tsr_shape_equal(&g->form->spec.shape, &spec.shape))
-            TSR_TRY(tsr__fail(
-                &ctx->error, TSR_ERR_SHAPE, "tsr_backward: %s is not the gradient of a %s",
-                tsr_spec_text(&g->form->spec, b, sizeof b), tsr_spec_text(&spec, a, sizeof a)));
+        if (g->local_spec->spec.dtype != spec.dtype ||
+            !tsr_shape_equal(&g->local_spec->spec.shape, &spec.shape))
+            TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_SHAPE,
+                              "tsr_backward: %s is not the gradient of a %s",
+                              tsr_spec_text(&g->local_spec->spec, b, sizeof b),
+                              tsr_spec_text(&spec, a, sizeof a)));
     } else {
         for (int m = 0; m < spec.mesh.ndim; m++)
             spec.place[m] = (tsr_placement){.kind = TSR_REPLICATE};
@@ -261,13 +262,13 @@ tsr_status tsr_backward(tsr_tensor *loss)
 
     if (!loss)
         return TSR_ERR_ARG;
-    if (tsr_tensor_ok(loss) && tsr_shape_count(&loss->form->spec.shape) != 1) {
+    if (tsr_tensor_ok(loss) && tsr_shape_count(&loss->local_spec->spec.shape) != 1) {
         tsr_ctx *ctx = loss->mesh->ctx;
         tsr_status st =
             tsr__fail(&ctx->error, TSR_ERR_SHAPE,
                       "tsr_backward: the loss is one number, not %s; tsr_backward_from takes "
                       "gradients of other tensors",
-                      tsr_spec_text(&loss->form->spec, text, sizeof text));
+                      tsr_spec_text(&loss->local_spec->spec, text, sizeof text));
 
         tsr_tape_drop(loss->mesh);
         return st;

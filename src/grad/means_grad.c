@@ -7,7 +7,7 @@
 
 static bool is_taped(const tsr_ctx *ctx, const tsr_tensor *x)
 {
-    return x && tsr__dtype_is_float(x->form->spec.dtype) && tsr__tape_has(ctx, x);
+    return x && tsr__dtype_is_float(x->local_spec->spec.dtype) && tsr__tape_has(ctx, x);
 }
 
 /* A program's tape would know nothing of this gradient, and tsr_backward leave out what goes
@@ -60,7 +60,7 @@ tsr_status tsr__grad_means(tsr_ctx *ctx, const tsr_grad_call *call)
         tsr_tensor *g = in[k] ? tsr_grad(in[k]) : NULL;
 
         if (g)
-            TSR_TRY(tsr__tensor_share_form(g->mesh, g->form, g, &call->grad_in[k]));
+            TSR_TRY(tsr__tensor_share_local_spec(g->mesh, g->local_spec, g, &call->grad_in[k]));
     }
 done:
     return st;

@@ -11,7 +11,7 @@ tsr_status tsr__again_inputs(tsr_tensor *const *x, const tsr_source *source, int
     for (int k = 0; k < n; k++) {
         if (!x[k])
             continue;
-        TSR_TRY(tsr__tensor_share_form(x[k]->mesh, x[k]->form, x[k], &in[k]));
+        TSR_TRY(tsr__tensor_share_local_spec(x[k]->mesh, x[k]->local_spec, x[k], &in[k]));
         if (source && (source[k].leaf || source[k].node))
             TSR_TRY(tsr__leaf_make(in[k], false));
     }

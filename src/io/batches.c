@@ -103,10 +103,10 @@ static tsr_status fill(const tsr_dataset *data, const tsr_batches *b, int64_t ep
                        tsr_tensor *x)
 {
     tsr_ctx *ctx = data->mesh->ctx;
-    const tsr_layout layout = tsr__layout_of(&x->form->spec);
+    const tsr_layout layout = tsr__layout_of(&x->local_spec->spec);
     const size_t size = tsr_dtype_size(data->dtype);
-    const int64_t rows = x->form->local.size[0];
-    const int64_t part = rows ? (int64_t)x->form->bytes / rows : 0;
+    const int64_t rows = x->local_spec->local.size[0];
+    const int64_t part = rows ? (int64_t)x->local_spec->bytes / rows : 0;
     const int64_t whole = (int64_t)size * tsr_shape_count(&data->shape) / b->samples;
     const tsr_random order = order_of(b, epoch);
     char *to = tsr__tensor_data(x);
@@ -129,7 +129,7 @@ static tsr_status fill(const tsr_dataset *data, const tsr_batches *b, int64_t ep
             copy_sample(size, &cut, from, to + k * part);
     }
     tsr__make_partial(&layout, tsr__partial_mdims(&layout), data->mesh->coord, to,
-                      tsr_shape_count(&x->form->local));
+                      tsr_shape_count(&x->local_spec->local));
 done:
     tsr__runs_free(&ctx->heap, &held);
     tsr__exchange_free(&ctx->heap, &cut);

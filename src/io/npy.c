@@ -148,7 +148,7 @@ static tsr_status read_elements(tsr_tensor *x, const tsr_npy *npy, const tsr_par
                                    .begin = file->begin,
                                    .layout = &layout,
                                    .coord = file->coord};
-    const tsr_shape *part = &x->form->local;
+    const tsr_shape *part = &x->local_spec->local;
     char *bytes = NULL;
     tsr_status st;
 
@@ -165,7 +165,7 @@ done:
 static tsr_status read_part(tsr_tensor *x, const char *path, const tsr_npy *npy, tsr_error *err)
 {
     tsr_heap *heap = &x->mesh->ctx->heap;
-    tsr_layout layout = tsr__layout_of(&x->form->spec);
+    tsr_layout layout = tsr__layout_of(&x->local_spec->spec);
     tsr_part_file file = {.path = path, .layout = &layout, .coord = x->mesh->coord};
     unsigned char *truth = tsr__tensor_data(x);
     tsr_npy own;
@@ -180,10 +180,10 @@ static tsr_status read_part(tsr_tensor *x, const char *path, const tsr_npy *npy,
     file.fd = fd;
     file.begin = npy->data;
     TSR_TRY(read_elements(x, npy, &file, err));
-    for (size_t i = 0; npy->dtype == TSR_BOOL && i < x->form->bytes; i++)
+    for (size_t i = 0; npy->dtype == TSR_BOOL && i < x->local_spec->bytes; i++)
         truth[i] = truth[i] != 0;
     tsr__make_partial(&layout, tsr__partial_mdims(&layout), x->mesh->coord, tsr__tensor_data(x),
-                      tsr_shape_count(&x->form->local));
+                      tsr_shape_count(&x->local_spec->local));
 done:
     if (fd >= 0)
         close(fd);

@@ -34,12 +34,12 @@ typedef struct save {
 /* The first rank creates the file, with its header and in its full length. */
 static tsr_status create(save *s, word *w)
 {
-    size_t bytes = tsr__spec_bytes(&s->x->form->spec);
+    size_t bytes = tsr__spec_bytes(&s->x->local_spec->spec);
     char header[TSR_NPY_WRITTEN];
     tsr_status st;
 
-    TSR_TRY(tsr__npy_write(s->x->form->spec.dtype, &s->x->form->spec.shape, header, &w->header,
-                           &w->err));
+    TSR_TRY(tsr__npy_write(s->x->local_spec->spec.dtype, &s->x->local_spec->spec.shape, header,
+                           &w->header, &w->err));
     TSR_TRY(tsr__new_file_open(&s->file, s->path, &w->err));
     memcpy(w->temporary, s->file.temporary, sizeof w->temporary);
     TSR_TRY(tsr__file_write(s->file.fd, w->temporary, header, w->header, 0, &w->err));
@@ -68,8 +68,8 @@ static tsr_status close_file(tsr_new_file *file, const char *name, tsr_error *er
 /* Of several ranks with the same part, the first one. */
 static bool is_first_holder(const tsr_tensor *x)
 {
-    for (int m = 0; m < x->form->spec.mesh.ndim; m++)
-        if (x->form->spec.place[m].kind == TSR_REPLICATE && x->mesh->coord[m] != 0)
+    for (int m = 0; m < x->local_spec->spec.mesh.ndim; m++)
+        if (x->local_spec->spec.place[m].kind == TSR_REPLICATE && x->mesh->coord[m] != 0)
             return false;
     return true;
 }
@@ -77,12 +77,12 @@ static bool is_first_holder(const tsr_tensor *x)
 static tsr_status write_part(save *s, const word *w, tsr_error *err)
 {
     const tsr_tensor *x = s->x;
-    tsr_layout layout = tsr__layout_of(&x->form->spec);
+    tsr_layout layout = tsr__layout_of(&x->local_spec->spec);
     tsr_part_file file = {.layout = &layout, .coord = x->mesh->coord};
     tsr_status st = TSR_OK;
 
     if (s->file.fd < 0) {
-        if (x->form->bytes == 0 || !is_first_holder(x))
+        if (x->local_spec->bytes == 0 || !is_first_holder(x))
             return TSR_OK;
         s->file.fd = open(w->temporary, O_WRONLY | O_CLOEXEC);
         if (s->file.fd < 0)
@@ -135,10 +135,10 @@ static tsr_status save_tensor(tsr_tensor *x, const char *path)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_save_npy: the path is NULL"));
     if (x->mesh->index < 0)
         return TSR_OK;
-    layout = tsr__layout_of(&x->form->spec);
+    layout = tsr__layout_of(&x->local_spec->spec);
     if (tsr__partial_mdims(&layout) ||
-        (tsr__part_is_scattered(&x->form->spec) && !ctx->memory_limit)) {
-        to = tsr__part_in_ranges(&x->form->spec);
+        (tsr__part_is_scattered(&x->local_spec->spec) && !ctx->memory_limit)) {
+        to = tsr__part_in_ranges(&x->local_spec->spec);
         y = tsr_redistribute(x, tsr_placements_text(&to, text, sizeof text));
         if (!tsr_tensor_ok(y))
             return tsr_mesh_status(x->mesh);

@@ -53,8 +53,8 @@ static int64_t position_of(const tsr_runs *runs, int64_t g)
 
 static bool is_first_holder(const tsr_tensor *x)
 {
-    for (int m = 0; m < x->form->spec.mesh.ndim; m++)
-        if (x->form->spec.place[m].kind == TSR_REPLICATE && x->mesh->coord[m] != 0)
+    for (int m = 0; m < x->local_spec->spec.mesh.ndim; m++)
+        if (x->local_spec->spec.place[m].kind == TSR_REPLICATE && x->mesh->coord[m] != 0)
             return false;
     return true;
 }
@@ -64,14 +64,15 @@ static bool is_first_holder(const tsr_tensor *x)
 static void copy_shown(const tsr_tensor *x, const tsr_shape *shown,
                        int64_t *const where[TSR_MAX_DIM], char *out)
 {
-    size_t size = tsr_dtype_size(x->form->spec.dtype);
+    size_t size = tsr_dtype_size(x->local_spec->spec.dtype);
     const char *data = tsr__tensor_data(x);
     int64_t at[TSR_MAX_DIM] = {0}, n = tsr_shape_count(shown);
 
     for (int64_t i = 0; i < n; i++) {
         int64_t local = 0;
         for (int d = 0; d < shown->ndim && local >= 0; d++)
-            local = where[d][at[d]] < 0 ? -1 : local * x->form->local.size[d] + where[d][at[d]];
+            local =
+                where[d][at[d]] < 0 ? -1 : local * x->local_spec->local.size[d] + where[d][at[d]];
         if (local >= 0)
             memcpy(out + (size_t)i * size, data + (size_t)local * size, size);
         for (int d = shown->ndim - 1; d >= 0 && ++at[d] == shown->size[d]; d--)
@@ -83,7 +84,7 @@ static void copy_shown(const tsr_tensor *x, const tsr_shape *shown,
 static tsr_status own_share(const tsr_tensor *x, const tsr_shape *shown, char *out, tsr_error *err)
 {
     tsr_heap *heap = &x->mesh->ctx->heap;
-    tsr_layout layout = tsr__layout_of(&x->form->spec);
+    tsr_layout layout = tsr__layout_of(&x->local_spec->spec);
     int64_t *where[TSR_MAX_DIM] = {NULL};
     tsr_status st = TSR_OK;
 
@@ -94,8 +95,8 @@ static tsr_status own_share(const tsr_tensor *x, const tsr_shape *shown, char *o
         TSR_TRY(tsr__alloc(heap, shown->size[d], sizeof *where[d], &where[d], err));
         TSR_TRY(tsr__layout_runs(heap, &layout, d, x->mesh->coord, &runs, err));
         for (int64_t k = 0; k < shown->size[d]; k++)
-            where[d][k] =
-                position_of(&runs, shown_index(x->form->spec.shape.size[d], shown->size[d], k));
+            where[d][k] = position_of(
+                &runs, shown_index(x->local_spec->spec.shape.size[d], shown->size[d], k));
         tsr__runs_free(heap, &runs);
     }
     copy_shown(x, shown, where, out);
@@ -161,7 +162,7 @@ static tsr_status print_sim(const tsr_tensor *x)
 {
     char name[TSR_TEXT_LEN], line[TSR_TEXT_LEN + 32];
     int n = snprintf(line, sizeof line, "%s\nno data (sim)\n",
-                     tsr_spec_text(&x->form->spec, name, sizeof name));
+                     tsr_spec_text(&x->local_spec->spec, name, sizeof name));
 
     return to_stdout(&(tsr_print_text){.data = line, .n = n}, &x->mesh->ctx->error);
 }
@@ -179,9 +180,9 @@ static tsr_status print_any(tsr_tensor *x)
         return print_sim(x);
     if (x->mesh->index < 0)
         return TSR_OK;
-    layout = tsr__layout_of(&x->form->spec);
+    layout = tsr__layout_of(&x->local_spec->spec);
     if (tsr__partial_mdims(&layout)) {
-        to = x->form->spec;
+        to = x->local_spec->spec;
         for (int m = 0; m < to.mesh.ndim; m++)
             if (to.place[m].kind == TSR_PARTIAL)
                 to.place[m] = tsr__replicate();
@@ -189,7 +190,7 @@ static tsr_status print_any(tsr_tensor *x)
         if (!tsr_tensor_ok(y))
             return tsr_mesh_status(x->mesh);
     }
-    TSR_TRY(print_tensor(y ? y : x, &x->form->spec));
+    TSR_TRY(print_tensor(y ? y : x, &x->local_spec->spec));
 done:
     tsr_unref(tsr_keep(y)); /* nobody has seen it */
     return st == TSR_OK ? tsr__verdict_before_read(x->mesh->ctx) : st;

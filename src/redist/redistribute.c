@@ -22,16 +22,18 @@ tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, 
     tsr_tensor *y;
     tsr_status st;
 
-    if (tsr_spec_equal(&x->form->spec, to))
+    if (tsr_spec_equal(&x->local_spec->spec, to))
         return tsr__tensor_share(mesh, to, x, out);
     if (outside && ctx->world->kind != TSR_WORLD_SIM)
         return tsr__tensor_make(mesh, to, out);
-    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->cached.hash, to, &program));
+    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->local_spec->spec, x->local_spec->cached.hash, to,
+                             &program));
     if (program->plan->n_steps == 0) /* size-1 mesh dims, say */
         return tsr__tensor_share(mesh, to, x, out);
-    program->cached.holds++; /* the result's form may need room */
+    program->cached.holds++; /* the result's local spec may need memory */
     if (tsr__scope_is_limited(ctx))
-        TSR_TRY(tsr__scope_spend(ctx, tsr_redist_info_of(program->plan).bytes, &x->form->spec, to));
+        TSR_TRY(tsr__scope_spend(ctx, tsr_redist_info_of(program->plan).bytes, &x->local_spec->spec,
+                                 to));
     TSR_TRY(tsr__tensor_make(mesh, to, &y));
     if (ctx->world->kind == TSR_WORLD_SIM)
         tsr__program_count(ctx, program);
@@ -63,7 +65,7 @@ tsr_tensor *tsr_redistribute_to(tsr_tensor *x, tsr_mesh *mesh, const char *place
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_redistribute"));
     if (!mesh)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_redistribute_to: the mesh is NULL"));
-    like = x->form->spec;
+    like = x->local_spec->spec;
     like.mesh = mesh->shape;
     TSR_TRY(tsr_placements_parse(placements, &like, &to, &ctx->error));
     TSR_TRY(tsr__redistribute(x, mesh, &to, &y));
@@ -91,10 +93,10 @@ static tsr_status check_memory(const tsr_tensor *x, const char *function, const 
 {
     char text[TSR_TEXT_LEN];
 
-    if (bytes != tsr__spec_bytes(&x->form->spec))
+    if (bytes != tsr__spec_bytes(&x->local_spec->spec))
         return tsr__fail(err, TSR_ERR_ARG, "%s: out has %zu bytes, but %s has %zu", function, bytes,
-                         tsr_spec_text(&x->form->spec, text, sizeof text),
-                         tsr__spec_bytes(&x->form->spec));
+                         tsr_spec_text(&x->local_spec->spec, text, sizeof text),
+                         tsr__spec_bytes(&x->local_spec->spec));
     if (bytes > 0 && !out)
         return tsr__fail(err, TSR_ERR_ARG, "%s: out is NULL", function);
     return TSR_OK;
@@ -106,11 +108,12 @@ static tsr_status to_memory(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, v
     tsr_program *program;
     tsr_status st;
 
-    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->form->spec, x->form->cached.hash, to, &program));
+    TSR_TRY(tsr__program_get(x->mesh, mesh, &x->local_spec->spec, x->local_spec->cached.hash, to,
+                             &program));
     if (program->plan->n_steps > 0)
         TSR_TRY(tsr__program_run(program, x->mesh, mesh, tsr__tensor_data(x), out));
-    else if (out && x->form->bytes)
-        memcpy(out, tsr__tensor_data(x), x->form->bytes);
+    else if (out && x->local_spec->bytes)
+        memcpy(out, tsr__tensor_data(x), x->local_spec->bytes);
     TSR_TRY(tsr__verdict_before_read(x->mesh->ctx));
 done:
     return st;
@@ -138,7 +141,7 @@ tsr_status tsr_to_host(tsr_tensor *x, void *out, size_t bytes)
     TSR_TRY(check_memory(x, "tsr_to_host", out, bytes, &x->mesh->ctx->error));
     if (x->mesh->index < 0)
         TSR_TRY(outside(x, "tsr_to_host"));
-    to = x->form->spec;
+    to = x->local_spec->spec;
     memset(to.place, 0, sizeof to.place);
     TSR_TRY(to_memory(x, x->mesh, &to, out));
 done:
@@ -176,7 +179,7 @@ tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root)
     TSR_TRY(root_mesh(x->mesh, "tsr_to_root", root, &one));
     if (x->mesh->index == root && check_memory(x, "tsr_to_root", out, bytes, &err) != TSR_OK)
         TSR_TRY(fail_alone(x->mesh->ctx, &err));
-    to = x->form->spec;
+    to = x->local_spec->spec;
     to.mesh = one->shape;
     memset(to.place, 0, sizeof to.place);
     TSR_TRY(to_memory(x, one, &to, x->mesh->index == root ? out : NULL));
@@ -218,8 +221,8 @@ tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, in
     if (program->plan->n_steps > 0)
         TSR_TRY(tsr__program_run(program, one, mesh, mesh->index == root ? data : NULL,
                                  tsr__tensor_data(x)));
-    else if (x->form->bytes) /* a mesh of one rank */
-        memcpy(tsr__tensor_data(x), data, x->form->bytes);
+    else if (x->local_spec->bytes) /* a mesh of one rank */
+        memcpy(tsr__tensor_data(x), data, x->local_spec->bytes);
 done:
     tsr__activity_end(ctx, &b, TSR_DO_HOST, 1);
     tsr_mesh_unref(one);

@@ -24,7 +24,7 @@ static bool indices_shared(const tsr_mesh *mesh, tsr_tensor *const *in, int n_in
     bool any = false, shared = true, all = true;
 
     for (int k = 0; k < n_in; k++) {
-        const tsr_spec *spec = in[k] ? &in[k]->form->spec : NULL;
+        const tsr_spec *spec = in[k] ? &in[k]->local_spec->spec : NULL;
 
         if (spec && is_index(spec->dtype)) {
             any = true;

@@ -95,12 +95,12 @@ int tsr__owner_of(const tsr_owners *owners, int64_t row)
 void tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding,
                    const tsr_index_range *check, const char *op, tsr_ids *out, tsr_error *err)
 {
-    const tsr_shape *local = &x->form->local;
+    const tsr_shape *local = &x->local_spec->local;
     char where[256] = "";
     size_t used = 0;
     int64_t bad, rest;
 
-    *out = (tsr_ids){.dtype = x->form->spec.dtype,
+    *out = (tsr_ids){.dtype = x->local_spec->spec.dtype,
                      .data = tsr__tensor_data(x),
                      .n = tsr_shape_count(local),
                      .vocab = vocab,

@@ -99,7 +99,7 @@ static tsr_status check_outer(tsr_ctx *ctx, const tsr_record *call)
                     "%s uses %s, which depends on watched tensors outside of the function that is "
                     "computed again: make it one of the function's inputs",
                     call->op ? call->op->name : "tsr_redistribute",
-                    tsr_spec_text(&call->in[k]->form->spec, text, sizeof text));
+                    tsr_spec_text(&call->in[k]->local_spec->spec, text, sizeof text));
     return TSR_OK;
 }
 
@@ -107,7 +107,7 @@ static bool depends(const tsr_ctx *ctx, const tsr_record *call)
 {
     for (int k = 0; k < call->n_in; k++)
         if (call->in[k] && tsr__tape_has(ctx, call->in[k]) &&
-            tsr__dtype_is_float(call->in[k]->form->spec.dtype))
+            tsr__dtype_is_float(call->in[k]->local_spec->spec.dtype))
             return true;
     return false;
 }
@@ -195,7 +195,7 @@ static tsr_status fill_node(tsr_ctx *ctx, const tsr_record *call, tsr_taped *nod
         tsr_source *source = &node->source[k];
 
         TSR_TRY(save(x, k > 31 || call->saves_in >> k & 1, &node->in[k]));
-        if (!x || !tsr__dtype_is_float(x->form->spec.dtype))
+        if (!x || !tsr__dtype_is_float(x->local_spec->spec.dtype))
             continue;
         if (x->leaf)
             source->leaf = tsr_ref(x);

@@ -26,19 +26,19 @@ static tsr_tensor *watch(tsr_tensor *x, bool by_rows)
         return NULL;
     ctx = x->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_watch"));
-    if (!tsr__dtype_is_float(x->form->spec.dtype))
+    if (!tsr__dtype_is_float(x->local_spec->spec.dtype))
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_DTYPE,
                           "tsr_watch: %s is no floating point tensor, so it has no gradient",
-                          tsr_spec_text(&x->form->spec, text, sizeof text)));
-    for (int m = 0; m < x->form->spec.mesh.ndim; m++)
-        if (x->form->spec.place[m].kind == TSR_PARTIAL)
+                          tsr_spec_text(&x->local_spec->spec, text, sizeof text)));
+    for (int m = 0; m < x->local_spec->spec.mesh.ndim; m++)
+        if (x->local_spec->spec.place[m].kind == TSR_PARTIAL)
             TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_SPEC,
                               "tsr_watch: %s is partial; redistribute it first",
-                              tsr_spec_text(&x->form->spec, text, sizeof text)));
+                              tsr_spec_text(&x->local_spec->spec, text, sizeof text)));
     if (ctx->tape && tsr__tape_node(ctx->tape, x->node))
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
                           "tsr_watch: %s depends on watched tensors already",
-                          tsr_spec_text(&x->form->spec, text, sizeof text)));
+                          tsr_spec_text(&x->local_spec->spec, text, sizeof text)));
     TSR_TRY(tsr__leaf_make(x, by_rows));
 done:
     return tsr__tensor_or_error(ctx, st, x);
@@ -92,8 +92,8 @@ tsr_status tsr_grad_set(tsr_tensor *x, tsr_tensor *g)
     if (x == g)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
                           "tsr_grad_set: a tensor cannot be its own gradient"));
-    of = &x->form->spec;
-    is = &g->form->spec;
+    of = &x->local_spec->spec;
+    is = &g->local_spec->spec;
     if (!x->leaf)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE, "tsr_grad_set: %s is not watched",
                           tsr_spec_text(of, a, sizeof a)));
@@ -158,7 +158,7 @@ tsr_tensor *tsr_detach(tsr_tensor *x)
     if (!x)
         return NULL;
     TSR_TRY(tsr__tensor_check(x->mesh->ctx, x, "tsr_detach"));
-    TSR_TRY(tsr__tensor_share_form(x->mesh, x->form, x, &y));
+    TSR_TRY(tsr__tensor_share_local_spec(x->mesh, x->local_spec, x, &y));
 done:
     return tsr__tensor_or_error(x->mesh->ctx, st, y);
 }

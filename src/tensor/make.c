@@ -24,10 +24,10 @@ done:
 
 static void settle_partial(tsr_tensor *x)
 {
-    tsr_layout layout = tsr__layout_of(&x->form->spec);
+    tsr_layout layout = tsr__layout_of(&x->local_spec->spec);
 
     tsr__make_partial(&layout, tsr__partial_mdims(&layout), x->mesh->coord, tsr__tensor_data(x),
-                      tsr_shape_count(&x->form->local));
+                      tsr_shape_count(&x->local_spec->local));
 }
 
 static tsr_status null_data(tsr_mesh *mesh, const char *function)
@@ -49,12 +49,12 @@ tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
     TSR_TRY(tsr__tensor_of_text(mesh, text, &x));
     if (!tsr__tensor_data(x))
         goto done;
-    if (!data && tsr_shape_count(&x->form->spec.shape) > 0)
+    if (!data && tsr_shape_count(&x->local_spec->spec.shape) > 0)
         TSR_TRY(null_data(mesh, "tsr_from_host"));
-    replicated = x->form->spec;
+    replicated = x->local_spec->spec;
     memset(replicated.place, 0, sizeof replicated.place);
     whole = tsr__layout_of(&replicated);
-    part = tsr__layout_of(&x->form->spec);
+    part = tsr__layout_of(&x->local_spec->spec);
     TSR_TRY(tsr__exchange_own(&ctx->heap, &whole, data, &part, tsr__tensor_data(x),
                               ctx->world->rank, &ctx->error));
     settle_partial(x);
@@ -69,17 +69,17 @@ static tsr_status check_part(const tsr_tensor *x, const tsr_shape *got, const vo
                              tsr_error *err)
 {
     char spec[TSR_TEXT_LEN], want[TSR_TEXT_LEN], have[TSR_TEXT_LEN];
-    bool same = got->ndim == x->form->local.ndim;
+    bool same = got->ndim == x->local_spec->local.ndim;
 
-    for (int d = 0; d < x->form->local.ndim && same; d++)
-        same = got->size[d] == x->form->local.size[d];
+    for (int d = 0; d < x->local_spec->local.ndim && same; d++)
+        same = got->size[d] == x->local_spec->local.size[d];
     if (!same)
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "tsr_from_local: rank %d has a part of shape %s, but %s puts %s there",
                          x->mesh->ctx->world->rank, tsr__shape_text(got, have, sizeof have),
-                         tsr_spec_text(&x->form->spec, spec, sizeof spec),
-                         tsr__shape_text(&x->form->local, want, sizeof want));
-    if (!data && tsr_shape_count(&x->form->local) > 0)
+                         tsr_spec_text(&x->local_spec->spec, spec, sizeof spec),
+                         tsr__shape_text(&x->local_spec->local, want, sizeof want));
+    if (!data && tsr_shape_count(&x->local_spec->local) > 0)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_from_local: data is NULL on rank %d",
                          x->mesh->ctx->world->rank);
     return TSR_OK;
@@ -104,8 +104,8 @@ tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
         st = tsr__fail(&err, TSR_ERR_ARG, "tsr_from_local: local_shape is NULL on rank %d",
                        mesh->ctx->world->rank);
     TSR_TRY(tsr__agree(mesh, st, &err));
-    if (x->form->bytes)
-        memcpy(tsr__tensor_data(x), data, x->form->bytes);
+    if (x->local_spec->bytes)
+        memcpy(tsr__tensor_data(x), data, x->local_spec->bytes);
 done:
     tsr__activity_end(mesh->ctx, &b, TSR_DO_HOST, 1);
     return tsr__tensor_or_error(mesh->ctx, st, x);
@@ -132,7 +132,7 @@ tsr_tensor *tsr_tensor_new(tsr_mesh *mesh, const tsr_spec *spec)
                           tsr_mesh_text(&mesh->shape, own, sizeof own)));
     TSR_TRY(tsr__tensor_make(mesh, spec, &x));
     if (tsr__tensor_data(x)) {
-        memset(tsr__tensor_data(x), 0, x->form->bytes);
+        memset(tsr__tensor_data(x), 0, x->local_spec->bytes);
         settle_partial(x);
     }
 done:
@@ -149,15 +149,16 @@ tsr_tensor *tsr_full(tsr_mesh *mesh, const char *text, double value)
     tsr_status st;
 
     TSR_TRY(tsr__tensor_of_text(mesh, text, &x));
-    TSR_TRY(tsr__dtype_check(x->form->spec.dtype, value, "tsr_full: value", &mesh->ctx->error));
+    TSR_TRY(
+        tsr__dtype_check(x->local_spec->spec.dtype, value, "tsr_full: value", &mesh->ctx->error));
     if (!tsr__tensor_data(x))
         goto done;
     memcpy(&salt, &value, sizeof salt);
     tsr__tensor_note(x, salt);
-    n = tsr_shape_count(&x->form->local);
+    n = tsr_shape_count(&x->local_spec->local);
     if (n > 0)
-        tsr__put(x->form->spec.dtype, tsr__tensor_data(x), 0, value);
-    tsr__repeat(tsr_dtype_size(x->form->spec.dtype), tsr__tensor_data(x), n);
+        tsr__put(x->local_spec->spec.dtype, tsr__tensor_data(x), 0, value);
+    tsr__repeat(tsr_dtype_size(x->local_spec->spec.dtype), tsr__tensor_data(x), n);
     settle_partial(x);
 done:
     return tsr__tensor_or_error(mesh->ctx, st, x);

@@ -27,7 +27,7 @@ done:
 }
 
 /* A handle with one reference, without memory. Every field is set: handles are used again. */
-static tsr_status make_handle(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out)
+static tsr_status make_handle(tsr_mesh *mesh, tsr_local_spec *local_spec, tsr_tensor **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x;
@@ -39,7 +39,7 @@ static tsr_status make_handle(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out)
     x->version = 0;
     x->made = ctx->clock;
     x->mesh = tsr_mesh_ref(mesh);
-    x->form = tsr__form_hold(form);
+    x->local_spec = tsr__local_spec_hold(local_spec);
     x->kept = NULL;
     x->buffer = NULL;
     x->scope = NULL;
@@ -55,7 +55,7 @@ done:
 
 tsr_status tsr__tensor_ghost(const tsr_tensor *x, tsr_tensor **out)
 {
-    tsr_status st = make_handle(x->mesh, x->form, out);
+    tsr_status st = make_handle(x->mesh, x->local_spec, out);
 
     if (st == TSR_OK)
         (*out)->gone = true;
@@ -101,15 +101,15 @@ done:
     return st;
 }
 
-tsr_status tsr__tensor_make_form(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out)
+tsr_status tsr__tensor_make_local_spec(tsr_mesh *mesh, tsr_local_spec *local_spec, tsr_tensor **out)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_tensor *x = NULL;
     tsr_status st;
 
-    TSR_TRY(make_handle(mesh, form, &x));
+    TSR_TRY(make_handle(mesh, local_spec, &x));
     if (mesh->index >= 0 && ctx->world->kind != TSR_WORLD_SIM)
-        TSR_TRY(tsr__buffer_make(ctx, form->bytes, &x->buffer));
+        TSR_TRY(tsr__buffer_make(ctx, local_spec->bytes, &x->buffer));
     tsr__scope_add(ctx, tsr_ref(x));
     *out = x;
 done:
@@ -119,11 +119,11 @@ done:
 
 tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out)
 {
-    tsr_form *form;
+    tsr_local_spec *local_spec;
     tsr_status st;
 
-    TSR_TRY(tsr__form_get(mesh, spec, &form));
-    TSR_TRY(tsr__tensor_make_form(mesh, form, out));
+    TSR_TRY(tsr__local_spec_get(mesh, spec, &local_spec));
+    TSR_TRY(tsr__tensor_make_local_spec(mesh, local_spec, out));
 done:
     return st;
 }
@@ -131,22 +131,22 @@ done:
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out)
 {
-    tsr_form *form;
+    tsr_local_spec *local_spec;
     tsr_status st;
 
-    TSR_TRY(tsr__form_get(mesh, spec, &form));
-    TSR_TRY(tsr__tensor_share_form(mesh, form, part, out));
+    TSR_TRY(tsr__local_spec_get(mesh, spec, &local_spec));
+    TSR_TRY(tsr__tensor_share_local_spec(mesh, local_spec, part, out));
 done:
     return st;
 }
 
-tsr_status tsr__tensor_share_form(tsr_mesh *mesh, tsr_form *form, const tsr_tensor *part,
-                                  tsr_tensor **out)
+tsr_status tsr__tensor_share_local_spec(tsr_mesh *mesh, tsr_local_spec *local_spec,
+                                        const tsr_tensor *part, tsr_tensor **out)
 {
     tsr_tensor *x;
     tsr_status st;
 
-    TSR_TRY(make_handle(mesh, form, &x));
+    TSR_TRY(make_handle(mesh, local_spec, &x));
     x->buffer = part->buffer;
     if (x->buffer)
         x->buffer->refs++;
@@ -181,18 +181,18 @@ static void free_tensor(tsr_tensor *x)
         tsr__fail(&ctx->error, TSR_ERR_STATE,
                   "tsr_unref: %s belongs to its scope, which frees it; only what tsr_keep or "
                   "tsr_ref gave is the caller's to release",
-                  tsr_spec_text(&x->form->spec, text, sizeof text));
+                  tsr_spec_text(&x->local_spec->spec, text, sizeof text));
         return;
     }
     if (x->kept)
         tsr__kept_drop(x);
     if (x->leaf) {
         tsr__leaf_clear(ctx, x->leaf);
-        tsr__form_release(x->leaf->stepped);
+        tsr__local_spec_release(x->leaf->stepped);
         tsr__free(&ctx->heap, x->leaf);
     }
     tsr__buffer_release(x->buffer);
-    tsr__form_release(x->form);
+    tsr__local_spec_release(x->local_spec);
     tsr_mesh_unref(x->mesh);
     tsr__give(&ctx->heap, &ctx->spare_tensors, x);
 }
@@ -215,7 +215,7 @@ tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before)
     *before = NULL;
     if (!old || old->refs == 1)
         return TSR_OK;
-    TSR_TRY(tsr__buffer_make(x->mesh->ctx, x->form->bytes, &x->buffer));
+    TSR_TRY(tsr__buffer_make(x->mesh->ctx, x->local_spec->bytes, &x->buffer));
     *before = old;
 done:
     return st;
@@ -228,14 +228,14 @@ static void note_text(const tsr_cached *subject, char *buf, size_t n)
     char spec[TSR_TEXT_LEN];
 
     snprintf(buf, n, "a function that makes %s",
-             tsr_spec_text(&((const tsr_form *)subject)->spec, spec, sizeof spec));
+             tsr_spec_text(&((const tsr_local_spec *)subject)->spec, spec, sizeof spec));
 }
 
 void tsr__tensor_note(tsr_tensor *x, uint64_t salt)
 {
     x->made = ++x->mesh->ctx->clock;
-    tsr__history_add(&x->mesh->history, x->made, tsr__hash_mix(x->form->cached.hash, salt),
-                     &x->form->cached, note_text);
+    tsr__history_add(&x->mesh->history, x->made, tsr__hash_mix(x->local_spec->cached.hash, salt),
+                     &x->local_spec->cached, note_text);
 }
 
 tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x)
@@ -275,7 +275,7 @@ tsr_status tsr__tensor_needs_data(const tsr_tensor *x, const char *function)
     if (x->mesh->ctx->world->kind == TSR_WORLD_SIM)
         return tsr__fail(&x->mesh->ctx->error, TSR_ERR_NO_DATA,
                          "%s: %s has no data, for the sim world only counts costs", function,
-                         tsr_spec_text(&x->form->spec, text, sizeof text));
+                         tsr_spec_text(&x->local_spec->spec, text, sizeof text));
     return TSR_OK;
 }
 
@@ -283,7 +283,7 @@ tsr_status tsr__tensor_needs_data(const tsr_tensor *x, const char *function)
 
 const tsr_spec *tsr_tensor_spec(const tsr_tensor *x)
 {
-    return x ? &x->form->spec : NULL;
+    return x ? &x->local_spec->spec : NULL;
 }
 
 tsr_mesh *tsr_tensor_mesh(const tsr_tensor *x)
@@ -310,9 +310,9 @@ tsr_status tsr_local_view(tsr_tensor *x, tsr_local *out)
     TSR_TRY(tsr__tensor_needs_data(x, "tsr_local_view"));
     TSR_TRY(tsr__verdict_before_read(ctx));
     view.data = tsr__tensor_data(x);
-    view.shape = x->form->local;
-    layout = tsr__layout_of(&x->form->spec);
-    for (int d = 0; d < x->form->spec.shape.ndim; d++) {
+    view.shape = x->local_spec->local;
+    layout = tsr__layout_of(&x->local_spec->spec);
+    for (int d = 0; d < x->local_spec->spec.shape.ndim; d++) {
         tsr_runs runs = {0};
         view.first[d] = -1;
         view.whole[d] = true;
@@ -337,10 +337,10 @@ int64_t tsr_local_index(const tsr_tensor *x, int dim, int64_t i)
     tsr_layout layout;
     int64_t index = -1;
 
-    if (!tsr_tensor_ok(x) || dim < 0 || dim >= x->form->spec.shape.ndim || x->mesh->index < 0 ||
-        i < 0)
+    if (!tsr_tensor_ok(x) || dim < 0 || dim >= x->local_spec->spec.shape.ndim ||
+        x->mesh->index < 0 || i < 0)
         return -1;
-    layout = tsr__layout_of(&x->form->spec);
+    layout = tsr__layout_of(&x->local_spec->spec);
     if (tsr__layout_runs(&ctx->heap, &layout, dim, x->mesh->coord, &runs, &ctx->error) == TSR_OK)
         index = tsr__runs_index(&runs, i);
     tsr__runs_free(&ctx->heap, &runs);

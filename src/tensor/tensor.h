@@ -20,12 +20,12 @@ typedef struct tsr_buffer {
 /* What a tensor of a spec is on this rank. There is one for every spec that is in use, so tensors
    carry an address, and equal specs have equal addresses. It stays while tensors and plans hold it;
    others are forgotten when there are many. */
-typedef struct tsr_form {
+typedef struct tsr_local_spec {
     tsr_cached cached; /* by the hash of spec */
     tsr_spec spec;
     tsr_shape local;
     size_t bytes; /* of the local part */
-} tsr_form;
+} tsr_local_spec;
 
 /* A part of a tensor with what neighbours have of its window, as an op needed it: kept for the
    next op that needs the same. */
@@ -38,8 +38,8 @@ typedef struct tsr_kept {
 
 /* A watched tensor's gradient: dense, and as the rows of a table that lookups touched. */
 typedef struct tsr_leaf {
-    bool by_rows;      /* as rows, where lookups can say so */
-    tsr_form *stepped; /* has the placements of an optimizer's states; NULL: none is known */
+    bool by_rows;            /* as rows, where lookups can say so */
+    tsr_local_spec *stepped; /* has the placements of an optimizer's states; NULL: none is known */
     tsr_tensor *grad;
     tsr_touched *touched;
     int n_touched, cap_touched;
@@ -52,7 +52,7 @@ struct tsr_tensor {
     bool invalid;     /* made or changed since a call that turned out to have failed */
     unsigned version; /* how often it was overwritten */
     tsr_mesh *mesh;
-    tsr_form *form;              /* held */
+    tsr_local_spec *local_spec;  /* held */
     tsr_kept *kept;              /* NULL: none */
     tsr_buffer *buffer;          /* NULL in a sim world and outside the mesh */
     struct tsr_scope *scope;     /* that holds a reference, or NULL */
@@ -65,38 +65,39 @@ struct tsr_tensor {
     const char *cut; /* the op without a gradient after which no tape knows it, or NULL */
 };
 
-/* form.c: the form of a spec; it stays until the next one is asked for, or as long as it is held.
-   */
-tsr_status tsr__form_get(const tsr_mesh *mesh, const tsr_spec *spec, tsr_form **out);
-static inline tsr_form *tsr__form_hold(tsr_form *form)
+/* local_spec.c: the local spec of a spec; it lives until the next one is asked for, or while it is
+   held. */
+tsr_status tsr__local_spec_get(const tsr_mesh *mesh, const tsr_spec *spec, tsr_local_spec **out);
+static inline tsr_local_spec *tsr__local_spec_hold(tsr_local_spec *local_spec)
 {
-    form->cached.holds++;
-    return form;
+    local_spec->cached.holds++;
+    return local_spec;
 }
-static inline void tsr__form_release(tsr_form *form) /* NULL is fine */
+static inline void tsr__local_spec_release(tsr_local_spec *local_spec) /* NULL is fine */
 {
-    if (form)
-        form->cached.holds--;
+    if (local_spec)
+        local_spec->cached.holds--;
 }
-static inline tsr_form *tsr__form_of(const tsr_spec *spec) /* of which it is the spec */
+static inline tsr_local_spec *tsr__local_spec_of(const tsr_spec *spec) /* of which it is the spec */
 {
-    return (tsr_form *)((char *)(uintptr_t)spec - offsetof(tsr_form, spec));
+    return (tsr_local_spec *)((char *)(uintptr_t)spec - offsetof(tsr_local_spec, spec));
 }
-void tsr__forms_free(tsr_ctx *ctx);
+void tsr__local_specs_free(tsr_ctx *ctx);
 
 /* A tensor in the current scope with memory that is not set; outside the mesh and in a sim world
    without. Local. */
 tsr_status tsr__tensor_make(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor **out);
 /* The same for the spec that a text is on this mesh. */
 tsr_status tsr__tensor_of_text(tsr_mesh *mesh, const char *text, tsr_tensor **out);
-/* The same for a form that is known: what dispatch does for every output. */
-tsr_status tsr__tensor_make_form(tsr_mesh *mesh, tsr_form *form, tsr_tensor **out);
-/* The same part under another spec, or a form that is known, whose local part has as many elements
+/* The same for a known local spec: what dispatch does for every output. */
+tsr_status tsr__tensor_make_local_spec(tsr_mesh *mesh, tsr_local_spec *local_spec,
+                                       tsr_tensor **out);
+/* The same part under another spec, or a known local spec, whose local part has as many elements
    in the same order. Local. */
 tsr_status tsr__tensor_share(tsr_mesh *mesh, const tsr_spec *spec, const tsr_tensor *part,
                              tsr_tensor **out);
-tsr_status tsr__tensor_share_form(tsr_mesh *mesh, tsr_form *form, const tsr_tensor *part,
-                                  tsr_tensor **out);
+tsr_status tsr__tensor_share_local_spec(tsr_mesh *mesh, tsr_local_spec *local_spec,
+                                        const tsr_tensor *part, tsr_tensor **out);
 /* Memory of its own for a tensor that shares its part with others; what it holds is not copied: the
    old buffer stays in *before until it is released by tsr__buffer_release. Local. */
 tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before);

@@ -14,8 +14,8 @@
 /* Where a gradient has nothing pending: where it is, or where the next step wants it. */
 static tsr_spec reduced(const tsr_tensor *x)
 {
-    const tsr_form *wanted = x->leaf->stepped ? x->leaf->stepped : x->form;
-    tsr_spec to = x->leaf->grad->form->spec;
+    const tsr_local_spec *wanted = x->leaf->stepped ? x->leaf->stepped : x->local_spec;
+    tsr_spec to = x->leaf->grad->local_spec->spec;
     bool pending = false;
 
     for (int m = 0; m < to.mesh.ndim; m++)
@@ -69,16 +69,16 @@ static tsr_status add_squares(tsr_tensor *x, double *squares)
         const tsr_spec to = reduced(x);
         tsr_tensor *g = leaf->grad;
 
-        if (!tsr_spec_equal(&g->form->spec, &to)) {
+        if (!tsr_spec_equal(&g->local_spec->spec, &to)) {
             TSR_TRY(tsr__redistribute(g, g->mesh, &to, &g));
             TSR_TRY(tsr_grad_set(x, g));
         }
         if (counts_here(x->mesh, &to))
             *squares +=
-                tsr__squares(to.dtype, tsr__tensor_data(g), tsr_shape_count(&g->form->local));
+                tsr__squares(to.dtype, tsr__tensor_data(g), tsr_shape_count(&g->local_spec->local));
     }
     for (int i = 0; i < leaf->n_touched; i++)
-        if (counts_here(x->mesh, &x->form->spec))
+        if (counts_here(x->mesh, &x->local_spec->spec))
             *squares += tsr__squares(leaf->touched[i].table.dtype, leaf->touched[i].values,
                                      leaf->touched[i].n * leaf->touched[i].columns);
 done:

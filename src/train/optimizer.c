@@ -235,16 +235,16 @@ static tsr_status check_table(const tsr_optimizer_opts *o, int i, const tsr_tens
 {
     char text[TSR_TEXT_LEN];
 
-    if (w->form->spec.shape.ndim != 2)
+    if (w->local_spec->spec.shape.ndim != 2)
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "tsr_optimizer_new: parameter %d is watched by rows, but %s is no table",
-                         i, tsr_spec_text(&w->form->spec, text, sizeof text));
+                         i, tsr_spec_text(&w->local_spec->spec, text, sizeof text));
     if (((o->kind == TSR_SGD && o->momentum == 0) || o->kind == TSR_ADAGRAD) && o->decay == 0)
         return TSR_OK;
     return tsr__fail(err, TSR_ERR_ARG,
                      "tsr_optimizer_new: parameter %d, %s, is watched by rows, which only SGD "
                      "without momentum and Adagrad change, without decay",
-                     i, tsr_spec_text(&w->form->spec, text, sizeof text));
+                     i, tsr_spec_text(&w->local_spec->spec, text, sizeof text));
 }
 
 /* A tensor of the optimizer's own, all elements of one value. */
@@ -275,15 +275,16 @@ static tsr_status open_item(tsr_optimizer *opt, int i, tsr_tensor *w, item *it)
     it->by_rows = w->leaf->by_rows;
     if (it->by_rows) {
         TSR_TRY(check_table(o, i, w, &ctx->error));
-        place_sums(o, &w->form->spec, &spec);
-        TSR_TRY(open_columns(w->mesh, &w->form->spec, &it->columns));
+        place_sums(o, &w->local_spec->spec, &spec);
+        TSR_TRY(open_columns(w->mesh, &w->local_spec->spec, &it->columns));
     } else {
-        TSR_TRY(place_states(o, &w->form->spec, &spec, &ctx->error));
+        TSR_TRY(place_states(o, &w->local_spec->spec, &spec, &ctx->error));
     }
     for (int k = 0; k < states_of(o); k++)
         TSR_TRY(make_state(w->mesh, &spec, o->first_sum, &it->state[k]));
-    tsr__form_release(w->leaf->stepped);
-    w->leaf->stepped = tsr__form_hold(it->state[0] && !it->by_rows ? it->state[0]->form : w->form);
+    tsr__local_spec_release(w->leaf->stepped);
+    w->leaf->stepped = tsr__local_spec_hold(it->state[0] && !it->by_rows ? it->state[0]->local_spec
+                                                                         : w->local_spec);
 done:
     return st;
 }

@@ -133,14 +133,14 @@ tsr_tensor *tsr_placed(tsr_tensor *x, const char *text)
     ctx = x->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_placed"));
     TSR_TRY(read_places(&x->mesh->shape, text, place, &ctx->error));
-    one = x->form->spec;
+    one = x->local_spec->spec;
     one.mesh.ndim = 1;
     for (int m = 0; m < x->mesh->shape.ndim; m++) {
         char as_is[TSR_TEXT_LEN];
 
         if (place[m][0])
             continue;
-        one.place[0] = x->form->spec.place[m];
+        one.place[0] = x->local_spec->spec.place[m];
         tsr_placements_text(&one, as_is, sizeof as_is); /* "[S(0)]" */
         snprintf(place[m], sizeof place[m], "%.*s", (int)strlen(as_is) - 2, as_is + 1);
     }

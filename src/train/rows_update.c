@@ -17,16 +17,16 @@
 static tsr_status rows_of_dense(tsr_tensor *table, const tsr_tensor *grad, tsr_touched *out)
 {
     tsr_ctx *ctx = table->mesh->ctx;
-    const tsr_shape *local = &table->form->local;
+    const tsr_shape *local = &table->local_spec->local;
     tsr_owners here = {0};
     int64_t *rows;
     tsr_status st;
 
-    TSR_TRY(tsr__owners_open(table->mesh, &table->form->spec, 0, 0, &here));
+    TSR_TRY(tsr__owners_open(table->mesh, &table->local_spec->spec, 0, 0, &here));
     TSR_TRY(tsr__pool_get(&ctx->pool, (size_t)local->size[0] * sizeof *rows, &rows, &ctx->error));
     for (int64_t i = 0; i < local->size[0]; i++)
         rows[i] = here.first + i;
-    *out = (tsr_touched){.table = table->form->spec,
+    *out = (tsr_touched){.table = table->local_spec->spec,
                          .n = local->size[0],
                          .columns = local->size[1],
                          .rows = rows,
@@ -67,8 +67,8 @@ static int take_row(const tsr_touched *list, int n, int64_t row, int64_t *at, co
 /* Lists of ascending rows into one; none of them is empty of a table. */
 static tsr_status merge(tsr_tensor *table, const tsr_touched *list, int n, tsr_touched *out)
 {
-    const tsr_dtype dtype = table->form->spec.dtype;
-    const int64_t columns = table->form->local.size[1];
+    const tsr_dtype dtype = table->local_spec->spec.dtype;
+    const int64_t columns = table->local_spec->local.size[1];
     const size_t bytes = (size_t)columns * tsr_dtype_size(dtype);
     tsr_ctx *ctx = table->mesh->ctx;
     int64_t *at = NULL, row = 0, rows = 0;
@@ -86,7 +86,7 @@ static tsr_status merge(tsr_tensor *table, const tsr_touched *list, int n, tsr_t
     values = ((size_t)rows * bytes + 63) & ~(size_t)63;
     TSR_TRY(
         tsr__pool_get(&ctx->pool, values + (size_t)rows * sizeof *out->rows, &memory, &ctx->error));
-    *out = (tsr_touched){.table = table->form->spec,
+    *out = (tsr_touched){.table = table->local_spec->spec,
                          .n = rows,
                          .columns = columns,
                          .rows = (int64_t *)(void *)(memory + values),
@@ -118,7 +118,7 @@ tsr_status tsr__rows_gather(tsr_tensor *table)
     if (!grad && leaf->n_touched <= 1)
         return TSR_OK;
     if (grad)
-        TSR_TRY(tsr__redistribute(grad, table->mesh, &table->form->spec, &grad));
+        TSR_TRY(tsr__redistribute(grad, table->mesh, &table->local_spec->spec, &grad));
     if (table->mesh->index < 0) /* nothing is here */
         return TSR_OK;
     if (grad) {
@@ -149,7 +149,7 @@ done:
 static tsr_status add_means(tsr_tensor *table, tsr_tensor *sum, const tsr_touched *t,
                             tsr_mesh *columns, int64_t first, double lr, double eps, double *scale)
 {
-    const tsr_dtype dtype = table->form->spec.dtype, kept = sum->form->spec.dtype;
+    const tsr_dtype dtype = table->local_spec->spec.dtype, kept = sum->local_spec->spec.dtype;
     const size_t bytes = (size_t)t->columns * tsr_dtype_size(dtype);
     void *sums = tsr__tensor_data(sum);
     tsr_status st = TSR_OK;
@@ -161,7 +161,7 @@ static tsr_status add_means(tsr_tensor *table, tsr_tensor *sum, const tsr_touche
     for (int64_t i = 0; i < t->n; i++) {
         const int64_t row = t->rows[i] - first;
         const double now =
-            tsr__get(kept, sums, row) + scale[i] / (double)table->form->spec.shape.size[1];
+            tsr__get(kept, sums, row) + scale[i] / (double)table->local_spec->spec.shape.size[1];
 
         tsr__put(kept, sums, row, now);
         scale[i] = -lr / (sqrt(now) + eps);
@@ -194,7 +194,8 @@ done:
 
 static tsr_operand row_operand(const tsr_tensor *x, int64_t columns)
 {
-    return (tsr_operand){.dtype = x->form->spec.dtype, .shape = {.ndim = 1, .size = {columns}}};
+    return (tsr_operand){.dtype = x->local_spec->spec.dtype,
+                         .shape = {.ndim = 1, .size = {columns}}};
 }
 
 static void step_by_elements(tsr_tensor *table, tsr_tensor *sum, const tsr_touched *t,
@@ -202,8 +203,8 @@ static void step_by_elements(tsr_tensor *table, tsr_tensor *sum, const tsr_touch
 {
     const tsr_update update = {.kind = TSR_OPTIMIZER_ADAGRAD, .states = 1, .lr = lr, .eps = eps};
     tsr_kernel_call call = {.n_in = 3, .n_out = 2};
-    const size_t size = tsr_dtype_size(table->form->spec.dtype);
-    const size_t kept = tsr_dtype_size(sum->form->spec.dtype);
+    const size_t size = tsr_dtype_size(table->local_spec->spec.dtype);
+    const size_t kept = tsr_dtype_size(sum->local_spec->spec.dtype);
 
     call.in[0] = call.in[2] = row_operand(table, t->columns);
     call.in[1] = row_operand(sum, t->columns);
@@ -229,7 +230,7 @@ tsr_status tsr__rows_adagrad(tsr_tensor *table, tsr_tensor *sum, const tsr_touch
         return TSR_OK;
     TSR_TRY(tsr__rows_open(table, touched, "adagrad", &first));
     TSR_TRY(tsr__own_values(sum));
-    if (sum->form->spec.shape.ndim == 1)
+    if (sum->local_spec->spec.shape.ndim == 1)
         TSR_TRY(step_by_rows(table, sum, touched, columns, first, lr, eps));
     else
         step_by_elements(table, sum, touched, first, lr, eps);

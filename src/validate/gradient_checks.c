@@ -23,7 +23,7 @@ typedef struct tested {
 
 static bool is_float(const tsr_tensor *x)
 {
-    return x && tsr__dtype_is_float(x->form->spec.dtype);
+    return x && tsr__dtype_is_float(x->local_spec->spec.dtype);
 }
 
 /* The gradient of element i of output k: from -1 to 1. */
@@ -57,8 +57,9 @@ static tsr_status weigh(tsr_mesh *mesh, const tested *c, double *out)
     st = run_forward(mesh, c, in, y);
     *out = 0;
     for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)
-        for (int64_t i = 0; is_float(y[k]) && i < tsr_shape_count(&y[k]->form->local); i++)
-            *out += weight(k, i) * tsr__get(y[k]->form->spec.dtype, tsr__tensor_data(y[k]), i);
+        for (int64_t i = 0; is_float(y[k]) && i < tsr_shape_count(&y[k]->local_spec->local); i++)
+            *out +=
+                weight(k, i) * tsr__get(y[k]->local_spec->spec.dtype, tsr__tensor_data(y[k]), i);
     tsr_scope_pop(mesh);
 done:
     return st;
@@ -76,10 +77,11 @@ static tsr_status run_backward(tsr_mesh *mesh, const tested *c, tsr_tensor **gra
     for (int k = 0; k < TSR_MAX_OUT; k++) {
         if (!is_float(l.out[k]))
             continue;
-        l.grad_out[k] = tsr_tensor_new(mesh, &l.out[k]->form->spec);
+        l.grad_out[k] = tsr_tensor_new(mesh, &l.out[k]->local_spec->spec);
         TSR_TRY(tsr__tensor_check(mesh->ctx, l.grad_out[k], s->op->name));
-        for (int64_t i = 0; i < tsr_shape_count(&l.out[k]->form->local); i++)
-            tsr__put(l.out[k]->form->spec.dtype, tsr__tensor_data(l.grad_out[k]), i, weight(k, i));
+        for (int64_t i = 0; i < tsr_shape_count(&l.out[k]->local_spec->local); i++)
+            tsr__put(l.out[k]->local_spec->spec.dtype, tsr__tensor_data(l.grad_out[k]), i,
+                     weight(k, i));
     }
     for (int k = 0; k < s->n_in; k++)
         l.wanted[k] = l.in[k] && s->in[k].dtype == TSR_F64;

@@ -28,8 +28,8 @@ static inline tsr_error *tsr__mesh_error(const tsr_mesh *mesh)
 
 tsr_status tsr__mesh_open(tsr_ctx *ctx, const tsr_mesh_shape *shape, tsr_mesh **out);
 
-/* A plan or a form is about to go: no history of the context's meshes can name its calls any more.
-   */
+/* A plan or a local spec is about to go: no history of the context's meshes can name its calls any
+   more. */
 void tsr__histories_forget(tsr_ctx *ctx, const tsr_cached *subject);
 
 /* The ranks that this rank reaches along the dims of the mask, itself included, in row-major order.

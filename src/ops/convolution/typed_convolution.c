@@ -74,13 +74,13 @@ static tsr_tensor *bias_grad(tsr_tensor *grad)
 static tsr_status check_sizes(const tsr_tensor *grad, const tsr_tensor *x, const tsr_tensor *weight,
                               const tsr_attrs *attrs, tsr_error *err)
 {
-    const tsr_spec *g = &grad->form->spec;
+    const tsr_spec *g = &grad->local_spec->spec;
     tsr_schema s = {.op = tsr__op_find("conv"), .n_in = 2, .attrs = *attrs};
     char text[TSR_TEXT_LEN], shape[TSR_TEXT_LEN];
     tsr_status st;
 
-    s.in[0] = x->form->spec;
-    s.in[1] = weight->form->spec;
+    s.in[0] = x->local_spec->spec;
+    s.in[1] = weight->local_spec->spec;
     TSR_TRY(tsr__schema_check(&s, err));
     if (g->shape.ndim != s.out_shape[0].ndim ||
         memcmp(g->shape.size, s.out_shape[0].size,

@@ -36,7 +36,7 @@ static inline tsr_attr typed_padding(const int64_t *padding, const int64_t *more
 /* Spatial dims of a tensor, as many as can be. */
 static inline int typed_space(const tsr_tensor *x)
 {
-    int n = x && !x->failed ? x->form->spec.shape.ndim - 2 : 0;
+    int n = x && !x->failed ? x->local_spec->spec.shape.ndim - 2 : 0;
 
     return n < 0 ? 0 : n > TSR_CONV_DIMS ? TSR_CONV_DIMS : n;
 }
@@ -44,7 +44,7 @@ static inline int typed_space(const tsr_tensor *x)
 /* Their sizes. */
 static inline tsr_attr typed_sizes(const tsr_tensor *x, int n)
 {
-    return typed_numbers(n ? &x->form->spec.shape.size[2] : NULL, n, 0);
+    return typed_numbers(n ? &x->local_spec->spec.shape.size[2] : NULL, n, 0);
 }
 
 #endif

@@ -352,7 +352,7 @@ done:
 
 static tsr_status contest_finish(tsr_row_exchange *d)
 {
-    const int64_t bags = d->call->out[0]->form->local.size[0], n = bags * d->dim;
+    const int64_t bags = d->call->out[0]->local_spec->local.size[0], n = bags * d->dim;
     bool last = tsr_schema_attr(d->call->schema, "last")->i[0];
     const char *rows = d->request[0].in;
     const int64_t *position = d->request[1].in;

@@ -14,7 +14,7 @@ enum { GRAD = 0, TABLE = 1, IDS = 2 };
 tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err)
 {
     const tsr_schema *s = call->schema;
-    const tsr_form *table = call->in[TABLE]->form, *out = call->out[0]->form;
+    const tsr_local_spec *table = call->in[TABLE]->local_spec, *out = call->out[0]->local_spec;
     const size_t size = tsr_dtype_size(out->spec.dtype);
     tsr_held held = {.ctx = call->mesh->ctx};
     tsr_bag_pool pool = {.dtype = table->spec.dtype,

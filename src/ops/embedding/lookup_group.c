@@ -46,7 +46,7 @@ static tsr_status by_batch(tsr_mesh *mesh, tsr_tensor **x, const tsr_spec *like,
 
     if (!*x)
         return TSR_OK;
-    to = (*x)->form->spec;
+    to = (*x)->local_spec->spec;
     for (int m = 0; m < to.mesh.ndim; m++) {
         bool shard = all || (like && like->place[m].kind == TSR_SHARD && like->place[m].dim == 0);
         to.place[m] = (tsr_placement){.kind = shard ? TSR_SHARD : TSR_REPLICATE};
@@ -68,7 +68,7 @@ static tsr_status check_home(group *g, use *u)
     memcpy(s->attrs.value, u->call.attrs, (size_t)u->call.entry->n_attrs * sizeof *u->call.attrs);
     for (int k = 0; k < s->n_in; k++) {
         if (u->made.in[k])
-            s->in[k] = u->made.in[k]->form->spec;
+            s->in[k] = u->made.in[k]->local_spec->spec;
         else
             s->in[k].shape.ndim = -1;
         if (k == 0 && !g->backward) {
@@ -84,7 +84,7 @@ static tsr_status open_home(group *g, use *u, tsr_mesh *table_mesh)
 {
     bool offsets = u->made.n_in > 2 && u->made.in[2];
     tsr_tensor **in = u->made.in;
-    tsr_spec like = in[1]->form->spec, out = {0};
+    tsr_spec like = in[1]->local_spec->spec, out = {0};
     const tsr_booking b = tsr__book_begin(g->ctx);
     tsr_status st;
 
@@ -102,13 +102,13 @@ static tsr_status open_home(group *g, use *u, tsr_mesh *table_mesh)
         out.shape = u->schema.out_shape[k];
         out.mesh = g->backward ? table_mesh->shape : g->mesh->shape;
         for (int m = 0; m < out.mesh.ndim && !g->backward; m++)
-            out.place[m].kind = offsets ? TSR_SHARD : in[1]->form->spec.place[m].kind;
+            out.place[m].kind = offsets ? TSR_SHARD : in[1]->local_spec->spec.place[m].kind;
         TSR_TRY(tsr__tensor_make(g->backward ? table_mesh : g->mesh, &out, &u->out[k]));
         u->out_spec[k] = tsr__spec_effective(&out);
     }
     for (int k = 0; k < u->made.n_in; k++)
         if (in[k])
-            u->in_spec[k] = tsr__spec_effective(&in[k]->form->spec);
+            u->in_spec[k] = tsr__spec_effective(&in[k]->local_spec->spec);
     u->run = (tsr_run_call){.mesh = g->mesh,
                             .schema = &u->schema,
                             .in = in,
@@ -128,7 +128,7 @@ static tsr_status refuse(group *g, const use *u, const char *why)
 
 static bool fits(const tsr_tensor *table, const tsr_tensor *grad)
 {
-    const tsr_spec *a = &table->form->spec, *b = &grad->form->spec;
+    const tsr_spec *a = &table->local_spec->spec, *b = &grad->local_spec->spec;
 
     return a->dtype == b->dtype && a->shape.size[1] == b->shape.size[1];
 }
@@ -170,7 +170,7 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
         TSR_TRY(open_home(g, u, table_mesh));
     } else {
         if (g->backward)
-            u->call.want = &from->table->form->spec;
+            u->call.want = &from->table->local_spec->spec;
         TSR_TRY(tsr__dispatch_open(g->ctx, &u->call, &u->opened, u->out));
         u->run = tsr__dispatch_run_call(&u->opened, u->out);
     }
@@ -225,7 +225,7 @@ static tsr_status run_parts(group *g)
 /* Sim: planned costs are counted one by one, a table on one rank as its rows that come. */
 static void count_home(group *g, const use *u)
 {
-    const tsr_form *rows = (g->backward ? u->run.in[0] : u->out[0])->form;
+    const tsr_local_spec *rows = (g->backward ? u->run.in[0] : u->out[0])->local_spec;
     const int along = tsr__along((1u << g->mesh->shape.ndim) - 1);
 
     g->ctx->counters.bytes_in += (int64_t)rows->bytes;
@@ -266,8 +266,8 @@ static tsr_status bring_back(group *g, const tsr_table_use *uses)
         const tsr_booking b = tsr__book_begin(g->ctx);
         tsr_op_counters *c = &g->use[i].call.entry->counters;
 
-        TSR_TRY(tsr__redistribute(g->use[i].out[0], uses[i].table->mesh, &uses[i].table->form->spec,
-                                  &g->use[i].out[0]));
+        TSR_TRY(tsr__redistribute(g->use[i].out[0], uses[i].table->mesh,
+                                  &uses[i].table->local_spec->spec, &g->use[i].out[0]));
         c->moving += tsr__book_end(g->ctx, &b, c);
     }
 done:

@@ -11,7 +11,7 @@ tsr_offsets tsr__offsets_of(const tsr_run_call *call)
 {
     const tsr_schema *s = call->schema;
     const int ids = tsr__lookup_ids(s->op->kind);
-    const tsr_form *offsets = call->in[ids + 1]->form;
+    const tsr_local_spec *offsets = call->in[ids + 1]->local_spec;
 
     return (tsr_offsets){.dtype = offsets->spec.dtype,
                          .data = tsr__tensor_data(call->in[ids + 1]),

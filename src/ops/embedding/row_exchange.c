@@ -84,12 +84,12 @@ static tsr_status open_ids(tsr_row_exchange *d, tsr_error *err)
 {
     const tsr_run_call *call = d->call;
     const tsr_schema *s = call->schema;
-    const tsr_form *ids = call->in[1]->form;
+    const tsr_local_spec *ids = call->in[1]->local_spec;
     tsr_tensor *rows = d->kind->backward ? call->in[0] : call->out[0];
     tsr_status st = TSR_OK;
 
-    d->dtype = rows->form->spec.dtype;
-    d->dim = rows->form->local.size[rows->form->local.ndim - 1];
+    d->dtype = rows->local_spec->spec.dtype;
+    d->dim = rows->local_spec->local.size[rows->local_spec->local.ndim - 1];
     d->row = (size_t)d->dim * tsr_dtype_size(d->dtype);
     tsr__ids_open(call->in[1], d->table->shape.size[0], tsr_schema_attr(s, "padding_idx"),
                   tsr__ids_check(s), s->op->name, &d->own.ids, err);

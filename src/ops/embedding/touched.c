@@ -21,7 +21,7 @@ static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *
                             tsr_error *err)
 {
     const tsr_schema *s = call->schema;
-    const tsr_shape *ids = &call->in[1]->form->local;
+    const tsr_shape *ids = &call->in[1]->local_spec->local;
     int64_t *begin;
     tsr_status st = TSR_OK;
 
@@ -33,7 +33,7 @@ static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *
         bags->length = ids->size[1];
     } else {
         const tsr_offsets offsets = tsr__offsets_of(call);
-        bags->n_bags = call->in[TSR__GRAD]->form->local.size[0];
+        bags->n_bags = call->in[TSR__GRAD]->local_spec->local.size[0];
         TSR_TRY(tsr__bag_bounds(call, &offsets, 0, bags->n_bags, held, &begin, err));
         bags->begin = begin;
     }
@@ -60,7 +60,7 @@ done:
 static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out)
 {
     const tsr_schema *s = call->schema;
-    const tsr_form *table = call->out[0]->form, *grad = call->in[0]->form;
+    const tsr_local_spec *table = call->out[0]->local_spec, *grad = call->in[0]->local_spec;
     bool mean = tsr__lookup_is_mean(s->op->kind);
     tsr_table_grad fill = {.dtype = table->spec.dtype,
                            .dim = table->local.size[1],
@@ -124,7 +124,7 @@ tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad,
                           &memory, &ctx->error));
     grad->out = memory;
     tsr__scatter_touched(scatter, grad);
-    *out = (tsr_touched){.table = call->out[0]->form->spec,
+    *out = (tsr_touched){.table = call->out[0]->local_spec->spec,
                          .n = scatter->n_touched,
                          .columns = grad->dim,
                          .rows = (int64_t *)(void *)(memory + values),
@@ -143,13 +143,13 @@ done:
 static tsr_status check_rows(const tsr_tensor *table, const tsr_touched *t, int64_t first,
                              const char *function, tsr_error *err)
 {
-    const tsr_shape *local = &table->form->local;
+    const tsr_shape *local = &table->local_spec->local;
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
 
-    if (!tsr_spec_equal(&table->form->spec, &t->table) || t->mesh->ctx != table->mesh->ctx)
+    if (!tsr_spec_equal(&table->local_spec->spec, &t->table) || t->mesh->ctx != table->mesh->ctx)
         return tsr__fail(err, TSR_ERR_SPEC, "%s: rows of %s do not fit the table %s", function,
                          tsr_spec_text(&t->table, a, sizeof a),
-                         tsr_spec_text(&table->form->spec, b, sizeof b));
+                         tsr_spec_text(&table->local_spec->spec, b, sizeof b));
     for (int64_t i = 0; i < t->n; i++)
         if (t->rows[i] < first || t->rows[i] >= first + local->size[0])
             return tsr__fail(err, TSR_ERR_ARG,
@@ -166,7 +166,7 @@ tsr_status tsr__own_values(tsr_tensor *table)
 
     TSR_TRY(tsr__tensor_own(table, &before));
     if (before)
-        memcpy(table->buffer->data, before->data, table->form->bytes);
+        memcpy(table->buffer->data, before->data, table->local_spec->bytes);
     tsr__buffer_release(before);
     table->version++;
     tsr__tensor_note(table, 0);
@@ -181,7 +181,7 @@ tsr_status tsr__rows_open(tsr_tensor *table, const tsr_touched *touched, const c
     tsr_owners here = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__owners_open(table->mesh, &table->form->spec, 0, 0, &here));
+    TSR_TRY(tsr__owners_open(table->mesh, &table->local_spec->spec, 0, 0, &here));
     TSR_TRY(check_rows(table, touched, here.first, function, &ctx->error));
     TSR_TRY(tsr__own_values(table));
     *first = here.first;

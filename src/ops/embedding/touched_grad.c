@@ -18,7 +18,7 @@ static bool by_rows(const tsr_tensor *table)
 
     if (!table || !table->leaf->by_rows || table->mesh->ctx->world->kind == TSR_WORLD_SIM)
         return false;
-    s = tsr__spec_effective(&table->form->spec);
+    s = tsr__spec_effective(&table->local_spec->spec);
     for (int m = 0; m < s.mesh.ndim; m++)
         if (s.place[m].kind == TSR_STRIDED && s.place[m].dim == 0)
             return false;

@@ -22,7 +22,7 @@ typedef struct touched_call {
 /* The call of the dense gradient's op: its checks are ours. */
 static tsr_status make_schema(const touched_call *c, tsr_schema *s, tsr_error *err)
 {
-    const tsr_spec *table = &c->table->form->spec;
+    const tsr_spec *table = &c->table->local_spec->spec;
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     tsr_status st;
 
@@ -30,7 +30,7 @@ static tsr_status make_schema(const touched_call *c, tsr_schema *s, tsr_error *e
     for (int k = 0; k < c->n_in; k++) {
         s->in[k].shape.ndim = -1;
         if (c->in[k])
-            s->in[k] = c->in[k]->form->spec;
+            s->in[k] = c->in[k]->local_spec->spec;
     }
     if (table->shape.ndim != 2)
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: a table has rows and columns, %s does not",
@@ -76,7 +76,8 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, const
         } else if (owner->kind != TSR_REPLICATE) {
             return tsr__fail(err, TSR_ERR_SPEC,
                              "%s: touched rows are those of a table by R, S(0) and S(1), not %s",
-                             c->name, tsr_spec_text(&c->table->form->spec, text, sizeof text));
+                             c->name,
+                             tsr_spec_text(&c->table->local_spec->spec, text, sizeof text));
         }
         in[TSR__GRAD].place[m] = grad;
         for (int k = TSR__IDS; k < c->n_in; k++)
@@ -94,9 +95,9 @@ static tsr_status bring_inputs(tsr_ctx *ctx, const touched_call *c, const tsr_sp
 
     for (int k = 0; k < c->n_in; k++) {
         in[k] = c->in[k];
-        if (!in[k] || tsr_spec_equal(&in[k]->form->spec, &want[k]))
+        if (!in[k] || tsr_spec_equal(&in[k]->local_spec->spec, &want[k]))
             continue;
-        TSR_TRY(tsr__strict_check(ctx, c->name, &in[k]->form->spec, &want[k], &ctx->error));
+        TSR_TRY(tsr__strict_check(ctx, c->name, &in[k]->local_spec->spec, &want[k], &ctx->error));
         TSR_TRY(tsr__redistribute(in[k], in[k]->mesh, &want[k], &in[k]));
     }
     counters->moving += tsr__book_end(ctx, &b, counters);
@@ -109,14 +110,14 @@ static void note_text(const tsr_cached *subject, char *buf, size_t n)
     char spec[TSR_TEXT_LEN];
 
     snprintf(buf, n, "the row-sparse gradient of %s",
-             tsr_spec_text(&((const tsr_form *)subject)->spec, spec, sizeof spec));
+             tsr_spec_text(&((const tsr_local_spec *)subject)->spec, spec, sizeof spec));
 }
 
 /* It changes no tensor, but ranks must agree on it. */
 static void note(const tsr_tensor *table, const tsr_op_entry *entry)
 {
     tsr__history_add(&table->mesh->history, ++table->mesh->ctx->clock, entry->hash,
-                     &table->form->cached, note_text);
+                     &table->local_spec->cached, note_text);
 }
 
 static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_counters *counters,
@@ -155,7 +156,7 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     TSR_TRY(tsr__tensor_check(ctx, c->table, c->name));
     TSR_TRY(tsr__tensor_needs_data(c->table, c->name));
     TSR_TRY(make_schema(c, &s, &ctx->error));
-    table = tsr__spec_effective(&c->table->form->spec);
+    table = tsr__spec_effective(&c->table->local_spec->spec);
     TSR_TRY(place_inputs(c, &s, &table, want, &ctx->error));
     TSR_TRY(tsr__scope_push(ctx));
     scoped = true;

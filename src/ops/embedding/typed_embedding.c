@@ -102,7 +102,7 @@ tsr_use_call tsr__use_backward(const tsr_table_use *use, tsr_tensor *grad)
 {
     static const char *const names[] = {"embedding_backward", "bag_sum_backward",
                                         "bag_mean_backward", "bag_max_backward"};
-    int64_t rows = use->table->form->spec.shape.size[0];
+    int64_t rows = use->table->local_spec->spec.shape.size[0];
     tsr_use_call call = tsr__use_forward(use);
 
     call.op = tsr__op_find(names[use->pooling]);

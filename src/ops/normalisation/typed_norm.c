@@ -39,7 +39,7 @@ tsr_tensor *tsr_batch_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
     tsr_tensor *in[] = {x, weight, bias, o->inference ? running_mean : NULL,
                         o->inference ? running_var : NULL};
     tsr_tensor *out[TSR_MAX_OUT] = {NULL}, *y;
-    bool updates = !o->inference && x && tsr_shape_count(&x->form->spec.shape) > 0;
+    bool updates = !o->inference && x && tsr_shape_count(&x->local_spec->spec.shape) > 0;
 
     y = tsr__dispatch_typed("batch_norm", in, 5,
                             (const tsr_attr[]){number(!o->inference), real(o->eps, 1e-5),

@@ -15,7 +15,7 @@ static tsr_status dim_of(const char *op, const tsr_tensor *x, int64_t dim, int *
 {
     const tsr_schema named = {.op = tsr__op_find(op)};
 
-    return tsr__dim_normalise(&named, dim, x->form->spec.shape.ndim, out, err);
+    return tsr__dim_normalise(&named, dim, x->local_spec->spec.shape.ndim, out, err);
 }
 
 static tsr_status split(tsr_tensor *x, int64_t given, const int64_t *sizes, int n, tsr_tensor **out,
@@ -34,10 +34,10 @@ static tsr_status split(tsr_tensor *x, int64_t given, const int64_t *sizes, int 
         if (sizes[k] < 0 || __builtin_add_overflow(sum, sizes[k], &sum))
             return tsr__fail(err, TSR_ERR_ARG, "split: size %" PRId64 " of part %d is not possible",
                              sizes[k], k);
-    if (sum != x->form->spec.shape.size[dim])
+    if (sum != x->local_spec->spec.shape.size[dim])
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "split: %d parts of %" PRId64 " altogether are not dim %d of %s", n, sum,
-                         dim, tsr_spec_text(&x->form->spec, text, sizeof text));
+                         dim, tsr_spec_text(&x->local_spec->spec, text, sizeof text));
     sum = 0;
     for (int k = 0; k < n; k++) {
         out[k] = tsr_narrow(x, dim, sum, sizes[k]);
@@ -57,7 +57,7 @@ static tsr_status chunk(tsr_tensor *x, int64_t given, int n, tsr_tensor **out, t
     TSR_TRY(dim_of("chunk", x, given, &dim, err));
     if (n < 1)
         return tsr__fail(err, TSR_ERR_ARG, "chunk: %d chunks, at least 1 is possible", n);
-    size = x->form->spec.shape.size[dim];
+    size = x->local_spec->spec.shape.size[dim];
     each = size / n + (size % n != 0);
     for (int k = 0; k < n; k++) {
         const int64_t length = each < size - begin ? each : size - begin;
@@ -153,7 +153,7 @@ static tsr_status check_image(const char *op, tsr_tensor *const *in, int n_in,
 
     if (n_in != 1 || !in[0])
         return tsr__fail(err, TSR_ERR_ARG, "%s: input x is missing", op);
-    x = &in[0]->form->spec.shape;
+    x = &in[0]->local_spec->spec.shape;
     if (block < 1 || block > INT32_MAX)
         return tsr__fail(err, TSR_ERR_ARG, "%s: a block of %" PRId64 " is not possible", op, block);
     if (x->ndim != 4 || (deep ? x->size[1] % (block * block) != 0
@@ -161,7 +161,7 @@ static tsr_status check_image(const char *op, tsr_tensor *const *in, int n_in,
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "%s: %s is not [n, c, h, w] with %s of which a block of %" PRId64
                          " can be made",
-                         op, tsr_spec_text(&in[0]->form->spec, text, sizeof text),
+                         op, tsr_spec_text(&in[0]->local_spec->spec, text, sizeof text),
                          deep ? "channels" : "rows and columns", block);
     return TSR_OK;
 }
@@ -174,7 +174,8 @@ tsr_status tsr__compose_depth_to_space(tsr_tensor *const *in, int n_in, const ts
     tsr_status st;
 
     TSR_TRY(check_image("depth_to_space", in, n_in, attrs, true, err));
-    const int64_t b = attrs->value[0].i[0], *x = in[0]->form->spec.shape.size, c = x[1] / (b * b);
+    const int64_t b = attrs->value[0].i[0], *x = in[0]->local_spec->spec.shape.size,
+                  c = x[1] / (b * b);
     const int64_t blocks[] = {x[0], crd ? c : b, b, crd ? b : c, x[2], x[3]};
     const int64_t flat[] = {x[0], c, x[2] * b, x[3] * b};
 
@@ -192,7 +193,7 @@ tsr_status tsr__compose_space_to_depth(tsr_tensor *const *in, int n_in, const ts
     tsr_status st;
 
     TSR_TRY(check_image("space_to_depth", in, n_in, attrs, false, err));
-    const int64_t b = attrs->value[0].i[0], *x = in[0]->form->spec.shape.size;
+    const int64_t b = attrs->value[0].i[0], *x = in[0]->local_spec->spec.shape.size;
     const int64_t blocks[] = {x[0], x[1], x[2] / b, b, x[3] / b, b};
     const int64_t flat[] = {x[0], x[1] * b * b, x[2] / b, x[3] / b};
 

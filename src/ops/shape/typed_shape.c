@@ -174,7 +174,7 @@ tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int 
 static tsr_tensor *padded(const char *name, tsr_tensor *x, const int64_t *before,
                           const int64_t *after, double value)
 {
-    const int ndim = x && !x->failed ? x->form->spec.shape.ndim : 0;
+    const int ndim = x && !x->failed ? x->local_spec->spec.shape.ndim : 0;
 
     return run_list(
         name, x, before && after ? before : NULL, ndim,
