@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "op/local_call.h"
-#include "run/held.h"
+#include "run/call_arena.h"
 
 tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what, int64_t count,
                                void *numbers)
@@ -85,7 +85,7 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
 {
     const tsr_op *op = run->schema->op;
     tsr_ctx *ctx = run->mesh->ctx;
-    tsr_held held = {.ctx = ctx};
+    tsr_call_arena arena = {.ctx = ctx};
     tsr_kernel_call call;
     tsr_group *group;
     double *numbers;
@@ -96,13 +96,13 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
     count = steps->count(&call);
     TSR_TRY(tsr__mesh_group(run->mesh, mdims, &group));
     if (op->scratch)
-        TSR_TRY(tsr__hold(&held, op->scratch(&call), &call.scratch));
-    TSR_TRY(tsr__hold(&held, (size_t)group->n * (size_t)count * sizeof *numbers, &numbers));
+        TSR_TRY(tsr__arena_alloc(&arena, op->scratch(&call), &call.scratch));
+    TSR_TRY(tsr__arena_alloc(&arena, (size_t)group->n * (size_t)count * sizeof *numbers, &numbers));
     steps->local(&call, numbers + group->me * count);
     TSR_TRY(tsr__numbers_gather(ctx, group, op->name, count, numbers));
     steps->finish(&call, merge_numbers(steps, &call, group, count, numbers));
 done:
     tsr__positions_free(&ctx->heap, &call);
-    tsr__held_release(&held);
+    tsr__arena_release(&arena);
     return st;
 }

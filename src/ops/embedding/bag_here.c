@@ -21,8 +21,9 @@ static tsr_status here_finish(tsr_row_exchange *d)
 
     pool.bags.ids.row_first = d->owners.first;
     pool.bags.ids.n_rows = d->owners.rows;
-    TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
-    TSR_TRY(tsr__hold(&d->held, max ? (size_t)n * sizeof *pool.position : 0, &pool.position));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__bag_bytes(&pool.bags), &pool.scratch));
+    TSR_TRY(
+        tsr__arena_alloc(&d->arena, max ? (size_t)n * sizeof *pool.position : 0, &pool.position));
     (max ? tsr__bag_max : tsr__lookup_is_mean(kind) ? tsr__bag_mean : tsr__bag_sum)(&pool);
     if (max && d->call->out[1])
         tsr__bag_winners(&d->own.ids, n, pool.position, TSR_I64, tsr__tensor_data(d->call->out[1]));
@@ -44,9 +45,9 @@ static tsr_status grad_here_finish(tsr_row_exchange *d)
 
     bags.ids.row_first = d->owners.first;
     bags.ids.n_rows = d->owners.rows;
-    TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(bags.ids.n), &scratch));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__scatter_bytes(bags.ids.n), &scratch));
     if (tsr__lookup_is_mean(kind)) {
-        TSR_TRY(tsr__hold(&d->held, (size_t)bags.n_bags * sizeof *counts, &counts));
+        TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)bags.n_bags * sizeof *counts, &counts));
         tsr__bag_counts(&bags, counts);
     }
     tsr__bag_scatter(&bags, d->dtype, d->weights, counts, scratch, &scatter);

@@ -24,9 +24,9 @@ static tsr_status bag_count(tsr_row_exchange *d, tsr_error *err)
     tsr_status st;
 
     (void)err;
-    TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * sizeof *d->owner, &d->owner));
-    TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * 8, &rows));
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->comm->group->n * 8, &last));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)ids->n * sizeof *d->owner, &d->owner));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)ids->n * 8, &rows));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)d->comm->group->n * 8, &last));
     for (int i = 0; i < d->comm->group->n; i++)
         last[i] = -1;
     tsr__ids_rows(ids, 0, ids->n, rows);
@@ -56,9 +56,9 @@ static tsr_status bag_request(tsr_row_exchange *d)
     char *weights = d->request[MORE].out;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[BAGS] * 8, &d->item));
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[IDS] * 8, &d->position));
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->comm->group->n * 8, &last));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)d->n_sent[BAGS] * 8, &d->item));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)d->n_sent[IDS] * 8, &d->position));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)d->comm->group->n * 8, &last));
     TSR_TRY(tsr__row_exchange_first_items(d, IDS, &at));
     TSR_TRY(tsr__row_exchange_first_items(d, BAGS, &at_bag));
     for (int i = 0; i < d->comm->group->n; i++)
@@ -92,7 +92,7 @@ static tsr_status bags_that_came(tsr_row_exchange *d, tsr_bags *out)
                   *ids = d->request[ROWS_OF_IDS].in;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)(n + 1) * 8, &d->begin));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)(n + 1) * 8, &d->begin));
     TSR_TRY(tsr__row_exchange_check(d, "length of a bag", length, n, 1, d->n_got[IDS]));
     d->begin[0] = 0;
     for (int64_t i = 0; i < n; i++)
@@ -134,7 +134,7 @@ static tsr_status send_counts(tsr_row_exchange *d, tsr_payload *payload)
     int64_t *counts;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->own.n_bags * 8, &counts));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)d->own.n_bags * 8, &counts));
     tsr__bag_counts(&d->own, counts);
     copy_rows(d, payload, counts);
 done:
@@ -179,7 +179,7 @@ static tsr_status pool_rows(tsr_row_exchange *d, int64_t *position)
     tsr_status st;
 
     TSR_TRY(bags_that_came(d, &pool.bags));
-    TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__bag_bytes(&pool.bags), &pool.scratch));
     pool.last = tsr_schema_attr(d->call->schema, "last")->i[0];
     (position ? tsr__bag_max : is_mean(d) ? tsr__bag_mean : tsr__bag_sum)(&pool);
 done:
@@ -201,8 +201,8 @@ static tsr_status sum_finish(tsr_row_exchange *d)
                          .out = tsr__tensor_data(d->call->out[0])};
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)(d->own.n_bags + 2) * 8, &begin));
-    TSR_TRY(tsr__hold(&d->held, (size_t)n * 8, &index));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)(d->own.n_bags + 2) * 8, &begin));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)n * 8, &index));
     memset(begin, 0, (size_t)(d->own.n_bags + 2) * 8);
     for (int64_t i = 0; i < n; i++)
         begin[d->item[i] + 2]++;
@@ -214,7 +214,7 @@ static tsr_status sum_finish(tsr_row_exchange *d)
         .ids = {.dtype = TSR_I64, .data = index, .n = n, .vocab = n, .n_rows = n, .padding = -1},
         .n_bags = d->own.n_bags,
         .begin = begin};
-    TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__bag_bytes(&pool.bags), &pool.scratch));
     tsr__bag_sum(&pool);
 done:
     return st;
@@ -256,7 +256,7 @@ static tsr_status begin_contest(tsr_row_exchange *d, int64_t n_bags, int64_t **w
 {
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)(n_bags * d->dim) * 8, winner));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)(n_bags * d->dim) * 8, winner));
     if (n_bags > 0)
         memset(tsr__tensor_data(d->call->out[0]), 0, (size_t)n_bags * d->row);
     for (int64_t i = 0; i < n_bags * d->dim; i++)
@@ -318,7 +318,7 @@ static tsr_status contest_count(tsr_row_exchange *d, tsr_error *err)
     tsr_owners bags = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__bag_bounds(call, &offsets, 0, n_bags, &d->held, &begin, err));
+    TSR_TRY(tsr__bag_bounds(call, &offsets, 0, n_bags, &d->arena, &begin, err));
     d->own.n_bags = n_bags;
     d->own.begin = begin;
     TSR_TRY(tsr__owners_open(call->mesh, out, d->mdims, d->among, &bags));
@@ -344,7 +344,7 @@ static tsr_status contest_request(tsr_row_exchange *d)
     pool.bags.ids.row_first = d->owners.first;
     pool.bags.ids.n_rows = d->owners.rows;
     pool.last = tsr_schema_attr(d->call->schema, "last")->i[0];
-    TSR_TRY(tsr__hold(&d->held, tsr__bag_bytes(&pool.bags), &pool.scratch));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__bag_bytes(&pool.bags), &pool.scratch));
     tsr__bag_max(&pool);
 done:
     return st;
@@ -413,7 +413,7 @@ static tsr_status grad_finish(tsr_row_exchange *d)
     tsr_status st;
 
     TSR_TRY(bags_that_came(d, &bags));
-    TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(bags.ids.n), &scratch));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__scatter_bytes(bags.ids.n), &scratch));
     tsr__bag_scatter(&bags, d->dtype, d->weights ? d->request[MORE].in : NULL,
                      is_mean(d) ? rows[1].in : NULL, scratch, &scatter);
     TSR_TRY(tsr__row_exchange_fill(d, &scatter, &fill));
@@ -447,8 +447,8 @@ static tsr_status winners_request(tsr_row_exchange *d)
     int64_t *at, *last, *winner = d->request[1].out;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->n_sent[BAGS] * 8, &d->item));
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->comm->group->n * 8, &last));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)d->n_sent[BAGS] * 8, &d->item));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)d->comm->group->n * 8, &last));
     TSR_TRY(tsr__row_exchange_first_items(d, BAGS, &at));
     for (int i = 0; i < d->comm->group->n; i++)
         last[i] = -1;
@@ -478,7 +478,7 @@ static tsr_status winners_finish(tsr_row_exchange *d)
     void *scratch;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(winners.n), &scratch));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__scatter_bytes(winners.n), &scratch));
     tsr__bag_max_scatter(&winners, scratch, &scatter);
     TSR_TRY(tsr__row_exchange_fill(d, &scatter, &fill));
 done:

@@ -16,7 +16,7 @@ tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err)
     const tsr_schema *s = call->schema;
     const tsr_local_spec *table = call->in[TABLE]->local_spec, *out = call->out[0]->local_spec;
     const size_t size = tsr_dtype_size(out->spec.dtype);
-    tsr_held held = {.ctx = call->mesh->ctx};
+    tsr_call_arena arena = {.ctx = call->mesh->ctx};
     tsr_bag_pool pool = {.dtype = table->spec.dtype,
                          .dim = table->local.size[1],
                          .table = tsr__tensor_data(call->in[TABLE])};
@@ -31,20 +31,20 @@ tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err)
     (void)err;
     tsr__ids_open(call->in[IDS], table->spec.shape.size[0], tsr_schema_attr(s, "padding_idx"),
                   tsr__ids_check(s), s->op->name, ids, &bad);
-    TSR_TRY(tsr__own_bags(call, &held, &pool.bags, &weights, &ranges, &bad));
+    TSR_TRY(tsr__own_bags(call, &arena, &pool.bags, &weights, &ranges, &bad));
     TSR_TRY(tsr__bad_values(call->mesh, call->in, s->n_in, NULL, &bad));
     TSR_TRY(tsr__owners_open(call->mesh, &call->in_spec[TABLE], 0, 0, &here));
     ids->row_first = here.first;
     ids->n_rows = here.rows;
-    TSR_TRY(tsr__hold(&held, tsr__bag_bytes(&pool.bags), &pool.scratch));
-    TSR_TRY(tsr__hold(&held, (size_t)ids->n * size, &own));
+    TSR_TRY(tsr__arena_alloc(&arena, tsr__bag_bytes(&pool.bags), &pool.scratch));
+    TSR_TRY(tsr__arena_alloc(&arena, (size_t)ids->n * size, &own));
     tsr__bag_weights_backward(&pool, tsr__tensor_data(call->in[GRAD]), own);
     if (out->bytes > 0)
         memset(tsr__tensor_data(call->out[0]), 0, out->bytes); /* ids of no bag */
     TSR_TRY(tsr__ranges_return(&ranges, own, size, tsr__tensor_data(call->out[0])));
 done:
     tsr__ranges_close(&ranges);
-    tsr__owners_close(held.ctx, &here);
-    tsr__held_release(&held);
+    tsr__owners_close(arena.ctx, &here);
+    tsr__arena_release(&arena);
     return st;
 }

@@ -36,9 +36,9 @@ static tsr_status lookup_count(tsr_row_exchange *d, tsr_error *err)
     (void)err;
     if (tsr_schema_attr(d->call->schema, "keep_padding")->i[0])
         ids->padding = -1;
-    TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * 8, &d->position));
-    TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * 8, &d->item));
-    TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(ids->n), &scratch));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)ids->n * 8, &d->position));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)ids->n * 8, &d->item));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__scatter_bytes(ids->n), &scratch));
     tsr__embedding_scatter(ids, scratch, &s);
     for (int64_t i = 0; i < ids->n; i++)
         d->position[i] = -1;
@@ -107,7 +107,7 @@ static tsr_status terms_count(tsr_row_exchange *d, tsr_error *err)
     tsr_status st;
 
     (void)err;
-    TSR_TRY(tsr__hold(&d->held, (size_t)ids->n * sizeof *d->owner, &d->owner));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)ids->n * sizeof *d->owner, &d->owner));
     for (int64_t i = 0; i < ids->n; i++) {
         int64_t id = tsr__ids_at(ids, i);
         bool none = id == ids->padding || id < 0 || id >= ids->vocab;
@@ -149,7 +149,7 @@ static tsr_status terms_finish(tsr_row_exchange *d)
     tsr_status st;
 
     TSR_TRY(ids_that_came(d, &ids));
-    TSR_TRY(tsr__hold(&d->held, tsr__scatter_bytes(ids.n), &scratch));
+    TSR_TRY(tsr__arena_alloc(&d->arena, tsr__scatter_bytes(ids.n), &scratch));
     tsr__embedding_scatter(&ids, scratch, &s);
     TSR_TRY(tsr__row_exchange_fill(d, &s, &grad));
 done:

@@ -22,12 +22,12 @@ tsr_offsets tsr__offsets_of(const tsr_run_call *call)
 }
 
 tsr_status tsr__bag_bounds(const tsr_run_call *call, const tsr_offsets *offsets, int64_t bag,
-                           int64_t n, tsr_held *held, int64_t **begin, tsr_error *err)
+                           int64_t n, tsr_call_arena *arena, int64_t **begin, tsr_error *err)
 {
     tsr_error wrong = {0};
     tsr_status st;
 
-    TSR_TRY(tsr__hold(held, (size_t)(n + 1) * sizeof **begin, begin));
+    TSR_TRY(tsr__arena_alloc(arena, (size_t)(n + 1) * sizeof **begin, begin));
     if (tsr__bag_offsets(offsets, bag, n, *begin, &wrong) != TSR_OK) {
         tsr__fail(err, wrong.code, "%s: %s", call->schema->op->name, wrong.text);
         memset(*begin, 0, (size_t)(n + 1) * sizeof **begin); /* empty bags do no harm */
@@ -37,7 +37,7 @@ done:
 }
 
 /* Bounds of this rank's bags among all ids, by offsets of which some are others'. */
-static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
+static tsr_status find_bounds(const tsr_run_call *call, tsr_call_arena *arena, tsr_bags *bags,
                               int64_t **begin, tsr_error *err)
 {
     const tsr_schema *s = call->schema;
@@ -64,7 +64,7 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_held *held, tsr_bags
     layout = tsr__layout_of(tsr__lookup_rows(s->op->kind, in, out));
     tsr__layout_interval(&layout, 0, call->mesh->coord, &first, &end);
     bags->n_bags = end - first;
-    TSR_TRY(tsr__bag_bounds(call, &offsets, first, bags->n_bags, held, begin, err));
+    TSR_TRY(tsr__bag_bounds(call, &offsets, first, bags->n_bags, arena, begin, err));
 done:
     tsr__halo_put(halo);
     tsr__halo_free(ctx, halo);
@@ -72,18 +72,18 @@ done:
 }
 
 /* From the parts that others have. */
-static tsr_status fetch(tsr_ranges *ranges, tsr_held *held, int64_t n, size_t width, const void *x,
-                        void **out)
+static tsr_status fetch(tsr_ranges *ranges, tsr_call_arena *arena, int64_t n, size_t width,
+                        const void *x, void **out)
 {
     tsr_status st;
 
-    TSR_TRY(tsr__hold(held, (size_t)n * width, out));
+    TSR_TRY(tsr__arena_alloc(arena, (size_t)n * width, out));
     TSR_TRY(tsr__ranges_fetch(ranges, x, width, *out));
 done:
     return st;
 }
 
-tsr_status tsr__own_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
+tsr_status tsr__own_bags(const tsr_run_call *call, tsr_call_arena *arena, tsr_bags *bags,
                          const char **weights, tsr_ranges *ranges, tsr_error *err)
 {
     const int k = tsr__lookup_ids(call->schema->op->kind);
@@ -95,17 +95,17 @@ tsr_status tsr__own_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *bag
     tsr_status st;
 
     *ranges = (tsr_ranges){0};
-    TSR_TRY(find_bounds(call, held, bags, &begin, err));
+    TSR_TRY(find_bounds(call, arena, bags, &begin, err));
     first = begin[0];
     bags->begin = begin;
     n = begin[bags->n_bags] - first;
     if (tsr__list_mdims(ids)) {
         TSR_TRY(
             tsr__ranges_open(ranges, call->mesh, ids, first, first + n, call->schema->op->name));
-        TSR_TRY(fetch(ranges, held, n, size, bags->ids.data, &range));
+        TSR_TRY(fetch(ranges, arena, n, size, bags->ids.data, &range));
         bags->ids.data = range;
         if (*weights) {
-            TSR_TRY(fetch(ranges, held, n, width, *weights, &range));
+            TSR_TRY(fetch(ranges, arena, n, width, *weights, &range));
             *weights = range;
         }
     } else if (n > 0) {

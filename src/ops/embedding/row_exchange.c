@@ -41,7 +41,7 @@ static void begin_exchange(tsr_row_exchange *d, const tsr_part *part)
 
     d->part = *part;
     d->call = call;
-    d->ctx = d->held.ctx = call->mesh->ctx;
+    d->ctx = d->arena.ctx = call->mesh->ctx;
     d->mdims = part->home ? (1u << call->mesh->shape.ndim) - 1
                           : tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec);
     d->kind = kind_of(d);
@@ -52,7 +52,7 @@ static void end_exchange(tsr_row_exchange *d)
 {
     if (!d->ctx)
         return;
-    tsr__held_release(&d->held);
+    tsr__arena_release(&d->arena);
     tsr__owners_close(d->ctx, &d->owners);
 }
 
@@ -71,7 +71,7 @@ static tsr_status take_own_bags(tsr_row_exchange *d, tsr_error *err)
     const tsr_counters *now = &d->call->mesh->ctx->counters;
     const tsr_counters before = *now;
     tsr_ranges ranges;
-    tsr_status st = tsr__own_bags(d->call, &d->held, &d->own, &d->weights, &ranges, err);
+    tsr_status st = tsr__own_bags(d->call, &d->arena, &d->own, &d->weights, &ranges, err);
 
     for (int i = 0; i <= TSR_MAX_MESH; i++)
         d->part.along[i] += now->along[i] - before.along[i];
@@ -151,7 +151,7 @@ tsr_status tsr__row_exchange_first_items(tsr_row_exchange *d, int list, int64_t 
 {
     tsr_status st;
 
-    TSR_TRY(tsr__hold(&d->held, (size_t)d->comm->group->n * sizeof **out, out));
+    TSR_TRY(tsr__arena_alloc(&d->arena, (size_t)d->comm->group->n * sizeof **out, out));
     tsr__alltoallv_first_items(d->comm, d->sent[list], *out);
 done:
     return st;
@@ -172,7 +172,7 @@ tsr_status tsr__row_exchange_fill(tsr_row_exchange *d, const tsr_scattered *scat
     tsr_status st = TSR_OK;
 
     if (tsr_schema_attr(d->call->schema, "scale_grad_by_freq")->i[0])
-        TSR_TRY(tsr__touched_freq(&d->held, scatter, grad));
+        TSR_TRY(tsr__touched_freq(&d->arena, scatter, grad));
     if (d->part.touched)
         return tsr__touched_fill(scatter, grad, d->owners.first, d->call, d->part.touched);
     tsr__scatter_dense(scatter, grad);

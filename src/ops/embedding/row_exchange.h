@@ -7,7 +7,7 @@
 #define TSR_OPS_ROW_EXCHANGE_H
 
 #include "ops/embedding/embedding.h"
-#include "run/held.h"
+#include "run/call_arena.h"
 #include "run/owners.h"
 #include "run/alltoallv.h"
 
@@ -29,7 +29,7 @@ typedef struct tsr_row_exchange {
     tsr_part part;
     const tsr_run_call *call; /* of the part */
     tsr_ctx *ctx;
-    tsr_held held;
+    tsr_call_arena arena;
     const tsr_spec *table; /* or its gradient */
     unsigned mdims;        /* along which things travel */
     unsigned among;        /* those of the whole all-to-all */

@@ -17,7 +17,7 @@
 /* ---- finding ---- */
 
 /* Bags by offsets have bounds of their own; a lookup is a bag for each id. */
-static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *bags,
+static tsr_status find_bags(const tsr_run_call *call, tsr_call_arena *arena, tsr_bags *bags,
                             tsr_error *err)
 {
     const tsr_schema *s = call->schema;
@@ -34,7 +34,7 @@ static tsr_status find_bags(const tsr_run_call *call, tsr_held *held, tsr_bags *
     } else {
         const tsr_offsets offsets = tsr__offsets_of(call);
         bags->n_bags = call->in[TSR__GRAD]->local_spec->local.size[0];
-        TSR_TRY(tsr__bag_bounds(call, &offsets, 0, bags->n_bags, held, &begin, err));
+        TSR_TRY(tsr__bag_bounds(call, &offsets, 0, bags->n_bags, arena, &begin, err));
         bags->begin = begin;
     }
 done:
@@ -42,12 +42,12 @@ done:
 }
 
 /* Only the touched rows' counts are read. */
-tsr_status tsr__touched_freq(tsr_held *held, const tsr_scattered *s, tsr_table_grad *grad)
+tsr_status tsr__touched_freq(tsr_call_arena *arena, const tsr_scattered *s, tsr_table_grad *grad)
 {
     int64_t *counts;
     tsr_status st;
 
-    TSR_TRY(tsr__hold(held, (size_t)grad->n_rows * sizeof *counts, &counts));
+    TSR_TRY(tsr__arena_alloc(arena, (size_t)grad->n_rows * sizeof *counts, &counts));
     for (int64_t i = 0; i < s->n_touched; i++)
         counts[s->row[i]] = s->begin[i + 1] - s->begin[i];
     grad->freq_dtype = TSR_I64;
@@ -66,7 +66,7 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out)
                            .dim = table->local.size[1],
                            .n_rows = table->local.size[0],
                            .grad_out = tsr__tensor_data(call->in[0])};
-    tsr_held held = {.ctx = call->mesh->ctx};
+    tsr_call_arena arena = {.ctx = call->mesh->ctx};
     tsr_owners here = {0};
     tsr_bags bags = {0};
     tsr_scattered scatter;
@@ -77,16 +77,16 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out)
 
     tsr__ids_open(call->in[1], table->spec.shape.size[0], tsr_schema_attr(s, "padding_idx"),
                   tsr__ids_check(s), s->op->name, &bags.ids, &bad);
-    TSR_TRY(find_bags(call, &held, &bags, &bad));
+    TSR_TRY(find_bags(call, &arena, &bags, &bad));
     TSR_TRY(tsr__bad_values(call->mesh, call->in, s->n_in, NULL, &bad));
     if (mean) {
-        TSR_TRY(tsr__hold(&held, (size_t)bags.n_bags * sizeof *counts, &counts));
+        TSR_TRY(tsr__arena_alloc(&arena, (size_t)bags.n_bags * sizeof *counts, &counts));
         tsr__bag_counts(&bags, counts);
     }
     TSR_TRY(tsr__owners_open(call->mesh, call->out_spec, 0, 0, &here));
     bags.ids.row_first = here.first;
     bags.ids.n_rows = table->local.size[0];
-    TSR_TRY(tsr__hold(&held, tsr__scatter_bytes(bags.ids.n), &scratch));
+    TSR_TRY(tsr__arena_alloc(&arena, tsr__scatter_bytes(bags.ids.n), &scratch));
     if (s->op->kind == TSR_EMBEDDING_BACKWARD)
         tsr__embedding_scatter(&bags.ids, scratch, &scatter);
     else
@@ -94,11 +94,11 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out)
                          s->n_in > 3 && call->in[3] ? tsr__tensor_data(call->in[3]) : NULL, counts,
                          scratch, &scatter);
     if (tsr_schema_attr(s, "scale_grad_by_freq")->i[0])
-        TSR_TRY(tsr__touched_freq(&held, &scatter, &fill));
+        TSR_TRY(tsr__touched_freq(&arena, &scatter, &fill));
     TSR_TRY(tsr__touched_fill(&scatter, &fill, here.first, call, out));
 done:
-    tsr__held_release(&held);
-    tsr__owners_close(held.ctx, &here);
+    tsr__arena_release(&arena);
+    tsr__owners_close(arena.ctx, &here);
     return st;
 }
 

@@ -5,7 +5,7 @@
 #define TSR_OPS_TOUCHED_H
 
 #include "ops/embedding/embedding.h"
-#include "run/held.h"
+#include "run/call_arena.h"
 #include "tessera_ext.h"
 #include "tessera_ops.h"
 
@@ -28,6 +28,7 @@ tsr_status tsr__rows_open(tsr_tensor *table, const tsr_touched *touched, const c
                           int64_t *first);
 
 /* Let rows be divided by how often each occurs among the terms; the counts are held. */
-tsr_status tsr__touched_freq(tsr_held *held, const tsr_scattered *scatter, tsr_table_grad *grad);
+tsr_status tsr__touched_freq(tsr_call_arena *arena, const tsr_scattered *scatter,
+                             tsr_table_grad *grad);
 
 #endif

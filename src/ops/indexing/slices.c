@@ -8,7 +8,7 @@
 #include "ops/indexing/indexing_ops.h"
 #include "op/local_call.h"
 #include "run/bad_values.h"
-#include "run/held.h"
+#include "run/call_arena.h"
 #include "run/merged.h"
 #include "run/owners.h"
 #include "run/alltoallv.h"
@@ -122,7 +122,7 @@ done:
 tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
 {
     tsr_ctx *ctx = run->mesh->ctx;
-    tsr_held held = {.ctx = ctx};
+    tsr_call_arena arena = {.ctx = ctx};
     tsr_alltoallv comm = {.ctx = ctx};
     tsr_owners owners = {0};
     tsr_spec line;
@@ -144,9 +144,9 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
     TSR_TRY(tsr__bad_values(run->mesh, run->in, run->schema->n_in, NULL, err));
     TSR_TRY(tsr__owners_open(run->mesh, &line, mdims, mdims, &owners));
     TSR_TRY(tsr__alltoallv_open(&comm, run->mesh, mdims, 1, run->schema->op->name));
-    TSR_TRY(tsr__hold(&held, (size_t)comm.group->n * sizeof *first, &first));
-    TSR_TRY(tsr__hold(&held, (size_t)comm.group->n * sizeof *next, &next));
-    TSR_TRY(tsr__hold(&held, (size_t)n * sizeof *owner, &owner));
+    TSR_TRY(tsr__arena_alloc(&arena, (size_t)comm.group->n * sizeof *first, &first));
+    TSR_TRY(tsr__arena_alloc(&arena, (size_t)comm.group->n * sizeof *next, &next));
+    TSR_TRY(tsr__arena_alloc(&arena, (size_t)n * sizeof *owner, &owner));
     for (int64_t i = 0; i < n; i++) {
         owner[i] = tsr__owner_of(&owners, tsr__index_at(index, i));
         if (owner[i] >= 0)
@@ -157,6 +157,6 @@ done:
     tsr__positions_free(&ctx->heap, &call);
     tsr__owners_close(ctx, &owners);
     tsr__alltoallv_close(&comm);
-    tsr__held_release(&held);
+    tsr__arena_release(&arena);
     return st;
 }

@@ -6,18 +6,19 @@
 #include "ops/loss/loss_ops.h"
 #include "op/local_call.h"
 #include "run/bad_values.h"
-#include "run/held.h"
+#include "run/call_arena.h"
 #include "run/merged.h"
 
 /* The two sums of all ranks that have other rows. */
-static tsr_status add_up(const tsr_run_call *run, unsigned mdims, tsr_held *held, double sum[2])
+static tsr_status add_up(const tsr_run_call *run, unsigned mdims, tsr_call_arena *arena,
+                         double sum[2])
 {
     tsr_group *group;
     double *all;
     tsr_status st;
 
     TSR_TRY(tsr__mesh_group(run->mesh, mdims, &group));
-    TSR_TRY(tsr__hold(held, (size_t)group->n * 2 * sizeof *all, &all));
+    TSR_TRY(tsr__arena_alloc(arena, (size_t)group->n * 2 * sizeof *all, &all));
     memcpy(all + (ptrdiff_t)2 * group->me, sum, 2 * sizeof *all);
     TSR_TRY(tsr__numbers_gather(run->mesh->ctx, group, run->schema->op->name, 2, all));
     sum[0] = sum[1] = 0;
@@ -31,7 +32,7 @@ done:
 
 /* Numbers of all rows here, of all their classes. */
 static tsr_status merge_classes(const tsr_run_call *run, const tsr_kernel_call *call,
-                                unsigned mdims, tsr_held *held, double **numbers)
+                                unsigned mdims, tsr_call_arena *arena, double **numbers)
 {
     const int64_t count = tsr__class_count(call);
     tsr_group *group = NULL;
@@ -39,8 +40,8 @@ static tsr_status merge_classes(const tsr_run_call *run, const tsr_kernel_call *
 
     if (mdims)
         TSR_TRY(tsr__mesh_group(run->mesh, mdims, &group));
-    TSR_TRY(
-        tsr__hold(held, (size_t)(group ? group->n : 1) * (size_t)count * sizeof(double), numbers));
+    TSR_TRY(tsr__arena_alloc(arena, (size_t)(group ? group->n : 1) * (size_t)count * sizeof(double),
+                             numbers));
     tsr__class_local(call, *numbers + (group ? group->me * count : 0));
     if (!group)
         goto done;
@@ -54,7 +55,7 @@ done:
 tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
 {
     const tsr_schema *s = run->schema;
-    tsr_held held = {.ctx = run->mesh->ctx};
+    tsr_call_arena arena = {.ctx = run->mesh->ctx};
     tsr_error trouble = {0};
     tsr_kernel_call call;
     unsigned classes, rows;
@@ -65,8 +66,8 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
     TSR_TRY(tsr__merge_call(run, &call));
     call.error = &trouble;
     if (s->op->kind == TSR_LOSS_CROSS_ENTROPY) {
-        TSR_TRY(tsr__hold(&held, s->op->scratch(&call), &call.scratch));
-        TSR_TRY(merge_classes(run, &call, classes, &held, &numbers));
+        TSR_TRY(tsr__arena_alloc(&arena, s->op->scratch(&call), &call.scratch));
+        TSR_TRY(merge_classes(run, &call, classes, &arena, &numbers));
         tsr__class_rows(&call, numbers, sum);
     } else {
         tsr__nll_rows(&call, sum);
@@ -75,10 +76,10 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
         tsr__fail(err, trouble.code, "%s: %s", s->op->name, trouble.text);
     TSR_TRY(tsr__bad_values(run->mesh, run->in, s->n_in, NULL, err));
     if (rows)
-        TSR_TRY(add_up(run, rows, &held, sum));
+        TSR_TRY(add_up(run, rows, &arena, sum));
     tsr__class_put(&call, sum);
 done:
     tsr__positions_free(&run->mesh->ctx->heap, &call);
-    tsr__held_release(&held);
+    tsr__arena_release(&arena);
     return st;
 }
