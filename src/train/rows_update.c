@@ -229,7 +229,7 @@ tsr_status tsr__rows_adagrad(tsr_tensor *table, tsr_tensor *sum, const tsr_touch
     if (table->mesh->index < 0 || !touched->mesh) /* zero is empty */
         return TSR_OK;
     TSR_TRY(tsr__rows_open(table, touched, "adagrad", &first));
-    TSR_TRY(tsr__own_values(sum));
+    TSR_TRY(tsr__make_writable(sum));
     if (sum->local_spec->spec.shape.ndim == 1)
         TSR_TRY(step_by_rows(table, sum, touched, columns, first, lr, eps));
     else

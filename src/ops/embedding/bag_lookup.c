@@ -7,7 +7,7 @@
 
 #include "ops/embedding/lookups.h"
 #include "ops/embedding/row_exchange.h"
-#include "ops/embedding/own_bags.h"
+#include "ops/embedding/local_bags.h"
 
 /* Items of the first list are bags that hit an owner, of the second their ids. */
 enum { BAGS = 0, IDS = 1 };

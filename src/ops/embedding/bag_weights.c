@@ -7,7 +7,7 @@
 #include "ops/embedding/embedding_ops.h"
 #include "ops/embedding/lookups.h"
 #include "run/bad_values.h"
-#include "ops/embedding/own_bags.h"
+#include "ops/embedding/local_bags.h"
 
 enum { GRAD = 0, TABLE = 1, IDS = 2 };
 
@@ -31,7 +31,7 @@ tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err)
     (void)err;
     tsr__ids_open(call->in[IDS], table->spec.shape.size[0], tsr_schema_attr(s, "padding_idx"),
                   tsr__ids_check(s), s->op->name, ids, &bad);
-    TSR_TRY(tsr__own_bags(call, &arena, &pool.bags, &weights, &ranges, &bad));
+    TSR_TRY(tsr__local_bags(call, &arena, &pool.bags, &weights, &ranges, &bad));
     TSR_TRY(tsr__bad_values(call->mesh, call->in, s->n_in, NULL, &bad));
     TSR_TRY(tsr__owners_open(call->mesh, &call->in_spec[TABLE], 0, 0, &here));
     ids->row_first = here.first;

@@ -10,7 +10,7 @@
 #include "op/schema.h"
 #include "run/bad_values.h"
 #include "ops/embedding/row_exchange.h"
-#include "ops/embedding/own_bags.h"
+#include "ops/embedding/local_bags.h"
 #include "ops/embedding/touched.h"
 
 /* ---- one row exchange ---- */
@@ -66,12 +66,12 @@ static bool is_copy(const tsr_row_exchange *d, const tsr_spec *ids)
     return copy;
 }
 
-static tsr_status take_own_bags(tsr_row_exchange *d, tsr_error *err)
+static tsr_status open_local_bags(tsr_row_exchange *d, tsr_error *err)
 {
     const tsr_counters *now = &d->call->mesh->ctx->counters;
     const tsr_counters before = *now;
     tsr_ranges ranges;
-    tsr_status st = tsr__own_bags(d->call, &d->arena, &d->own, &d->weights, &ranges, err);
+    tsr_status st = tsr__local_bags(d->call, &d->arena, &d->own, &d->weights, &ranges, err);
 
     for (int i = 0; i <= TSR_MAX_MESH; i++)
         d->part.along[i] += now->along[i] - before.along[i];
@@ -101,7 +101,7 @@ static tsr_status open_ids(tsr_row_exchange *d, tsr_error *err)
     }
     if (tsr__schema_has(s, TSR__OFFSETS)) {
         if (d->kind != &tsr__row_exchange_bag_max_offsets)
-            TSR_TRY(take_own_bags(d, err));
+            TSR_TRY(open_local_bags(d, err));
     } else if (d->part.home && d->kind->backward && is_copy(d, &call->in_spec[1])) {
         d->own.ids.n = 0;
         d->own.n_bags = 0;

@@ -12,7 +12,7 @@
 #include "op/schema.h"
 #include "run/bad_values.h"
 #include "ops/embedding/row_exchange.h"
-#include "ops/embedding/own_bags.h"
+#include "ops/embedding/local_bags.h"
 
 /* ---- finding ---- */
 
@@ -159,7 +159,7 @@ static tsr_status check_rows(const tsr_tensor *table, const tsr_touched *t, int6
     return TSR_OK;
 }
 
-tsr_status tsr__own_values(tsr_tensor *table)
+tsr_status tsr__make_writable(tsr_tensor *table)
 {
     tsr_buffer *before;
     tsr_status st;
@@ -183,7 +183,7 @@ tsr_status tsr__rows_open(tsr_tensor *table, const tsr_touched *touched, const c
 
     TSR_TRY(tsr__owners_open(table->mesh, &table->local_spec->spec, 0, 0, &here));
     TSR_TRY(check_rows(table, touched, here.first, function, &ctx->error));
-    TSR_TRY(tsr__own_values(table));
+    TSR_TRY(tsr__make_writable(table));
     *first = here.first;
 done:
     tsr__owners_close(ctx, &here);

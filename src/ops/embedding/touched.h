@@ -20,7 +20,7 @@ tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad,
 
 /* Before some values of a tensor are changed: its part becomes its own, with what it held, and
    counts as overwritten. Local. */
-tsr_status tsr__own_values(tsr_tensor *x);
+tsr_status tsr__make_writable(tsr_tensor *x);
 
 /* Before rows of a table are changed: do they fit, and are they here? Its part is its own then, and
    counts as overwritten; *first is the global number of local row 0. Local. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_bags.h - bags by offsets, of one rank. Offsets and ids may be sharded, but a part of the list
-   of ids is not that of a rank's bags: what they lack of others is fetched. */
-#ifndef TSR_OPS_OWN_BAGS_H
-#define TSR_OPS_OWN_BAGS_H
+/* local_bags.h - bags by offsets, of one rank. Offsets and ids may be sharded, but a part of the
+   list of ids is not that of a rank's bags: what they lack of others is fetched. */
+#ifndef TSR_OPS_LOCAL_BAGS_H
+#define TSR_OPS_LOCAL_BAGS_H
 
 #include "ops/embedding/embedding.h"
 #include "run/call_arena.h"
@@ -17,7 +17,7 @@ tsr_status tsr__bag_bounds(const tsr_run_call *call, const tsr_offsets *offsets,
 /* The bags of this rank's rows of the output, or of a gradient. bags->ids are those of the rank's
    part, and become those of its bags; the weights, if there are any, too. If ids are
    sharded, ranges says from where they came; it is to be closed. Collective. */
-tsr_status tsr__own_bags(const tsr_run_call *call, tsr_call_arena *arena, tsr_bags *bags,
-                         const char **weights, tsr_ranges *ranges, tsr_error *err);
+tsr_status tsr__local_bags(const tsr_run_call *call, tsr_call_arena *arena, tsr_bags *bags,
+                           const char **weights, tsr_ranges *ranges, tsr_error *err);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_bags.c - which ids a rank's bags have (own_bags.h): first the offsets that the row's window
-   shows, then the range of the ids that they mean. Called for row exchanges of bags by offsets. */
-#include "ops/embedding/own_bags.h"
+/* local_bags.c - which ids a rank's bags have (local_bags.h): first the offsets that the row's
+   window shows, then the range of the ids that they mean. Called for row exchanges of bags by
+   offsets. */
+#include "ops/embedding/local_bags.h"
 
 #include "ops/embedding/lookups.h"
 #include "run/halo.h"
@@ -83,8 +84,8 @@ done:
     return st;
 }
 
-tsr_status tsr__own_bags(const tsr_run_call *call, tsr_call_arena *arena, tsr_bags *bags,
-                         const char **weights, tsr_ranges *ranges, tsr_error *err)
+tsr_status tsr__local_bags(const tsr_run_call *call, tsr_call_arena *arena, tsr_bags *bags,
+                           const char **weights, tsr_ranges *ranges, tsr_error *err)
 {
     const int k = tsr__lookup_ids(call->schema->op->kind);
     const tsr_spec *ids = &call->in_spec[k];
