@@ -286,7 +286,7 @@ static void as_on_whole_inputs(void **state)
     }
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 static int64_t bytes_since(tsr_mesh *mesh)
 {

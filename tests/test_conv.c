@@ -166,7 +166,7 @@ static void every_sharding_by_any_plan(void **state)
     try_all(1, 1);
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 static const conv_config *config_of(const char *name)
 {

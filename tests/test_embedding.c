@@ -423,7 +423,7 @@ static void bags_by_rows(void **state)
             }
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 /* A table by rows and ids by batch. For a lookup every pair of ranks exchanges a count of 8 bytes;
    every different id of a rank that another one owns travels there, 8 bytes, and its row comes

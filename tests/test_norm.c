@@ -260,7 +260,7 @@ static void statistics_are_the_same_bits(void **state)
         pass(meshes[i], check_bits, NULL);
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 /* Bytes that came to this rank for one call of batch_norm, or of group_norm. */
 static int64_t bytes_of(tsr_mesh *mesh, const char *where, const char *vectors, bool grouped,

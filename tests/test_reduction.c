@@ -276,7 +276,7 @@ static void edges_are_right(void **state)
     }
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 static int64_t bytes_of(tsr_mesh *mesh, const char *op, const char *attr)
 {

@@ -199,9 +199,9 @@ static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_
     return st;
 }
 
-bool tsr__dispatch_travels(const tsr_opened *o)
+bool tsr__dispatch_communicates(const tsr_opened *o)
 {
-    return ((tsr_local_plan *)o->plan->local)->travels;
+    return ((tsr_local_plan *)o->plan->local)->communicates;
 }
 
 tsr_run_call tsr__dispatch_run_call(const tsr_opened *o, tsr_tensor *const *out)
@@ -235,7 +235,7 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
         call->entry->counters.along[along] += (int64_t)comm->bytes;
     } else if (mesh->index >= 0) {
         const tsr_run_call run = tsr__dispatch_run_call(o, out);
-        if (tsr__dispatch_travels(o))
+        if (tsr__dispatch_communicates(o))
             st = run_itself(ctx, call->entry, &run);
         else
             st = run_kernel(mesh, call, plan, o->in, out);
@@ -395,7 +395,7 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
     if (out->mesh->index < 0)
         return TSR_OK;
     p = plan->local;
-    if (!plan->all_stay || !p || p->travels || tsr__halo_travels(p->halo) ||
+    if (!plan->all_stay || !p || p->communicates || tsr__halo_communicates(p->halo) ||
         plan->schema.n_out != 1 || p->out[0] != out->local_spec)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
                           "%s: only a kernel whose inputs stay and that ran before can be repeated",

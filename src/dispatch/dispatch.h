@@ -28,11 +28,11 @@ typedef struct tsr_opened {
    over the mesh of the inputs. */
 tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out);
 /* Its two halves, for those who run several calls together: all but computing, and that; the plan
-   stays until it is closed. An op `travels` if it would move data itself. */
+   stays until it is closed. An op `communicates` if it would move data itself. */
 tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
                               tsr_tensor **out);
 void tsr__dispatch_close(tsr_opened *o); /* also if opening failed; zero is closed */
-bool tsr__dispatch_travels(const tsr_opened *o);
+bool tsr__dispatch_communicates(const tsr_opened *o);
 tsr_run_call tsr__dispatch_run_call(const tsr_opened *o, tsr_tensor *const *out);
 tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
                                  tsr_tensor *const *out);

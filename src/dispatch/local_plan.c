@@ -46,7 +46,7 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
 
     p->memory = (tsr_memory){.heap = &ctx->heap, .pool = &ctx->pool};
     p->call.memory = &p->memory;
-    p->travels = tsr__op_travels(s, way->in, way->out, &plan->cost);
+    p->communicates = tsr__op_communicates(s, way->in, way->out, &plan->cost);
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k)) {
             TSR_TRY(tsr__local_spec_get(mesh, &way->out[k], &p->out[k]));
@@ -54,7 +54,7 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
         }
     if (mesh->index < 0 || ctx->world->kind == TSR_WORLD_SIM)
         return TSR_OK;
-    if (s->op->windows && !p->travels)
+    if (s->op->windows && !p->communicates)
         TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, &plan->cost, &p->halo));
     tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
     p->call.reproducible = plan->cost.reproducible;
@@ -62,11 +62,11 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
                         tsr__positions_make(&ctx->heap, s, way->in, way->out,
                                             tsr__halo_windows(p->halo), mesh->coord, &p->call,
                                             &ctx->error)));
-    if (s->op->prepare && !p->travels)
+    if (s->op->prepare && !p->communicates)
         TSR_TRY(tell_others(ctx, s->op, s->op->prepare(&p->call, &ctx->error)));
-    p->overlap_pays =
-        tsr__halo_travels(p->halo) && tsr__halo_overlap_pays(&p->call, tsr__halo_windows(p->halo),
-                                                             way->comm.seconds, &plan->cost);
+    p->overlap_pays = tsr__halo_communicates(p->halo) &&
+                      tsr__halo_overlap_pays(&p->call, tsr__halo_windows(p->halo),
+                                             way->comm.seconds, &plan->cost);
 done:
     return st;
 }
@@ -102,7 +102,7 @@ static tsr_status choose_pieces(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_
 
     *out = NULL;
     if (mode == TSR_OVERLAP_NEVER || (mode == TSR_OVERLAP_AUTO && !p->overlap_pays) ||
-        !tsr__halo_travels(p->halo) || tsr__halo_spreads(p->halo))
+        !tsr__halo_communicates(p->halo) || tsr__halo_spreads(p->halo))
         return TSR_OK;
     if (!p->overlap_tried)
         TSR_TRY(tell_others(mesh->ctx, p->op,

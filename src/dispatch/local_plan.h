@@ -12,7 +12,7 @@
 typedef struct tsr_local_plan {
     const tsr_op *op;
     tsr_local_spec *out[TSR_MAX_OUT]; /* held */
-    bool travels;                     /* the op's own run runs */
+    bool communicates;                /* the op's own run runs */
     tsr_halo *halo;                   /* operands that are seen through windows; NULL: none */
     tsr_halo_overlap *overlap;        /* the call in pieces; NULL: not (yet) */
     bool overlap_tried, overlap_pays;

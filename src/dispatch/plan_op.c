@@ -95,7 +95,7 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost, const 
     if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: its windows are theirs",
                          schema->op->name);
-    if (!schema->op->windows || tsr__op_travels(schema, way->in, way->out, cost))
+    if (!schema->op->windows || tsr__op_communicates(schema, way->in, way->out, cost))
         return TSR_OK;
     if (!tsr__windows_fit(schema, way->in, way->out))
         return tsr__fail(err, TSR_ERR_ARG, "%s: its windows cannot be filled in this way",

@@ -146,8 +146,8 @@ done:
     return st;
 }
 
-bool tsr__op_travels(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                     const tsr_cost *cost)
+bool tsr__op_communicates(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const tsr_cost *cost)
 {
     return s->op->run &&
            (!s->op->kernel || (s->op->comm && s->op->comm(s, in, out, cost).bytes > 0));

@@ -19,8 +19,8 @@ tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *c
                             tsr_error *err);
 
 /* Does the op move data itself under this strategy, so that its run runs and not its kernel? */
-bool tsr__op_travels(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
-                     const tsr_cost *cost);
+bool tsr__op_communicates(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
+                          const tsr_cost *cost);
 /* What it communicates: itself, or to fill its windows. */
 tsr_comm tsr__op_comm(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
                       const tsr_cost *cost);

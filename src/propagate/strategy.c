@@ -52,7 +52,7 @@ static bool sums_over_ranks(const tsr_schema *s, const tsr_spec *out)
 static bool is_reproducible(const tsr_question *q, const tsr_strategy *s)
 {
     return !sums_over_ranks(q->schema, s->out) &&
-           !(q->schema->op->merges && tsr__op_travels(q->schema, s->in, s->out, q->cost));
+           !(q->schema->op->merges && tsr__op_communicates(q->schema, s->in, s->out, q->cost));
 }
 
 bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s)

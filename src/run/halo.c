@@ -14,8 +14,8 @@ typedef struct part {
     int operand;
     tsr_dtype dtype;
     unsigned mdims;
-    bool travels; /* between ranks; the same on all of them */
-    bool direct;  /* the window is the part */
+    bool communicates; /* between ranks; the same on all of them */
+    bool direct;       /* the window is the part */
     tsr_exchange move;
     tsr_layout layout;       /* of the window */
     size_t bytes, own_bytes; /* of the window, and of the part */
@@ -72,8 +72,8 @@ static tsr_status make_part(tsr_mesh *mesh, const tsr_halo *h, const tsr_spec *i
 
     p->dtype = spec->dtype;
     p->mdims = tsr__windows_mdims(&h->windows, in, out, p->operand);
-    p->travels = tsr__window_comm(&h->windows, in, out, p->operand, h->spread, cost).bytes > 0;
-    p->direct = !p->travels && is_direct(&own, &window, mesh->coord);
+    p->communicates = tsr__window_comm(&h->windows, in, out, p->operand, h->spread, cost).bytes > 0;
+    p->direct = !p->communicates && is_direct(&own, &window, mesh->coord);
     p->bytes = bytes_at(&window, mesh->coord);
     p->own_bytes = bytes_at(&own, mesh->coord);
     p->fingerprint = tsr__hash_final(
@@ -84,13 +84,13 @@ static tsr_status make_part(tsr_mesh *mesh, const tsr_halo *h, const tsr_spec *i
              tsr__mesh_dims_text(&spec->mesh, p->mdims, dims, sizeof dims));
     if (p->direct)
         return TSR_OK;
-    if (p->travels) {
+    if (p->communicates) {
         TSR_TRY(tsr__mesh_group(mesh, p->mdims, &group));
         ask.mode = h->spread ? TSR_EXCHANGE_ADD : TSR_EXCHANGE_REPLACE;
     }
-    ask.ranks = p->travels ? group->rank : &ctx->world->rank;
-    ask.n = p->travels ? group->n : 1;
-    ask.me = p->travels ? group->me : 0;
+    ask.ranks = p->communicates ? group->rank : &ctx->world->rank;
+    ask.n = p->communicates ? group->n : 1;
+    ask.me = p->communicates ? group->me : 0;
     TSR_TRY(tsr__exchange_make(&ctx->heap, &ask, &p->move, &ctx->error));
 done:
     return st;
@@ -147,10 +147,10 @@ const tsr_windows *tsr__halo_windows(const tsr_halo *h)
     return h ? &h->windows : &none;
 }
 
-bool tsr__halo_travels(const tsr_halo *h)
+bool tsr__halo_communicates(const tsr_halo *h)
 {
     for (int i = 0; h && i < h->n; i++)
-        if (h->part[i].travels)
+        if (h->part[i].communicates)
             return true;
     return false;
 }
@@ -168,7 +168,7 @@ static tsr_status start(part *p, tsr_mesh *mesh, const void *src, void *dst)
     const tsr_exchange *x = &p->move;
     tsr_status st = TSR_OK;
 
-    if (!p->travels) {
+    if (!p->communicates) {
         for (int i = 0; x->n_send && i < x->send[0].n_pieces; i++)
             tsr__piece_copy(tsr_dtype_size(p->dtype), dst, &x->recv[0].piece[i], src,
                             &x->send[0].piece[i]);
@@ -213,7 +213,7 @@ tsr_status tsr__halo_start(tsr_halo *h, tsr_mesh *mesh, tsr_tensor *const *in,
 
         if (p->direct)
             continue;
-        if (p->travels && !h->spread)
+        if (p->communicates && !h->spread)
             kept = tsr__kept_find(in[p->operand], &p->layout);
         if (kept) { /* to be had even if the tensor keeps another window meanwhile */
             kept->refs++;

@@ -16,8 +16,8 @@ tsr_status tsr__halo_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_sp
 void tsr__halo_free(tsr_ctx *ctx, tsr_halo *halo); /* NULL is fine */
 /* The windows it is made of, n 0 if halo is NULL. */
 const tsr_windows *tsr__halo_windows(const tsr_halo *halo);
-bool tsr__halo_travels(const tsr_halo *halo); /* does anything go between ranks? NULL: no */
-bool tsr__halo_spreads(const tsr_halo *halo); /* are outputs the windows? */
+bool tsr__halo_communicates(const tsr_halo *halo); /* does anything go between ranks? NULL: no */
+bool tsr__halo_spreads(const tsr_halo *halo);      /* are outputs the windows? */
 
 /* Before the kernel: the call's data are the tensors' parts, and become windows; start begins to
    fill them, finish waits until they are full, or finds them kept. Afterwards: spread adds windows

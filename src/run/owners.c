@@ -59,7 +59,7 @@ done:
     return st;
 }
 
-tsr_status tsr__owners_open_home(tsr_mesh *mesh, int64_t rows, int index, tsr_owners *out)
+tsr_status tsr__owners_open_one_rank(tsr_mesh *mesh, int64_t rows, int index, tsr_owners *out)
 {
     tsr_status st;
 

@@ -20,7 +20,7 @@ typedef struct tsr_owners {
 tsr_status tsr__owners_open(tsr_mesh *mesh, const tsr_spec *table, unsigned mdims, unsigned among,
                             tsr_owners *out);
 /* The rank at an index of the mesh has all of them. `among` are all mesh dims. */
-tsr_status tsr__owners_open_home(tsr_mesh *mesh, int64_t rows, int index, tsr_owners *out);
+tsr_status tsr__owners_open_one_rank(tsr_mesh *mesh, int64_t rows, int index, tsr_owners *out);
 void tsr__owners_close(tsr_ctx *ctx, tsr_owners *owners);
 /* The owner of a row as a member of the group, -1 if none of them is it. */
 int tsr__owner_of(const tsr_owners *owners, int64_t row);

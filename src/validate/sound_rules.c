@@ -43,13 +43,13 @@ static void rule_specs(const tsr_schema *schema, const tsr_rule *rule, tsr_spec 
                             .place = {rule->out[k].place}};
 }
 
-bool tsr__rule_travels(const tsr_schema *schema, const tsr_rule *rule)
+bool tsr__rule_communicates(const tsr_schema *schema, const tsr_rule *rule)
 {
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
     tsr_cost cost = tsr__cost_default();
 
     rule_specs(schema, rule, in, out);
-    return tsr__op_travels(schema, in, out, &cost);
+    return tsr__op_communicates(schema, in, out, &cost);
 }
 
 bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule)
@@ -132,7 +132,8 @@ static tsr_status check_call(tsr_validator *v, const tsr_schema *schema, const c
     TSR_TRY(tsr__trial_open(&trial, v->heap, schema, text, (uint64_t)ranks, err));
     for (int i = 0; i < rules.n; i++) {
         TSR_TRY(tsr_rule_add(&v->known, &rules.rule[i], err));
-        if (tsr__rule_offered(schema, &rules.rule[i]) && !tsr__rule_travels(schema, &rules.rule[i]))
+        if (tsr__rule_offered(schema, &rules.rule[i]) &&
+            !tsr__rule_communicates(schema, &rules.rule[i]))
             TSR_TRY(check_rule(v, &trial, text, &rules.rule[i], err));
     }
 done:

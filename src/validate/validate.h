@@ -25,7 +25,7 @@ tsr_status tsr__all_rules(const tsr_schema *schema, tsr_rules *out, tsr_error *e
 /* Does the row offer the rule for these shapes on this mesh? */
 bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule);
 /* Does the op move data itself by this rule? Then only runs can try it. */
-bool tsr__rule_travels(const tsr_schema *schema, const tsr_rule *rule);
+bool tsr__rule_communicates(const tsr_schema *schema, const tsr_rule *rule);
 /* "S(0),R -> S(0)", or "S(0),R -> S(0),-" where the second output is open, so not spoken of */
 const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char *buf, size_t n);
 

@@ -342,7 +342,7 @@ done:
     return st;
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 /* Backward: along which ranks have terms of the output. */
 unsigned tsr__attention_mdims(const tsr_schema *s, const tsr_spec *in)

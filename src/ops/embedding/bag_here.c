@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bag_here.c - bags by offsets, and their gradients, for which nothing of the table travels, as row
+/* bag_here.c - bags by offsets, and their gradients, for which nothing of the table is sent, as row
    exchanges (row_exchange.h) that are computed on the spot once the ids of the bags are there. */
 #include "ops/embedding/lookups.h"
 #include "ops/embedding/row_exchange.h"

@@ -19,7 +19,7 @@ typedef struct use {
     tsr_use_call made;
     tsr_op_call call;
     tsr_opened opened;
-    bool home; /* the table is on one rank: no plan, but */
+    bool on_one_rank; /* the table is on one rank: no plan, but */
     tsr_schema schema;
     tsr_spec in_spec[TSR_MAX_IN], out_spec[TSR_MAX_OUT];
     tsr_run_call run;
@@ -57,7 +57,7 @@ done:
 }
 
 /* The schema as if the table were replicated on the mesh of the ids. */
-static tsr_status check_home(group *g, use *u)
+static tsr_status check_on_one_rank(group *g, use *u)
 {
     tsr_schema *s = &u->schema;
     tsr_error why = {0};
@@ -80,7 +80,7 @@ static tsr_status check_home(group *g, use *u)
     return st == TSR_OK ? st : tsr__fail(&g->ctx->error, st, "%s%s", u->part, why.text);
 }
 
-static tsr_status open_home(group *g, use *u, tsr_mesh *table_mesh)
+static tsr_status open_on_one_rank(group *g, use *u, tsr_mesh *table_mesh)
 {
     bool offsets = u->made.n_in > 2 && u->made.in[2];
     tsr_tensor **in = u->made.in;
@@ -88,7 +88,7 @@ static tsr_status open_home(group *g, use *u, tsr_mesh *table_mesh)
     const tsr_booking b = tsr__book_begin(g->ctx);
     tsr_status st;
 
-    TSR_TRY(check_home(g, u));
+    TSR_TRY(check_on_one_rank(g, u));
     TSR_TRY(by_batch(g->mesh, &in[1], offsets ? NULL : &like, false));
     if (u->made.n_in > 2)
         TSR_TRY(by_batch(g->mesh, &in[2], NULL, false));
@@ -165,9 +165,9 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
     at = tsr__mesh_size(&table_mesh->shape) == 1
              ? tsr__mesh_find(&g->mesh->shape, table_mesh->shape.first)
              : -1;
-    u->home = at >= 0 && !tsr__mesh_equal(&table_mesh->shape, &g->mesh->shape);
-    if (u->home) {
-        TSR_TRY(open_home(g, u, table_mesh));
+    u->on_one_rank = at >= 0 && !tsr__mesh_equal(&table_mesh->shape, &g->mesh->shape);
+    if (u->on_one_rank) {
+        TSR_TRY(open_on_one_rank(g, u, table_mesh));
     } else {
         if (g->backward)
             u->call.want = &from->table->local_spec->spec;
@@ -176,8 +176,9 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
     }
     if (g->backward && !fits(from->table, u->out[0]))
         return refuse(g, u, "its gradient is of another type or width than the table");
-    if (u->home || tsr__dispatch_travels(&u->opened))
-        g->part[g->n_parts++] = (tsr_part){.call = &u->run, .table = i, .home = u->home, .at = at};
+    if (u->on_one_rank || tsr__dispatch_communicates(&u->opened))
+        g->part[g->n_parts++] =
+            (tsr_part){.call = &u->run, .table = i, .on_one_rank = u->on_one_rank, .at = at};
 done:
     return st;
 }
@@ -223,7 +224,7 @@ static tsr_status run_parts(group *g)
 }
 
 /* Sim: planned costs are counted one by one, a table on one rank as its rows that come. */
-static void count_home(group *g, const use *u)
+static void count_on_one_rank(group *g, const use *u)
 {
     const tsr_local_spec *rows = (g->backward ? u->run.in[0] : u->out[0])->local_spec;
     const int along = tsr__along((1u << g->mesh->shape.ndim) - 1);
@@ -243,13 +244,13 @@ static tsr_status run_group(group *g)
         TSR_TRY(run_parts(g));
     for (int i = 0; i < g->n; i++) {
         use *u = &g->use[i];
-        if (!u->home && (sim || !tsr__dispatch_travels(&u->opened))) {
+        if (!u->on_one_rank && (sim || !tsr__dispatch_communicates(&u->opened))) {
             TSR_TRY(tsr__dispatch_compute(&u->call, &u->opened, u->out));
             continue;
         }
-        if (u->home && sim)
-            count_home(g, u);
-        if (!u->home)
+        if (u->on_one_rank && sim)
+            count_on_one_rank(g, u);
+        if (!u->on_one_rank)
             u->call.entry->counters.predicted += u->opened.plan->strategy.comm.seconds;
         u->call.entry->counters.calls++;
     }

@@ -12,7 +12,7 @@
 #include "op/schema.h"
 #include "op/windows.h"
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 unsigned tsr__list_mdims(const tsr_spec *list)
 {

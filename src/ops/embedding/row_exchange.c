@@ -27,7 +27,7 @@ static const tsr_row_exchange_kind *kind_of(const tsr_row_exchange *d)
         return d->mdims ? &tsr__row_exchange_bag_backward : &tsr__row_exchange_bag_backward_here;
     case TSR_EMBEDDING_BAG_MAX_BACKWARD: return &tsr__row_exchange_bag_max_backward;
     case TSR_EMBEDDING_BAG_MAX:
-        if (tsr__schema_has(s, TSR__OFFSETS) && !d->part.home &&
+        if (tsr__schema_has(s, TSR__OFFSETS) && !d->part.on_one_rank &&
             !tsr__list_mdims(&d->call->in_spec[TSR__OFFSETS]))
             return &tsr__row_exchange_bag_max_offsets;
         return d->mdims ? &tsr__row_exchange_bag_max : &tsr__row_exchange_bag_here;
@@ -42,8 +42,8 @@ static void begin_exchange(tsr_row_exchange *d, const tsr_part *part)
     d->part = *part;
     d->call = call;
     d->ctx = d->arena.ctx = call->mesh->ctx;
-    d->mdims = part->home ? (1u << call->mesh->shape.ndim) - 1
-                          : tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec);
+    d->mdims = part->on_one_rank ? (1u << call->mesh->shape.ndim) - 1
+                                 : tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec);
     d->kind = kind_of(d);
     d->table = d->kind->backward ? &call->out_spec[0] : &call->in_spec[0];
 }
@@ -102,7 +102,7 @@ static tsr_status open_ids(tsr_row_exchange *d, tsr_error *err)
     if (tsr__schema_has(s, TSR__OFFSETS)) {
         if (d->kind != &tsr__row_exchange_bag_max_offsets)
             TSR_TRY(open_local_bags(d, err));
-    } else if (d->part.home && d->kind->backward && is_copy(d, &call->in_spec[1])) {
+    } else if (d->part.on_one_rank && d->kind->backward && is_copy(d, &call->in_spec[1])) {
         d->own.ids.n = 0;
         d->own.n_bags = 0;
     }
@@ -122,9 +122,9 @@ static tsr_status open_exchange(tsr_row_exchange *d, unsigned among, tsr_alltoal
         d->sent[i] = comm->sent + (d->first_list + i) * n;
         d->got[i] = comm->got + (d->first_list + i) * n;
     }
-    if (d->part.home)
-        TSR_TRY(
-            tsr__owners_open_home(d->call->mesh, d->table->shape.size[0], d->part.at, &d->owners));
+    if (d->part.on_one_rank)
+        TSR_TRY(tsr__owners_open_one_rank(d->call->mesh, d->table->shape.size[0], d->part.at,
+                                          &d->owners));
     else
         TSR_TRY(tsr__owners_open(d->call->mesh, d->table, d->mdims, among, &d->owners));
     TSR_TRY(open_ids(d, err));

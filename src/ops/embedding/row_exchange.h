@@ -16,9 +16,9 @@ enum { TSR_ROW_EXCHANGE_LISTS = 2, TSR_ROW_EXCHANGE_PAYLOADS = 5 };
 /* A run and where its table is. */
 typedef struct tsr_part {
     const tsr_run_call *call;
-    int table; /* its number, for messages; -1: there is but one */
-    bool home; /* the table, or its gradient, is on the mesh of one rank only ... */
-    int at;    /* ... at this index of the mesh of the ids */
+    int table;        /* its number, for messages; -1: there is but one */
+    bool on_one_rank; /* the table, or its gradient, is on the mesh of one rank only ... */
+    int at;           /* ... at this index of the mesh of the ids */
     struct tsr_touched *touched; /* gradients: only touched rows, here; NULL: the dense output */
     /* set by running it: what came for it from others, by where it is counted (tsr__along) */
     int64_t along[TSR_MAX_MESH + 1];

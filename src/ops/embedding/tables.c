@@ -22,7 +22,7 @@ typedef struct tables {
     int *choice;         /* [n] a way, or for one rank TSR_TABLE_ONE_RANK + rank; -1: none yet */
     int *order;          /* [n] largest first */
     tsr_table_load *sum; /* [ranks] */
-    int travelling;      /* tables that take part in the common exchange */
+    int communicating;   /* tables that take part in the common exchange */
 } tables;
 
 /* ---- what a way costs ---- */
@@ -77,7 +77,7 @@ static tsr_table_load load_of(const tables *t, const tsr_table_facts *f, int cho
     return load;
 }
 
-static bool travels(int choice)
+static bool communicates(int choice)
 {
     return choice == TSR_TABLE_ROWS || choice >= TSR_TABLE_ONE_RANK;
 }
@@ -87,7 +87,7 @@ static double fixed(const tables *t)
 {
     double calls = t->opts->training ? 5 : 3;
 
-    if (t->travelling == 0 || t->ranks == 1)
+    if (t->communicating == 0 || t->ranks == 1)
         return 0;
     return calls * ((t->ranks - 1) * t->cost.latency[0] + t->cost.per_step);
 }
@@ -96,7 +96,7 @@ static double fixed(const tables *t)
 
 static void add(tables *t, int i, int choice, int sign)
 {
-    t->travelling += sign * travels(choice);
+    t->communicating += sign * communicates(choice);
     for (int r = 0; r < t->ranks; r++) {
         tsr_table_load load = load_of(t, &t->facts[i], choice, r);
         t->sum[r].memory += sign * load.memory;
@@ -216,7 +216,7 @@ static tsr_status check(const tables *t, tsr_error *err)
             seconds += load_of(t, f, way, 0).seconds;
         bytes += 2 * size;
     }
-    shared.travelling = 1;
+    shared.communicating = 1;
     if (!isfinite(seconds * t->ranks + fixed(&shared)))
         return tsr__fail(err, TSR_ERR_ARG,
                          "tables: the predicted time of their lookups is too large for a number");

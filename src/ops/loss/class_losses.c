@@ -295,7 +295,7 @@ done:
     return st;
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 void tsr__class_mdims(const tsr_schema *s, const tsr_spec *in, unsigned *classes, unsigned *rows)
 {

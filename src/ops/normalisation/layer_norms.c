@@ -272,7 +272,7 @@ done:
     return st;
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in)
 {

@@ -486,7 +486,7 @@ static void batch_localise(const tsr_schema *s, const tsr_spec *in, const tsr_sp
     call->number[TSR_NORM_COUNT] = values_of(s);
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in)
 {

@@ -55,7 +55,7 @@ done:
     return st;
 }
 
-/* ---- what travels ---- */
+/* ---- communication ---- */
 
 unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in)
 {
