@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_plan.c - what plans look like: the expected steps in known cases, steps that chain from
    source to target, each of them a legal move, rivals, other meshes, many ranks. That they are the
-   cheapest: test_plan_exact.c. Their bytes: test_weigh.c. */
+   cheapest: test_plan_exact.c. Their bytes: test_redist_bytes.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - the cheapest plan between two specs: sets up the space, searches, and turns the winning
-   path into steps. What the moves are: space.h. What a step brings exactly: weigh.c. */
+   path into steps. What the moves are: space.h. What a step brings exactly: redist_bytes.c. */
 #include "layout/plan.h"
 
 #include <inttypes.h>

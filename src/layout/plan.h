@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - a redistribution plan: the steps from one layout to another. Made by plan.c, weighed
-   exactly by weigh.c, run by redist/. */
+/* plan.h - a redistribution plan: the steps from one layout to another. Made by plan.c; its
+   exact bytes by redist_bytes.c; run by redist/. */
 #ifndef TSR_LAYOUT_PLAN_H
 #define TSR_LAYOUT_PLAN_H
 
@@ -29,8 +29,8 @@ tsr_status tsr__plan_make(tsr_heap *heap, const tsr_spec *from, const tsr_spec *
                           const tsr_cost *cost, size_t memory_limit, tsr_redist_rival rival,
                           tsr_redist **out, tsr_error *err);
 
-/* weigh.c: exact numbers of a step, in bytes, for the rank with the given index of from.mesh (of
-   to.mesh for what an exchange onto another mesh brings in). */
+/* redist_bytes.c: exact numbers of a step, in bytes, for the rank with the given index of from.mesh
+   (of to.mesh for what an exchange onto another mesh brings in). */
 int64_t tsr__step_bytes_in(const tsr_plan_step *step, int rank);
 int64_t tsr__step_bytes_out(const tsr_plan_step *step, int rank);
 int64_t tsr__step_bytes_max(const tsr_plan_step *step); /* in, over all ranks */

@@ -150,7 +150,7 @@ tsr_status tsr__strategy_price_input(tsr_heap *heap, const tsr_question *q, int 
                                      const tsr_placement *to, tsr_price *out, tsr_error *err)
 {
     const tsr_spec *from = &q->schema->in[k];
-    tsr_pricer pricer;
+    tsr_redist_cost_table costs;
     tsr_status st;
     int m = 0;
 
@@ -161,9 +161,10 @@ tsr_status tsr__strategy_price_input(tsr_heap *heap, const tsr_question *q, int 
         *out = (tsr_price){0};
         return TSR_OK;
     }
-    tsr__pricer_open(&pricer, heap, from, (const tsr_placement(*)[TSR_MAX_MESH])to, 1, q->cost);
-    st = tsr__pricer_ask(&pricer, to, out, err);
-    tsr__pricer_close(&pricer);
+    tsr__redist_cost_table_open(&costs, heap, from, (const tsr_placement(*)[TSR_MAX_MESH])to, 1,
+                                q->cost);
+    st = tsr__redist_cost_table_get(&costs, to, out, err);
+    tsr__redist_cost_table_close(&costs);
     return st;
 }
 

@@ -5,7 +5,7 @@
 #ifndef TSR_PROPAGATE_STRATEGY_H
 #define TSR_PROPAGATE_STRATEGY_H
 
-#include "layout/pricer.h"
+#include "layout/redist_cost_table.h"
 #include "op/schema.h"
 
 typedef struct tsr_strategy {

@@ -44,11 +44,12 @@ static int choices(const search *s, const table *t, int m)
 
 static tsr_status fill_prices(const search *s, const tsr_spec *from, table *t, int64_t n)
 {
-    tsr_pricer pricer;
+    tsr_redist_cost_table costs;
     tsr_status st = TSR_OK;
 
-    tsr__pricer_open(&pricer, s->heap, from, (const tsr_placement(*)[TSR_MAX_MESH])t->mark,
-                     t->n_marks, s->q->cost);
+    tsr__redist_cost_table_open(&costs, s->heap, from,
+                                (const tsr_placement(*)[TSR_MAX_MESH])t->mark, t->n_marks,
+                                s->q->cost);
     for (int64_t i = 0; i < n; i++) {
         tsr_placement to[TSR_MAX_MESH];
         int64_t rest = i;
@@ -57,10 +58,10 @@ static tsr_status fill_prices(const search *s, const tsr_spec *from, table *t, i
             to[m] = t->mark[c == 1 ? 0 : rest % c][m];
             rest /= c;
         }
-        TSR_TRY(tsr__pricer_ask(&pricer, to, &t->price[i], s->err));
+        TSR_TRY(tsr__redist_cost_table_get(&costs, to, &t->price[i], s->err));
     }
 done:
-    tsr__pricer_close(&pricer);
+    tsr__redist_cost_table_close(&costs);
     return st;
 }
 

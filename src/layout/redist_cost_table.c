@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pricer.c - prices of one source to many targets: passes over the space, made when the first
-   target needs them. Also tsr_redist_costs. */
-#include "layout/pricer.h"
+/* redist_cost_table.c - costs of one source to many targets: passes over the space, made when the
+   first target needs them. Also tsr_redist_costs. */
+#include "layout/redist_cost_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void add(tsr_price *price, double seconds, double bytes)
 
 /* Another pass wants the scratch: keep what the last one found, which is much less. Freshly got
    memory costs more than the search itself. */
-static tsr_status leave_scratch(tsr_pricer *p, tsr_error *err)
+static tsr_status leave_scratch(tsr_redist_cost_table *p, tsr_error *err)
 {
     tsr_node *node = NULL;
     uint16_t *slot = NULL;
@@ -55,7 +55,7 @@ done:
     return st;
 }
 
-static bool run_pass(tsr_pricer *p, tsr_pass *pass, const bool *kept)
+static bool run_pass(tsr_redist_cost_table *p, tsr_pass *pass, const bool *kept)
 {
     tsr_space *space = &pass->space;
     tsr_search ask = {.space = space};
@@ -79,7 +79,8 @@ static bool run_pass(tsr_pricer *p, tsr_pass *pass, const bool *kept)
     return !pass->search.overflow;
 }
 
-static tsr_status find_pass(tsr_pricer *p, const bool *kept, tsr_pass **out, tsr_error *err)
+static tsr_status find_pass(tsr_redist_cost_table *p, const bool *kept, tsr_pass **out,
+                            tsr_error *err)
 {
     unsigned mask = 0;
     tsr_pass *pass;
@@ -107,8 +108,9 @@ done:
     return st;
 }
 
-void tsr__pricer_open(tsr_pricer *p, tsr_heap *heap, const tsr_spec *from,
-                      const tsr_placement (*admitted)[TSR_MAX_MESH], int n, const tsr_cost *cost)
+void tsr__redist_cost_table_open(tsr_redist_cost_table *p, tsr_heap *heap, const tsr_spec *from,
+                                 const tsr_placement (*admitted)[TSR_MAX_MESH], int n,
+                                 const tsr_cost *cost)
 {
     p->heap = heap;
     p->from = from;
@@ -120,7 +122,7 @@ void tsr__pricer_open(tsr_pricer *p, tsr_heap *heap, const tsr_spec *from,
     p->in_scratch = NULL;
 }
 
-void tsr__pricer_close(tsr_pricer *p)
+void tsr__redist_cost_table_close(tsr_redist_cost_table *p)
 {
     while (p->passes) {
         tsr_pass *pass = p->passes;
@@ -209,7 +211,7 @@ static void add_to_partial(const tsr_space *space, const tsr_placement *to, cons
     add(price, tsr__move_seconds(space->cost, &move), 0);
 }
 
-static tsr_status price_of_plan(tsr_pricer *p, const tsr_placement *to, tsr_price *out,
+static tsr_status price_of_plan(tsr_redist_cost_table *p, const tsr_placement *to, tsr_price *out,
                                 tsr_error *err)
 {
     tsr_spec target = *p->from;
@@ -227,7 +229,8 @@ done:
     return st;
 }
 
-tsr_status tsr__pricer_ask(tsr_pricer *p, const tsr_placement *to, tsr_price *out, tsr_error *err)
+tsr_status tsr__redist_cost_table_get(tsr_redist_cost_table *p, const tsr_placement *to,
+                                      tsr_price *out, tsr_error *err)
 {
     bool kept[TSR_MAX_MESH];
     tsr_pass *pass;
@@ -255,19 +258,19 @@ tsr_status tsr_redist_costs(const tsr_spec *from, const tsr_placement (*to)[TSR_
 
     tsr_cost usual = tsr__cost_default();
     tsr_heap heap = {0};
-    tsr_pricer pricer;
+    tsr_redist_cost_table costs;
     tsr_price price;
     tsr_status st;
 
-    tsr__pricer_open(&pricer, &heap, from, to, n, cost ? cost : &usual);
+    tsr__redist_cost_table_open(&costs, &heap, from, to, n, cost ? cost : &usual);
     TSR_TRY(tsr_spec_check(from, err));
     for (int i = 0; i < n; i++)
         TSR_TRY(tsr__placements_check(from, to[i], err));
     for (int i = 0; i < n; i++) {
-        TSR_TRY(tsr__pricer_ask(&pricer, to[i], &price, err));
+        TSR_TRY(tsr__redist_cost_table_get(&costs, to[i], &price, err));
         seconds[i] = price.seconds;
     }
 done:
-    tsr__pricer_close(&pricer);
+    tsr__redist_cost_table_close(&costs);
     return st;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weigh.c - exactly what each rank receives and sends in the steps of a plan, per tensor dim and
-   multiplied, without a loop over pairs of ranks. Also the public look at a plan. */
+/* redist_bytes.c - exactly what each rank receives and sends in the steps of a plan, per tensor dim
+   and multiplied, without a loop over pairs of ranks. Also the public look at a plan. */
 #include <string.h>
 
 #include "base/args.h"

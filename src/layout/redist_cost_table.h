@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pricer.h - one source, many targets, prices only: a pass over the space answers all targets that
-   keep the same partial dims. For tsr_redist_costs, and for the search over strategies, which asks
-   for every input. Pure but for memory. */
-#ifndef TSR_LAYOUT_PRICER_H
-#define TSR_LAYOUT_PRICER_H
+/* redist_cost_table.h - redistribution costs from one source to many targets, without plans: one
+   pass over the search space gives the costs of all targets that keep the same partial dims. For
+   tsr_redist_costs, and for the search over strategies, which reads one table per input. Pure but
+   for memory. */
+#ifndef TSR_LAYOUT_REDIST_COST_TABLE_H
+#define TSR_LAYOUT_REDIST_COST_TABLE_H
 
 #include "layout/search.h"
 
@@ -48,7 +49,7 @@ typedef struct tsr_pass {
     int n_fresh;
 } tsr_pass;
 
-typedef struct tsr_pricer {
+typedef struct tsr_redist_cost_table {
     tsr_heap *heap;
     const tsr_spec *from;
     const tsr_cost *cost;
@@ -59,14 +60,15 @@ typedef struct tsr_pricer {
     tsr_pass first;       /* mostly there is but one pass: no allocation for it */
     tsr_pass *in_scratch; /* the last pass, unless it was too large or impossible; or NULL */
     tsr_search_small scratch;
-} tsr_pricer;
+} tsr_redist_cost_table;
 
 /* The arguments are borrowed until close. */
-void tsr__pricer_open(tsr_pricer *pricer, tsr_heap *heap, const tsr_spec *from,
-                      const tsr_placement (*admitted)[TSR_MAX_MESH], int n, const tsr_cost *cost);
+void tsr__redist_cost_table_open(tsr_redist_cost_table *table, tsr_heap *heap, const tsr_spec *from,
+                                 const tsr_placement (*admitted)[TSR_MAX_MESH], int n,
+                                 const tsr_cost *cost);
 /* Infinite where S -> P or P -> other P would be needed. */
-tsr_status tsr__pricer_ask(tsr_pricer *pricer, const tsr_placement *to, tsr_price *out,
-                           tsr_error *err);
-void tsr__pricer_close(tsr_pricer *pricer);
+tsr_status tsr__redist_cost_table_get(tsr_redist_cost_table *table, const tsr_placement *to,
+                                      tsr_price *out, tsr_error *err);
+void tsr__redist_cost_table_close(tsr_redist_cost_table *table);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_weigh.c - bytes in and out of every rank in every step of random plans, against sets of
-   elements. What is sent is received, and a rank receives what it lacks and nothing else. */
+/* test_redist_bytes.c - bytes in and out of every rank in every step of random plans, against sets
+   of elements. What is sent is received, and a rank receives what it lacks and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
