@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "op/means.h"
+#include "op/expr.h"
 #include "op/schema.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
@@ -52,30 +52,30 @@ static void forget_moves(const tsr_moved *m)
     }
 }
 
-/* ---- a text of other ops ---- */
+/* ---- an expression of other ops ---- */
 
 static tsr_status run_step(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
-                           const tsr_means_step *step, tsr_tensor *(*made)[TSR_MAX_OUT],
+                           const tsr_expr_step *step, tsr_tensor *(*made)[TSR_MAX_OUT],
                            tsr_tensor **out)
 {
-    const int n = tsr__means_inputs(step, call->n_in);
+    const int n = tsr__expr_inputs(step, call->n_in);
     tsr_tensor *in[TSR_MAX_IN] = {NULL};
     tsr_attrs own;
 
     for (int k = 0; k < n; k++) {
-        const tsr_means_value v = tsr__means_input(step, k);
+        const tsr_expr_value v = tsr__expr_input(step, k);
 
-        in[k] = v.step == TSR_MEANS_INPUT ? call->in[v.k] : made[v.step][v.k];
-        if (!in[k] && v.step != TSR_MEANS_INPUT)
+        in[k] = v.step == TSR_EXPR_INPUT ? call->in[v.k] : made[v.step][v.k];
+        if (!in[k] && v.step != TSR_EXPR_INPUT)
             return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: one of its parts has no output %d",
                              call->entry->op->name, v.k);
     }
-    tsr__means_attrs(step, attrs, &own);
+    tsr__expr_attrs(step, attrs, &own);
     return tsr__dispatch_row(ctx, step->op, in, n, &own, out);
 }
 
 /* Lets go of what no later step needs; a composed part may have handed on what it got. */
-static void release_before(tsr_ctx *ctx, const tsr_means *m, int now,
+static void release_before(tsr_ctx *ctx, const tsr_expr *m, int now,
                            tsr_tensor *(*made)[TSR_MAX_OUT])
 {
     for (int i = 0; i <= now; i++)
@@ -95,11 +95,11 @@ static void release_before(tsr_ctx *ctx, const tsr_means *m, int now,
 }
 
 /* What compose is for rows that have one. */
-static tsr_status run_means(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
-                            tsr_tensor **out)
+static tsr_status run_expr(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
+                           tsr_tensor **out)
 {
-    const tsr_means *m = call->entry->means;
-    tsr_tensor *made[TSR_MEANS_STEPS][TSR_MAX_OUT];
+    const tsr_expr *m = call->entry->expr;
+    tsr_tensor *made[TSR_EXPR_STEPS][TSR_MAX_OUT];
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < call->entry->n_in && !call->entry->list; k++)
@@ -147,14 +147,14 @@ tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
     for (int k = 0; k < call->n_in; k++)
         if (call->in[k])
             TSR_TRY(tsr__tensor_check(ctx, call->in[k], call->entry->op->name));
-    for (int k = 0; !call->entry->means && !call->entry->list && k < call->entry->n_in; k++)
+    for (int k = 0; !call->entry->expr && !call->entry->list && k < call->entry->n_in; k++)
         if ((k >= call->n_in || !call->in[k]) && !tsr__op_optional(call->entry->op, k))
             TSR_TRY(tsr__input_missing(call->entry->op, k, &ctx->error));
     TSR_TRY(tsr__scope_push(ctx));
     ctx->moved = &moved;
     ctx->unrecorded += whole;
-    if (call->entry->means)
-        st = run_means(ctx, call, &attrs, out);
+    if (call->entry->expr)
+        st = run_expr(ctx, call, &attrs, out);
     else
         st = call->entry->op->compose(call->in, call->n_in, &attrs, out, &ctx->error);
     ctx->moved = outer;

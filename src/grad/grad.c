@@ -94,7 +94,7 @@ tsr_status tsr__grad_row(tsr_ctx *ctx, const tsr_grad_call *call)
     if (!call->op->grad && !call->op->means)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_UNAVAILABLE, "%s: its gradient is not known", name));
     TSR_TRY(tsr__scope_push(ctx));
-    st = call->op->grad ? call->op->grad(call) : tsr__grad_means(ctx, call);
+    st = call->op->grad ? call->op->grad(call) : tsr__grad_expr(ctx, call);
     if (st == TSR_OK)
         st = check_gradients(ctx, call);
     for (int k = 0; k < call->n_in && st != TSR_OK; k++)

@@ -22,7 +22,8 @@ static inline tsr_grad_call tsr__grad_call_of(const tsr_op *op, tsr_grad_lists *
    Collective over the mesh of the inputs. */
 tsr_status tsr__grad_row(tsr_ctx *ctx, const tsr_grad_call *call);
 
-/* means_grad.c: the same for a row that is a text of others; what it makes stays in the scope. */
-tsr_status tsr__grad_means(tsr_ctx *ctx, const tsr_grad_call *call);
+/* expr_grad.c: the same for a row that is an expression of others; what it makes stays in the
+   scope. */
+tsr_status tsr__grad_expr(tsr_ctx *ctx, const tsr_grad_call *call);
 
 #endif

@@ -69,8 +69,8 @@ tsr_status tsr__dim_normalise(const tsr_schema *schema, int64_t dim, int ndim, i
 /* schema.c: number of inputs, optional ones, meshes alike; then the row's shape function */
 tsr_status tsr__schema_check(tsr_schema *schema, tsr_error *err);
 
-/* row_check.c: does the row contradict itself? An error that names the op. Texts of other ops name
-   built-in ones or those of the table, which may be NULL. */
+/* row_check.c: does the row contradict itself? An error that names the op. Expressions of other ops
+   name built-in ones or those of the table, which may be NULL. */
 struct tsr_op_table;
 tsr_status tsr__row_check(const tsr_op *op, const struct tsr_op_table *known, tsr_error *err);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "op/means.h"
+#include "op/expr.h"
 #include "op/schema.h"
 
 static uint64_t hash_of(const char *name)
@@ -22,7 +22,7 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
 {
     uint64_t hash = hash_of(op->name);
     tsr_op_entry *e = NULL, **bucket;
-    tsr_means *means = NULL;
+    tsr_expr *expr = NULL;
     tsr_status st = TSR_OK;
 
     if (!*table) {
@@ -38,7 +38,7 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
         TSR_TRY(tsr__attrs_default(op, &defaults, err));
         TSR_TRY(tsr__op_saves(op, &saves_in, &saves_out, err));
         if (op->means)
-            TSR_TRY(tsr__means_read(heap, *table, op, &means, err));
+            TSR_TRY(tsr__expr_read(heap, *table, op, &expr, err));
         TSR_TRY(tsr__alloc(heap, 1, sizeof *e, &e, err));
         *e = (tsr_op_entry){.op = op,
                             .hash = hash,
@@ -49,16 +49,16 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
                             .defaults = defaults,
                             .saves_in = saves_in,
                             .saves_out = saves_out,
-                            .means = means,
+                            .expr = expr,
                             .next = *bucket};
         *bucket = e;
         *(*table)->last = e;
         (*table)->last = &e->later;
-        means = NULL;
+        expr = NULL;
     }
     *out = e;
 done:
-    tsr__free(heap, means);
+    tsr__free(heap, expr);
     return st;
 }
 
@@ -78,7 +78,7 @@ void tsr__op_table_free(tsr_heap *heap, tsr_op_table *table)
 
     for (tsr_op_entry *e = table ? table->first : NULL; e; e = later) {
         later = e->later;
-        tsr__free(heap, e->means);
+        tsr__free(heap, e->expr);
         tsr__free(heap, e);
     }
     tsr__free(heap, table);

@@ -33,7 +33,7 @@ typedef struct tsr_op_entry {
         numbers; /* attributes of type number, as a mask: their values do not matter to plans */
     tsr_attrs defaults;
     unsigned saves_in, saves_out; /* whose values the gradient reads, as masks */
-    struct tsr_means *means;      /* of a row that is a text of other ops (op/means.h), else NULL */
+    struct tsr_expr *expr; /* of a row that is an expression of other ops (op/expr.h), else NULL */
     tsr_op_counters counters;
     struct tsr_op_entry *next, *later; /* in its bucket; in the order of first use */
 } tsr_op_entry;

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "op/linear.h"
-#include "op/means.h"
+#include "op/expr.h"
 #include "op/op_case.h"
 #include "op/schema.h"
 
@@ -85,14 +85,14 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
     return TSR_OK;
 }
 
-/* A text of other ops can be read. */
-static tsr_status check_means(const tsr_op *op, const tsr_op_table *known, tsr_error *err)
+/* An expression of other ops can be read. */
+static tsr_status check_expr(const tsr_op *op, const tsr_op_table *known, tsr_error *err)
 {
     tsr_heap heap = {0};
-    tsr_means *means = NULL;
-    tsr_status st = tsr__means_read(&heap, known, op, &means, err);
+    tsr_expr *expr = NULL;
+    tsr_status st = tsr__expr_read(&heap, known, op, &expr, err);
 
-    tsr__free(&heap, means);
+    tsr__free(&heap, expr);
     return st;
 }
 
@@ -178,7 +178,7 @@ tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error
         TSR_TRY(tsr__axes_check(op, err));
     TSR_TRY(check_partials(op, err));
     if (op->means)
-        TSR_TRY(check_means(op, known, err));
+        TSR_TRY(check_expr(op, known, err));
     for (const char *const *text = op->cases; text && *text && !tsr_op_is_composed(op); text++)
         TSR_TRY(check_case(op, *text, err));
 done:

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/args.h"
-#include "op/means.h"
+#include "op/expr.h"
 
 int tsr__op_inputs(const tsr_op *op)
 {
@@ -159,7 +159,7 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
             tsr__fail(err, st, "%s: its inputs do not fit", s->op->name);
         TSR_TRY(st);
     } else if (s->op->means) {
-        TSR_TRY(tsr__means_shapes(s, err));
+        TSR_TRY(tsr__expr_shapes(s, err));
     }
     if (s->n_out < 0 || s->n_out > TSR_MAX_OUT)
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: %d outputs, at most %d are possible", s->op->name,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decomposed.c - ops that are texts of others: shapes, sharding and gradients follow from these. */
+/* decomposed.c - composite ops, given as expressions of others: shapes, sharding and gradients
+   follow from these. */
 #include "ops/pointwise/pointwise_ops.h"
 
 static const char *const unary_cases[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed_decomposed.c - the functions of tessera_ops.h for ops that are texts of others. */
+/* typed_decomposed.c - the functions of tessera_ops.h for composite ops, given as expressions of
+   others. */
 #include "dispatch/dispatch.h"
 #include "op/element_attr.h"
 #include "tessera_ops.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_means.c - ops that are texts of others, registered by a program: what they compute wherever
-   their inputs are, how attributes, lists and absent inputs are handed on, what registering
-   refuses, that each part runs once, and gradients. Through the public headers. */
+/* test_expr.c - composite ops, given as expressions of others, registered by a program: what they
+   compute wherever their inputs are, how attributes, lists and absent inputs are handed on, what
+   registering refuses, that each part runs once, and gradients. Through the public headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

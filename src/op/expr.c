@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* means.c - reads an op that is a text of other ops, and finds the shapes that follow. A part that
-   the text has twice becomes one step. Called when an entry of the op is made, when its row is
-   checked, and by schema.c; dispatch/composed.c runs the steps. */
-#include "op/means.h"
+/* expr.c - reads a composite op given as an expression of other ops, and finds the shapes that
+   follow. A part that the text has twice becomes one step. Called when an entry of the op is made,
+   when its row is checked, and by schema.c; dispatch/composed.c runs the steps. */
+#include "op/expr.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,11 +20,11 @@ typedef struct reader {
     const tsr_op *op;
     const tsr_op_table *known;
     const char *p;
-    tsr_means *out;
+    tsr_expr *out;
     tsr_error *err;
 } reader;
 
-static tsr_status read_value(reader *r, tsr_means_value *out);
+static tsr_status read_value(reader *r, tsr_expr_value *out);
 
 static void skip(reader *r)
 {
@@ -85,16 +85,17 @@ static tsr_status find_part(const reader *r, size_t n, const tsr_op **out)
 }
 
 /* An attribute of the row as the value of one of a part: "dims", "-alpha" or "1/alpha". */
-static bool read_own(const reader *r, const char *text, size_t n, int *from, tsr_means_way *way)
+static bool read_own(const reader *r, const char *text, size_t n, int *from,
+                     tsr_expr_source *source)
 {
     char name[NAME];
 
-    *way = TSR_MEANS_SAME;
+    *source = TSR_EXPR_SAME;
     if (n > 1 && text[0] == '-') {
-        *way = TSR_MEANS_MINUS;
+        *source = TSR_EXPR_MINUS;
         text++, n--;
     } else if (n > 2 && strncmp(text, "1/", 2) == 0) {
-        *way = TSR_MEANS_OVER;
+        *source = TSR_EXPR_OVER;
         text += 2, n -= 2;
     }
     if (word_length(text) != n || n >= sizeof name)
@@ -111,28 +112,29 @@ static bool is_real(tsr_attr_type type)
 
 /* Can the row's attribute `from` stand for this one of the part? An int is also a list of one, and
    a number; choices have the same names. */
-static bool is_fitting(const reader *r, int from, const tsr_op *part, int attr, tsr_means_way way)
+static bool is_fitting(const reader *r, int from, const tsr_op *part, int attr,
+                       tsr_expr_source source)
 {
     const tsr_attr_type own = tsr__attr_type(r->op, from), wanted = tsr__attr_type(part, attr);
 
     if (own == TSR_ATTR_CHOICE && wanted == TSR_ATTR_CHOICE)
-        return way == TSR_MEANS_SAME && tsr__attr_choices_equal(r->op, from, part, attr);
+        return source == TSR_EXPR_SAME && tsr__attr_choices_equal(r->op, from, part, attr);
     if (is_real(wanted))
         return is_real(own) || own == TSR_ATTR_INT;
-    if (way != TSR_MEANS_SAME)
-        return way == TSR_MEANS_MINUS && own == TSR_ATTR_INT &&
+    if (source != TSR_EXPR_SAME)
+        return source == TSR_EXPR_MINUS && own == TSR_ATTR_INT &&
                (wanted == TSR_ATTR_INT || wanted == TSR_ATTR_INTS);
     return own == wanted || (own == TSR_ATTR_INT && wanted == TSR_ATTR_INTS);
 }
 
 /* dims=dims, keepdim=true: from the name on. */
-static tsr_status read_attr(reader *r, size_t name_length, tsr_means_step *step)
+static tsr_status read_attr(reader *r, size_t name_length, tsr_expr_step *step)
 {
     const char *text = r->p, *value;
     char name[NAME];
     size_t n = strcspn(text, ",);");
     tsr_error why = {0};
-    tsr_means_way way;
+    tsr_expr_source source;
     int i, from;
 
     r->p += n;
@@ -142,17 +144,17 @@ static tsr_status read_attr(reader *r, size_t name_length, tsr_means_step *step)
     snprintf(name, sizeof name, "%.*s", (int)name_length, text);
     i = tsr__attr_index(step->op, name);
     if (i < 0 || tsr__attr_has_choice(step->op, i, value, n - name_length - 1) ||
-        !read_own(r, value, n - name_length - 1, &from, &way)) {
+        !read_own(r, value, n - name_length - 1, &from, &source)) {
         if (tsr__attr_parse(step->op, text, n, &step->attrs, &why) != TSR_OK)
             return hand_on(r, &why);
         return TSR_OK;
     }
-    if (!is_fitting(r, from, step->op, i, way))
+    if (!is_fitting(r, from, step->op, i, source))
         return tsr__fail(r->err, TSR_ERR_ARG,
                          "%s: means \"%.200s\": %s=%.*s is of another type than %s's %s",
                          r->op->name, r->op->means, name, (int)(n - name_length - 1), value,
                          step->op->name, name);
-    step->attr[i].way = way;
+    step->attr[i].source = source;
     step->attr[i].from = from;
     step->attr[i].own = tsr__attr_type(r->op, from);
     step->attr[i].wanted = tsr__attr_type(step->op, i);
@@ -160,13 +162,13 @@ static tsr_status read_attr(reader *r, size_t name_length, tsr_means_step *step)
 }
 
 /* Everything between the brackets of a part. */
-static tsr_status read_arguments(reader *r, tsr_means_step *step)
+static tsr_status read_arguments(reader *r, tsr_expr_step *step)
 {
     tsr_status st;
 
     do {
         size_t n = word_length(r->p);
-        tsr_means_value value;
+        tsr_expr_value value;
 
         if (n > 0 && r->p[n] == '=') {
             TSR_TRY(read_attr(r, n, step));
@@ -175,7 +177,7 @@ static tsr_status read_arguments(reader *r, tsr_means_step *step)
         TSR_TRY(read_value(r, &value));
         if (step->n_in == TSR_MAX_IN)
             return tsr__inputs_wrong(step->op, step->n_in + 1, r->err);
-        if (value.step == TSR_MEANS_INPUT && tsr__op_takes_list(r->op))
+        if (value.step == TSR_EXPR_INPUT && tsr__op_takes_list(r->op))
             step->list = true;
         step->in[step->n_in++] = value;
     } while (take(r, ','));
@@ -185,7 +187,7 @@ done:
 }
 
 /* As many inputs as the part takes, none absent that it needs. */
-static tsr_status check_inputs(const reader *r, tsr_means_step *step)
+static tsr_status check_inputs(const reader *r, tsr_expr_step *step)
 {
     const bool takes_list = tsr__op_takes_list(step->op);
     const int declared = tsr__op_inputs(step->op);
@@ -200,10 +202,10 @@ static tsr_status check_inputs(const reader *r, tsr_means_step *step)
         return hand_on(r, &why);
     }
     for (int k = 0; k < (takes_list ? step->n_in : declared) && !step->list; k++) {
-        const tsr_means_value *v = &step->in[k];
+        const tsr_expr_value *v = &step->in[k];
         const bool given = k < step->n_in, optional = !takes_list && tsr__op_optional(step->op, k);
 
-        if (!optional && (!given || (v->step == TSR_MEANS_INPUT && tsr__op_optional(r->op, v->k))))
+        if (!optional && (!given || (v->step == TSR_EXPR_INPUT && tsr__op_optional(r->op, v->k))))
             return tsr__fail(r->err, TSR_ERR_ARG,
                              "%s: means \"%.200s\": %s needs its input %d, which %s", r->op->name,
                              r->op->means, step->op->name, k,
@@ -212,7 +214,7 @@ static tsr_status check_inputs(const reader *r, tsr_means_step *step)
     return TSR_OK;
 }
 
-static bool is_same(const tsr_means_step *a, const tsr_means_step *b)
+static bool is_same(const tsr_expr_step *a, const tsr_expr_step *b)
 {
     bool same = a->op == b->op && a->n_in == b->n_in && a->list == b->list &&
                 tsr__attrs_equal(a->attrs.value, b->attrs.value, tsr__attrs_count(a->op), 0);
@@ -220,14 +222,14 @@ static bool is_same(const tsr_means_step *a, const tsr_means_step *b)
     for (int k = 0; k < a->n_in && same; k++)
         same = a->in[k].step == b->in[k].step && a->in[k].k == b->in[k].k;
     for (int i = 0; i < TSR_MAX_ATTR && same; i++)
-        same = a->attr[i].way == b->attr[i].way && a->attr[i].from == b->attr[i].from;
+        same = a->attr[i].source == b->attr[i].source && a->attr[i].from == b->attr[i].from;
     return same;
 }
 
 /* op(...) or op(...)[1], from the name on. */
-static tsr_status read_part(reader *r, size_t name_length, tsr_means_value *out)
+static tsr_status read_part(reader *r, size_t name_length, tsr_expr_value *out)
 {
-    tsr_means_step step = {0};
+    tsr_expr_step step = {0};
     const char *at;
     int i = 0;
     tsr_status st;
@@ -238,7 +240,7 @@ static tsr_status read_part(reader *r, size_t name_length, tsr_means_value *out)
     take(r, '(');
     TSR_TRY(read_arguments(r, &step));
     TSR_TRY(check_inputs(r, &step));
-    *out = (tsr_means_value){0};
+    *out = (tsr_expr_value){0};
     at = r->p;
     if (take(r, '[')) {
         out->k = *r->p - '0';
@@ -255,7 +257,7 @@ done:
     return st;
 }
 
-static tsr_status read_value(reader *r, tsr_means_value *out)
+static tsr_status read_value(reader *r, tsr_expr_value *out)
 {
     size_t n;
 
@@ -265,7 +267,7 @@ static tsr_status read_value(reader *r, tsr_means_value *out)
         return unreadable(r, r->p);
     if (r->p[n] == '(')
         return read_part(r, n, out);
-    *out = (tsr_means_value){TSR_MEANS_INPUT, tsr__op_input(r->op, r->p, n)};
+    *out = (tsr_expr_value){TSR_EXPR_INPUT, tsr__op_input(r->op, r->p, n)};
     if (out->k < 0)
         return tsr__fail(r->err, TSR_ERR_ARG, "%s: means \"%.200s\": %.*s is none of its inputs %s",
                          r->op->name, r->op->means, (int)n, r->p, r->op->inputs);
@@ -280,13 +282,13 @@ static tsr_status read_all(reader *r)
     tsr_status st;
 
     do {
-        tsr_means_value *out = &r->out->out[r->out->n_out];
+        tsr_expr_value *out = &r->out->out[r->out->n_out];
 
         if (r->out->n_out == TSR_MAX_OUT)
             return tsr__fail(r->err, TSR_ERR_ARG, "%s: means \"%.200s\" has more than %d outputs",
                              r->op->name, r->op->means, TSR_MAX_OUT);
         TSR_TRY(read_value(r, out));
-        if (out->step == TSR_MEANS_INPUT)
+        if (out->step == TSR_EXPR_INPUT)
             return tsr__fail(r->err, TSR_ERR_ARG,
                              "%s: means \"%.200s\": output %d is an input, it should be an op",
                              r->op->name, r->op->means, r->out->n_out);
@@ -298,20 +300,20 @@ done:
     return st;
 }
 
-static void find_last(tsr_means *m)
+static void find_last(tsr_expr *m)
 {
     for (int i = 0; i < m->n; i++) {
         m->step[i].last = i;
         for (int k = 0; k < m->step[i].n_in; k++)
-            if (m->step[i].in[k].step != TSR_MEANS_INPUT)
+            if (m->step[i].in[k].step != TSR_EXPR_INPUT)
                 m->step[m->step[i].in[k].step].last = i;
     }
     for (int k = 0; k < m->n_out; k++)
-        m->step[m->out[k].step].last = TSR_MEANS_STEPS;
+        m->step[m->out[k].step].last = TSR_EXPR_STEPS;
 }
 
-tsr_status tsr__means_read(tsr_heap *heap, const tsr_op_table *known, const tsr_op *op,
-                           tsr_means **out, tsr_error *err)
+tsr_status tsr__expr_read(tsr_heap *heap, const tsr_op_table *known, const tsr_op *op,
+                          tsr_expr **out, tsr_error *err)
 {
     reader r = {.op = op, .known = known, .p = op->means, .err = err};
     int parts = 0;
@@ -319,9 +321,9 @@ tsr_status tsr__means_read(tsr_heap *heap, const tsr_op_table *known, const tsr_
 
     for (const char *p = op->means; *p; p++)
         parts += *p == '(';
-    if (parts > TSR_MEANS_STEPS)
+    if (parts > TSR_EXPR_STEPS)
         return tsr__fail(err, TSR_ERR_ARG, "%s: means \"%.200s\" has %d parts, at most %d work",
-                         op->name, op->means, parts, TSR_MEANS_STEPS);
+                         op->name, op->means, parts, TSR_EXPR_STEPS);
     TSR_TRY(
         tsr__alloc(heap, 1, sizeof *r.out + (size_t)parts * sizeof r.out->step[0], &r.out, err));
     TSR_TRY(read_all(&r));
@@ -339,17 +341,17 @@ done:
 /* ---- for a call ---- */
 
 /* A number of the part: f, or the row's attribute itself if it may be more exact than that. */
-static tsr_attr number_for(const tsr_means_step *step, int i, const tsr_attr *from, double f)
+static tsr_attr number_for(const tsr_expr_step *step, int i, const tsr_attr *from, double f)
 {
     if (!tsr__attr_is_element(step->op, i))
         return tsr__number(f);
-    return step->attr[i].way == TSR_MEANS_SAME && step->attr[i].own == TSR_ATTR_NUMBER &&
+    return step->attr[i].source == TSR_EXPR_SAME && step->attr[i].own == TSR_ATTR_NUMBER &&
                    from->i[TSR_ELEMENT_IS_INTEGER]
                ? *from
                : tsr__element(f);
 }
 
-void tsr__means_attrs(const tsr_means_step *step, const tsr_attrs *own, tsr_attrs *out)
+void tsr__expr_attrs(const tsr_expr_step *step, const tsr_attrs *own, tsr_attrs *out)
 {
     const int n = tsr__attrs_count(step->op);
 
@@ -358,18 +360,19 @@ void tsr__means_attrs(const tsr_means_step *step, const tsr_attrs *own, tsr_attr
         const tsr_attr *from = &own->value[step->attr[i].from];
         double f = step->attr[i].own == TSR_ATTR_INT ? (double)from->i[0] : from->f;
 
-        if (step->attr[i].way == TSR_MEANS_GIVEN || from->n < 0) /* left out: as the part has it */
+        if (step->attr[i].source == TSR_EXPR_GIVEN ||
+            from->n < 0) /* left out: as the part has it */
             continue;
-        if (step->attr[i].way == TSR_MEANS_OVER)
+        if (step->attr[i].source == TSR_EXPR_OVER)
             f = 1 / f;
-        if (step->attr[i].way == TSR_MEANS_MINUS)
+        if (step->attr[i].source == TSR_EXPR_MINUS)
             f = -f;
         out->value[i] = *from;
         if (step->attr[i].wanted == TSR_ATTR_NUMBER)
             out->value[i] = number_for(step, i, from, f);
         else if (step->attr[i].wanted == TSR_ATTR_FLOAT)
             out->value[i] = (tsr_attr){.n = 1, .f = f};
-        else if (step->attr[i].way == TSR_MEANS_MINUS)
+        else if (step->attr[i].source == TSR_EXPR_MINUS)
             out->value[i].i[0] = -from->i[0];
     }
 }
@@ -379,10 +382,10 @@ bool tsr_op_has_grad(const tsr_op *op)
     TSR_NEED(false, NULL, op);
 
     tsr_heap heap = {0};
-    tsr_means *m = NULL;
+    tsr_expr *m = NULL;
     bool known = op->grad != NULL;
 
-    if (!known && op->means && tsr__means_read(&heap, NULL, op, &m, NULL) == TSR_OK) {
+    if (!known && op->means && tsr__expr_read(&heap, NULL, op, &m, NULL) == TSR_OK) {
         known = true;
         for (int i = 0; i < m->n; i++)
             known = known && tsr_op_has_grad(m->step[i].op);
@@ -430,15 +433,15 @@ void tsr__part_error(const tsr_op *op, const char *inputs, tsr_error *err)
 }
 
 /* The shapes of a step, from those of the call and of the steps before. */
-static tsr_status step_shapes(const tsr_schema *call, const tsr_means_step *step,
+static tsr_status step_shapes(const tsr_schema *call, const tsr_expr_step *step,
                               const tsr_schema *before, tsr_schema *out, tsr_error *err)
 {
-    *out = (tsr_schema){.op = step->op, .n_in = tsr__means_inputs(step, call->n_in)};
-    tsr__means_attrs(step, &call->attrs, &out->attrs);
+    *out = (tsr_schema){.op = step->op, .n_in = tsr__expr_inputs(step, call->n_in)};
+    tsr__expr_attrs(step, &call->attrs, &out->attrs);
     for (int k = 0; k < out->n_in; k++) {
-        const tsr_means_value v = tsr__means_input(step, k);
+        const tsr_expr_value v = tsr__expr_input(step, k);
 
-        if (v.step == TSR_MEANS_INPUT) {
+        if (v.step == TSR_EXPR_INPUT) {
             out->in[k] = call->in[v.k];
             continue;
         }
@@ -454,17 +457,17 @@ static tsr_status step_shapes(const tsr_schema *call, const tsr_means_step *step
     return tsr__schema_check(out, err);
 }
 
-tsr_status tsr__means_shapes(tsr_schema *s, tsr_error *err)
+tsr_status tsr__expr_shapes(tsr_schema *s, tsr_error *err)
 {
     tsr_heap heap = {0};
-    tsr_means *m = NULL;
+    tsr_expr *m = NULL;
     tsr_schema *made = NULL;
     char text[TSR_ERROR_LEN];
     tsr_error why = {0};
     tsr_status st = TSR_OK;
 
     s->n_out = 0;
-    if (tsr__means_read(&heap, NULL, s->op, &m, NULL) != TSR_OK)
+    if (tsr__expr_read(&heap, NULL, s->op, &m, NULL) != TSR_OK)
         return TSR_OK; /* its row is wrong, or names ops that a program registered */
     TSR_TRY(tsr__alloc(&heap, m->n, sizeof *made, &made, err));
     for (int i = 0; i < m->n; i++)

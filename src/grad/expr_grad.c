@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* means_grad.c - the gradient of one call of an op that is a text of others: it runs again on a
-   tape of its own. Called by grad.c; on a program's tape its parts are written down instead. */
+/* expr_grad.c - the gradient of one call of a composite op, an expression of others: it runs again
+   on a tape of its own. Called by grad.c; on a program's tape its parts are written down instead.
+   */
 #include "grad/backward.h"
 #include "grad/grad_row.h"
-#include "op/means.h"
+#include "op/expr.h"
 
 static bool is_taped(const tsr_ctx *ctx, const tsr_tensor *x)
 {
@@ -23,7 +24,7 @@ static tsr_status check_tape(tsr_ctx *ctx, const tsr_grad_call *call, int n_in)
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, call->op, &entry, &ctx->error));
     for (int k = 0; k < n_in; k++)
         taped = taped || is_taped(ctx, call->in[k]);
-    for (int k = 0; k < entry->means->n_out; k++) /* the caller's list is as long */
+    for (int k = 0; k < entry->expr->n_out; k++) /* the caller's list is as long */
         taped = taped || is_taped(ctx, call->grad_out[k]);
     if (taped)
         st = tsr__fail(&ctx->error, TSR_ERR_STATE,
@@ -42,7 +43,7 @@ static tsr_status run_row(tsr_ctx *ctx, const void *arg, tsr_tensor *const *in, 
     return tsr__dispatch_row(ctx, call->op, in, n_in, call->attrs, out);
 }
 
-tsr_status tsr__grad_means(tsr_ctx *ctx, const tsr_grad_call *call)
+tsr_status tsr__grad_expr(tsr_ctx *ctx, const tsr_grad_call *call)
 {
     tsr_again again = {run_row, call, call->n_in, call->n_out, call->grad_out};
     tsr_tensor *in[TSR_MAX_IN] = {NULL};
