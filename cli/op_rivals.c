@@ -84,7 +84,7 @@ static void say_impossible(const op_problem *p, int k, const tsr_spec *to, op_ri
              what);
 }
 
-static void say_why(const op_problem *p, op_rival *r)
+static void explain_cost(const op_problem *p, op_rival *r)
 {
     double best = p->way.seconds;
     char total[CLI_TEXT];
@@ -112,7 +112,7 @@ static bool is_chosen(const op_problem *p, const tsr_op_way *way)
 }
 
 /* The first input that cannot be brought there, or what else is in the way. */
-static void say_why_not(const op_problem *p, const tsr_op_way *way, op_rival *r)
+static void report_infeasible(const op_problem *p, const tsr_op_way *way, op_rival *r)
 {
     tsr_error err = {0};
 
@@ -152,8 +152,8 @@ int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *r
                     .seconds = way.seconds};
     r->chosen = r->possible && is_chosen(p, &way);
     if (r->possible)
-        say_why(p, r);
+        explain_cost(p, r);
     else
-        say_why_not(p, &way, r);
+        report_infeasible(p, &way, r);
     return CLI_OK;
 }

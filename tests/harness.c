@@ -37,7 +37,7 @@ static tsr_status run_joined(rank_run *r, tsr_ctx *ctx)
     tsr_mesh_unref(mesh);
     h->allocs[r->rank] = ctx->heap.calls - before;
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 static void *rank_main(void *arg)

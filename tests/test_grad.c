@@ -218,9 +218,9 @@ static tsr_tensor *spoilt(tsr_mesh *mesh, const tsr_tensor *x)
 /* What the tape leaves of a tensor that is not saved. */
 static tsr_tensor *let_go(const tsr_tensor *x)
 {
-    tsr_tensor *ghost = NULL;
+    tsr_tensor *shape_only = NULL;
 
-    return tsr__tensor_ghost(x, &ghost) == TSR_OK ? ghost : NULL;
+    return tsr__tensor_shape_only(x, &shape_only) == TSR_OK ? shape_only : NULL;
 }
 
 static tsr_tensor *replaced(tsr_mesh *mesh, tsr_tensor *x, bool is, bool gone)

@@ -455,7 +455,7 @@ static void run_case(runner *r, const tsr_op *op, const char *text)
         return; /* not all cases are for all dtypes */
     for (int reference = 0; reference < 2; reference++) {
         const tsr_windows none = {0};
-        tsr_error trouble = {0};
+        tsr_error error = {0};
         tsr_kernel_call call = {.variant = reference ? TSR_VARIANT_REFERENCE : r->sku.variant};
 
         for (int k = 0; k < s.n_out; k++)
@@ -478,7 +478,7 @@ static void run_case(runner *r, const tsr_op *op, const char *text)
         }
         for (int k = 0; k < op->inplace; k++)
             memcpy(call.out[k].data, r->in[k], MOST * 8);
-        assert_int_equal(tsr__kernel_once(&heap, op, &call, &trouble), TSR_OK);
+        assert_int_equal(tsr__kernel_once(&heap, op, &call, &error), TSR_OK);
     }
     for (int k = 0; k < s.n_out; k++)
         if (s.out_shape[k].ndim >= 0)

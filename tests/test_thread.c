@@ -491,7 +491,7 @@ static tsr_status poisoned_job(tsr_mesh *mesh, void *arg)
     (void)arg;
     if (tsr_mesh_rank(mesh) == 1) {
         tsr__fail(&mesh->ctx->error, TSR_ERR_IO, "disk on fire");
-        tsr__settle(mesh->ctx, TSR_ERR_IO);
+        tsr__poison_if_local(mesh->ctx, TSR_ERR_IO);
         tsr_mesh_clear_error(mesh);
         CHECK(tsr_barrier(mesh) == TSR_ERR_IO);
         return TSR_OK;
@@ -511,7 +511,8 @@ static tsr_status older_error_job(tsr_mesh *mesh, void *arg)
     (void)arg;
     if (tsr_mesh_rank(mesh) == 1) {
         tsr__fail(&mesh->ctx->error, TSR_ERR_SHAPE, "shapes do not fit");
-        return tsr__settle(mesh->ctx, TSR_ERR_MEMORY) == TSR_ERR_MEMORY ? TSR_OK : TSR_ERR_STATE;
+        return tsr__poison_if_local(mesh->ctx, TSR_ERR_MEMORY) == TSR_ERR_MEMORY ? TSR_OK
+                                                                                 : TSR_ERR_STATE;
     }
     CHECK(tsr_barrier(mesh) == TSR_ERR_PEER);
     CHECK(strcmp(tsr_mesh_message(mesh), "rank 1 failed: out of memory") == 0);
@@ -541,7 +542,8 @@ static tsr_status busy_job(tsr_mesh *mesh, void *arg)
     TSR_TRY(tsr_mesh_part(mesh, "2", 0, &pair));
     if (rank == 2) {
         sleep_ms(2 + *(const int *)arg % 5);
-        st = tsr__settle(mesh->ctx, tsr__fail(&mesh->ctx->error, TSR_ERR_MEMORY, "no memory"));
+        st = tsr__poison_if_local(mesh->ctx,
+                                  tsr__fail(&mesh->ctx->error, TSR_ERR_MEMORY, "no memory"));
     }
     while (st == TSR_OK) {
         float *in = malloc((size_t)n * sizeof *in), *out = malloc((size_t)(2 * n) * sizeof *out);

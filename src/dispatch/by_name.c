@@ -87,7 +87,7 @@ tsr_status tsr_op_run_all(tsr_mesh *mesh, const char *name, tsr_tensor *const *i
     TSR_TRY(make_call(mesh, name, in, n_in, attrs, n_attrs, &n));
     TSR_TRY(tsr__dispatch(mesh->ctx, &n.call, out));
 done:
-    return tsr__settle(mesh->ctx, st);
+    return tsr__poison_if_local(mesh->ctx, st);
 }
 
 /* The spec that the first output would have with these placements. */

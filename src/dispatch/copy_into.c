@@ -76,12 +76,12 @@ tsr_status tsr_copy_into(tsr_tensor *to, tsr_tensor *from)
         TSR_TRY(copy(ctx, to, from));
     to->version++;
     to->node = 0; /* what it was before is gone */
-    to->cut = NULL;
+    to->no_grad_op = NULL;
     if (tsr__tape_is_on(ctx))
         TSR_TRY(tsr__tape_record(
             ctx,
             &(tsr_record){.kind = TSR_TAPED_MOVE, .n_in = 1, .in = &from, .n_out = 1, .out = &to}));
 done:
     tsr__buffer_release(before);
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }

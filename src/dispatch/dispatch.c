@@ -49,8 +49,8 @@ done:
 }
 
 /* Why there is no plan for a call; the kept sentence may be of one with other numbers. */
-static tsr_status say_why(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan_key *key,
-                          const tsr_plan *plan)
+static tsr_status report_infeasible(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan_key *key,
+                                    const tsr_plan *plan)
 {
     const char *part = call->part ? call->part : "";
     tsr_plan *own = NULL;
@@ -72,7 +72,7 @@ static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key 
     TSR_TRY(make_key(ctx, call, key));
     TSR_TRY(tsr__plan_get(ctx, key, out));
     if ((*out)->why.code != TSR_OK)
-        st = say_why(ctx, call, key, *out);
+        st = report_infeasible(ctx, call, key, *out);
 done:
     return st;
 }
@@ -151,22 +151,22 @@ static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_ca
 {
     const tsr_booking b = tsr__book_begin(ctx);
     const tsr_op *op = entry->op;
-    tsr_error trouble = {0};
+    tsr_error error = {0};
     tsr_status st;
 
     ctx->unrecorded++; /* what it calls is part of it */
     ctx->activities++;
-    st = op->run(run, &trouble);
+    st = op->run(run, &error);
     ctx->activities--;
     ctx->unrecorded--;
     tsr__book_end(ctx, &b, &entry->counters);
     if (st == TSR_OK || tsr__verdict_shared(run->mesh))
         return st;
-    tsr__fail(&trouble, st, "%s: its run failed: %s", op->name, tsr_status_text(st));
-    trouble.code = st;
+    tsr__fail(&error, st, "%s: its run failed: %s", op->name, tsr_status_text(st));
+    error.code = st;
     if (st != TSR_ERR_PEER)
-        ctx->world->ops->poison(ctx->world, &trouble);
-    return tsr__fail(&ctx->error, st, "%s", trouble.text);
+        ctx->world->ops->poison(ctx->world, &error);
+    return tsr__fail(&ctx->error, st, "%s", error.text);
 }
 
 /* Numbers are those of this call: the plan was made for another, as a rule. */
@@ -418,7 +418,7 @@ tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, &call.entry, &ctx->error));
     TSR_TRY(tsr__dispatch(ctx, &call, out));
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 void tsr__dispatch_cache_free(tsr_ctx *ctx)

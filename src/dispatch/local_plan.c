@@ -23,8 +23,8 @@ void tsr__local_plan_free(tsr_ctx *ctx, tsr_local_plan *p)
     tsr__free(&ctx->heap, p);
 }
 
-/* What one rank cannot prepare the others do not know, and would wait for it. */
-static tsr_status tell_others(tsr_ctx *ctx, const tsr_op *op, tsr_status st)
+/* The others do not know that this rank failed to prepare, and would wait for it. */
+static tsr_status broadcast_error(tsr_ctx *ctx, const tsr_op *op, tsr_status st)
 {
     tsr_error err = {0};
 
@@ -58,12 +58,12 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
         TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, &plan->cost, &p->halo));
     tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
     p->call.reproducible = plan->cost.reproducible;
-    TSR_TRY(tell_others(ctx, s->op,
-                        tsr__positions_make(&ctx->heap, s, way->in, way->out,
-                                            tsr__halo_windows(p->halo), mesh->coord, &p->call,
-                                            &ctx->error)));
+    TSR_TRY(broadcast_error(ctx, s->op,
+                            tsr__positions_make(&ctx->heap, s, way->in, way->out,
+                                                tsr__halo_windows(p->halo), mesh->coord, &p->call,
+                                                &ctx->error)));
     if (s->op->prepare && !p->communicates)
-        TSR_TRY(tell_others(ctx, s->op, s->op->prepare(&p->call, &ctx->error)));
+        TSR_TRY(broadcast_error(ctx, s->op, s->op->prepare(&p->call, &ctx->error)));
     p->overlap_pays = tsr__halo_communicates(p->halo) &&
                       tsr__halo_overlap_pays(&p->call, tsr__halo_windows(p->halo),
                                              way->comm.seconds, &plan->cost);
@@ -105,10 +105,10 @@ static tsr_status choose_pieces(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_
         !tsr__halo_communicates(p->halo) || tsr__halo_spreads(p->halo))
         return TSR_OK;
     if (!p->overlap_tried)
-        TSR_TRY(tell_others(mesh->ctx, p->op,
-                            tsr__halo_overlap_make(mesh, &plan->schema, plan->strategy.in,
-                                                   plan->strategy.out, tsr__halo_windows(p->halo),
-                                                   &p->call, &p->overlap)));
+        TSR_TRY(broadcast_error(
+            mesh->ctx, p->op,
+            tsr__halo_overlap_make(mesh, &plan->schema, plan->strategy.in, plan->strategy.out,
+                                   tsr__halo_windows(p->halo), &p->call, &p->overlap)));
     p->overlap_tried = true;
     *out = p->overlap;
 done:
@@ -163,13 +163,13 @@ done:
 /* Values that this rank alone may have seen are a verdict, with zeros for a result; anything else
    (memory) ends the world. */
 static tsr_status kernel_failed(tsr_mesh *mesh, const char *part, tsr_local_plan *p,
-                                tsr_tensor *const *in, const tsr_error *trouble)
+                                tsr_tensor *const *in, const tsr_error *error)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_error named = {0};
 
-    tsr__fail(&named, trouble->code, "%s: %s", p->op->name, trouble->text);
-    if (trouble->code == TSR_ERR_ARG) {
+    tsr__fail(&named, error->code, "%s: %s", p->op->name, error->text);
+    if (error->code == TSR_ERR_ARG) {
         if (!p->halo)
             clear_outputs(&p->call);
         return tsr__bad_values(mesh, in, p->call.n_in, part, &named);
@@ -186,12 +186,12 @@ tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan 
     tsr_local_plan *p = plan->local;
     tsr_kernel_call *call = &p->call;
     tsr_buffer *before[TSR_MAX_OUT] = {NULL};
-    tsr_error trouble;
+    tsr_error error;
     tsr_status st = TSR_OK;
 
-    trouble.code = TSR_OK;
-    trouble.text[0] = 0;
-    call->error = &trouble;
+    error.code = TSR_OK;
+    error.text[0] = 0;
+    call->error = &error;
     for (int k = 0; k < call->n_in; k++)
         call->in[k].data = in[k] ? tsr__tensor_data(in[k]) : NULL;
     for (int k = 0; k < p->op->inplace; k++) /* others may share the old values */
@@ -206,8 +206,8 @@ tsr_status tsr__local_plan_run(tsr_mesh *mesh, const char *part, const tsr_plan 
             TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(call), &call->scratch, &ctx->error));
         p->op->kernel(call);
     }
-    if (trouble.code != TSR_OK)
-        st = kernel_failed(mesh, part, p, in, &trouble);
+    if (error.code != TSR_OK)
+        st = kernel_failed(mesh, part, p, in, &error);
 done:
     tsr__pool_put(&ctx->pool, call->scratch);
     call->scratch = NULL;

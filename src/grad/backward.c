@@ -67,7 +67,7 @@ static tsr_status check_saved(tsr_ctx *ctx, const tsr_taped *node)
         const int number = is_in ? k : k - node->n_in;
         const tsr_saved *s = is_in ? &node->in[number] : &node->out[number];
 
-        if (s->x && !s->x->gone && s->x->version != s->version)
+        if (s->x && !s->x->released && s->x->version != s->version)
             return tsr__fail(&ctx->error, TSR_ERR_STATE,
                              "tsr_backward: the gradient of %s needs its %s %d, %s, which was "
                              "overwritten after the call",
@@ -198,11 +198,11 @@ tsr_status tsr__backward_seed(tsr_ctx *ctx, tsr_tensor *x, tsr_tensor *g)
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     tsr_status st;
 
-    if (!x->leaf && !node && x->cut)
+    if (!x->leaf && !node && x->no_grad_op)
         return tsr__fail(&ctx->error, TSR_ERR_STATE,
                          "tsr_backward: %s depends on watched tensors through %s only, which has "
                          "no gradient",
-                         tsr_spec_text(&spec, a, sizeof a), x->cut);
+                         tsr_spec_text(&spec, a, sizeof a), x->no_grad_op);
     if (!x->leaf && !node)
         return tsr__fail(&ctx->error, TSR_ERR_STATE,
                          "tsr_backward: %s depends on no watched tensor",
@@ -253,7 +253,7 @@ done:
         tsr__tape_close_scope(ctx, NULL, 0);
         tsr__tape_pop(ctx);
     }
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 tsr_status tsr_backward(tsr_tensor *loss)

@@ -170,5 +170,5 @@ tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
 done:
     for (int k = 0; k < n_in && k < TSR_MAX_IN; k++)
         grad_in[k] = l.grad_in[k];
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }

@@ -28,7 +28,7 @@ static tsr_status run_first(tsr_ctx *ctx, const tsr_record *call, tsr_tensor **o
 
     TSR_TRY(tsr__alloc(&ctx->heap, call->n_in, sizeof *in, &in, &ctx->error));
     TSR_TRY(tsr__tape_push(ctx));
-    ctx->tape->blind = true;
+    ctx->tape->recording_off = true;
     st = tsr__again_inputs(call->in, NULL, call->n_in, in);
     if (st == TSR_OK) {
         *out = call->function(in, call->n_in, call->arg);

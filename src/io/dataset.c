@@ -103,7 +103,7 @@ tsr_status tsr_dataset_idx(tsr_mesh *mesh, const char *path, tsr_dataset **out)
     if (alone) {
         st = read_idx(mesh, path, &data, &mine, &ctx->error);
         if (mesh->index < 0)
-            st = tsr__settle(ctx, st);
+            st = tsr__poison_if_local(ctx, st);
         TSR_TRY(st);
         *out = data;
         goto done;
@@ -161,7 +161,7 @@ tsr_status tsr_dataset_from_host(tsr_mesh *mesh, tsr_dtype dtype, const tsr_shap
     data = NULL;
 done:
     tsr_dataset_free(data);
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 /* ---- looking at them ---- */

@@ -201,7 +201,7 @@ static tsr_status load(tsr_mesh *mesh, const char *path, const tsr_npy *npy, con
         if (st != TSR_OK)
             tsr__fail(&mesh->ctx->error, err.code, "%s", err.text);
         *out = x;
-        return tsr__settle(mesh->ctx, st);
+        return tsr__poison_if_local(mesh->ctx, st);
     }
     if (st == TSR_OK)
         st = read_part(x, path, npy, &err);

@@ -121,7 +121,7 @@ void tsr__positions_free(tsr_heap *heap, tsr_kernel_call *call)
 
 tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *call, tsr_error *err)
 {
-    tsr_error trouble = {0};
+    tsr_error error = {0};
     tsr_pool pool;
     tsr_memory memory = {.heap = heap, .pool = &pool};
     tsr_status st = TSR_OK;
@@ -129,14 +129,14 @@ tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *c
     tsr__pool_open(&pool, heap);
     call->kind = op->kind;
     call->memory = &memory;
-    call->error = &trouble;
+    call->error = &error;
     if (op->prepare)
         TSR_TRY(op->prepare(call, err));
     if (op->scratch)
         TSR_TRY(tsr__alloc(heap, (int64_t)op->scratch(call) + 1, 1, &call->scratch, err));
     op->kernel(call);
-    if (trouble.code != TSR_OK)
-        st = tsr__fail(err, trouble.code, "%s: %s", op->name, trouble.text);
+    if (error.code != TSR_OK)
+        st = tsr__fail(err, error.code, "%s: %s", op->name, error.text);
 done:
     if (op->release && call->state)
         op->release(call);

@@ -146,7 +146,7 @@ tsr_status tsr_to_host(tsr_tensor *x, void *out, size_t bytes)
     TSR_TRY(to_memory(x, x->mesh, &to, out));
 done:
     tsr__activity_end(x->mesh->ctx, &b, TSR_DO_HOST, 1);
-    return tsr__settle(x->mesh->ctx, st);
+    return tsr__poison_if_local(x->mesh->ctx, st);
 }
 
 /* The mesh of one rank: that with index `root` of `mesh`. */
@@ -186,7 +186,7 @@ tsr_status tsr_to_root(tsr_tensor *x, void *out, size_t bytes, int root)
 done:
     tsr__activity_end(x->mesh->ctx, &b, TSR_DO_HOST, 1);
     tsr_mesh_unref(one);
-    return tsr__settle(x->mesh->ctx, st);
+    return tsr__poison_if_local(x->mesh->ctx, st);
 }
 
 /* ---- host to tensor ---- */

@@ -180,7 +180,7 @@ static tsr_status save(tsr_tensor *x, bool whole, tsr_saved *out)
     if (whole)
         out->x = tsr_ref(x);
     else
-        TSR_TRY(tsr__tensor_ghost(x, &out->x));
+        TSR_TRY(tsr__tensor_shape_only(x, &out->x));
     out->version = x->version;
 done:
     return st;
@@ -210,13 +210,13 @@ done:
 
 void tsr__tape_cut(const tsr_ctx *ctx, const tsr_record *call)
 {
-    const char *cut = depends(ctx, call) ? call->op->name : NULL;
+    const char *no_grad_op = depends(ctx, call) ? call->op->name : NULL;
 
-    for (int k = 0; k < call->n_in && !cut; k++)
-        cut = call->in[k] ? call->in[k]->cut : NULL;
-    for (int k = 0; k < call->n_out && cut; k++)
+    for (int k = 0; k < call->n_in && !no_grad_op; k++)
+        no_grad_op = call->in[k] ? call->in[k]->no_grad_op : NULL;
+    for (int k = 0; k < call->n_out && no_grad_op; k++)
         if (call->out[k])
-            call->out[k]->cut = cut;
+            call->out[k]->no_grad_op = no_grad_op;
 }
 
 tsr_status tsr__tape_record(tsr_ctx *ctx, const tsr_record *call)
@@ -226,7 +226,7 @@ tsr_status tsr__tape_record(tsr_ctx *ctx, const tsr_record *call)
     tsr_status st;
 
     TSR_TRY(check_outer(ctx, call));
-    if (tape->blind)
+    if (tape->recording_off)
         return TSR_OK;
     if (call->kind != TSR_TAPED_FUNCTION && !depends(ctx, call)) { /* it may use watched tensors */
         tsr__tape_cut(ctx, call);

@@ -58,7 +58,7 @@ typedef struct tsr_tape {
     struct tsr_tape *outer;
     struct tsr_scope *scope; /* that it began with */
     uint64_t first;          /* number of its first node; numbers are never used again */
-    bool blind;              /* nothing is written, only what may not be used is refused */
+    bool recording_off;      /* nothing is written, only what may not be used is refused */
     int n, cap;
     tsr_taped **node; /* NULL: done with */
 } tsr_tape;

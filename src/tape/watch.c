@@ -122,7 +122,7 @@ tsr_status tsr_tape_begin(tsr_mesh *mesh)
                           "tsr_tape_begin: a tape has begun already; tsr_backward ends it"));
     TSR_TRY(tsr__tape_push(ctx));
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 void tsr_tape_drop(tsr_mesh *mesh)

@@ -97,7 +97,7 @@ tsr_status tsr__scope_spend(tsr_ctx *ctx, int64_t bytes, const tsr_spec *from, c
 tsr_status tsr_scope_push(tsr_mesh *mesh)
 {
     TSR_NEED(TSR_ERR_ARG, NULL, mesh);
-    return tsr__settle(mesh->ctx, tsr__scope_push(mesh->ctx));
+    return tsr__poison_if_local(mesh->ctx, tsr__scope_push(mesh->ctx));
 }
 
 /* May the program pop the innermost scope? */

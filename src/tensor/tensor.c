@@ -35,7 +35,7 @@ static tsr_status make_handle(tsr_mesh *mesh, tsr_local_spec *local_spec, tsr_te
 
     TSR_TRY(take_handle(ctx, &x));
     x->refs = 1;
-    x->failed = x->gone = x->invalid = false;
+    x->failed = x->released = x->invalid = false;
     x->version = 0;
     x->made = ctx->clock;
     x->mesh = tsr_mesh_ref(mesh);
@@ -47,18 +47,18 @@ static tsr_status make_handle(tsr_mesh *mesh, tsr_local_spec *local_spec, tsr_te
     x->leaf = NULL;
     x->node = 0;
     x->node_out = 0;
-    x->cut = NULL;
+    x->no_grad_op = NULL;
     *out = x;
 done:
     return st;
 }
 
-tsr_status tsr__tensor_ghost(const tsr_tensor *x, tsr_tensor **out)
+tsr_status tsr__tensor_shape_only(const tsr_tensor *x, tsr_tensor **out)
 {
     tsr_status st = make_handle(x->mesh, x->local_spec, out);
 
     if (st == TSR_OK)
-        (*out)->gone = true;
+        (*out)->released = true;
     return st;
 }
 
@@ -242,7 +242,7 @@ tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x)
 {
     if (st == TSR_OK && x && !x->failed)
         tsr__tensor_note(x, 0);
-    return tsr__settle(ctx, st) == TSR_OK ? x : ctx->error_tensor;
+    return tsr__poison_if_local(ctx, st) == TSR_OK ? x : ctx->error_tensor;
 }
 
 void tsr__tensors_invalidate(tsr_ctx *ctx, uint64_t clock)
@@ -255,7 +255,7 @@ tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *func
 {
     if (!x)
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: the tensor is NULL", function);
-    if (x->gone)
+    if (x->released)
         return tsr__fail(&ctx->error, TSR_ERR_STATE,
                          "%s: the tape has let go of the tensor's values; does the row of the op "
                          "that is gone through say what its gradient reads (saves)?",
@@ -325,7 +325,7 @@ tsr_status tsr_local_view(tsr_tensor *x, tsr_local *out)
     }
     *out = view;
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 int64_t tsr_local_index(const tsr_tensor *x, int dim, int64_t i)

@@ -48,7 +48,7 @@ typedef struct tsr_leaf {
 struct tsr_tensor {
     int refs;
     bool failed;      /* the error tensor of its context */
-    bool gone;        /* a tape let go of the values, this is what is left */
+    bool released;    /* a tape freed the values, only the spec is left */
     bool invalid;     /* made or changed since a call that turned out to have failed */
     unsigned version; /* how often it was overwritten */
     tsr_mesh *mesh;
@@ -62,7 +62,7 @@ struct tsr_tensor {
     int node_out;                /* and which of its outputs it is */
     uint64_t made;               /* the context's clock when it was made or last changed */
     tsr_tensor *other;           /* in ctx->tensors */
-    const char *cut; /* the op without a gradient after which no tape knows it, or NULL */
+    const char *no_grad_op; /* the op without a gradient after which no tape knows it, or NULL */
 };
 
 /* local_spec.c: the local spec of a spec; it lives until the next one is asked for, or while it is
@@ -103,7 +103,7 @@ tsr_status tsr__tensor_share_local_spec(tsr_mesh *mesh, tsr_local_spec *local_sp
 tsr_status tsr__tensor_own(tsr_tensor *x, tsr_buffer **before);
 /* A handle of the same spec without memory, in no scope: what is left of a tensor for those who
    need its spec alone. Any op on it is an error. Local. */
-tsr_status tsr__tensor_ghost(const tsr_tensor *x, tsr_tensor **out);
+tsr_status tsr__tensor_shape_only(const tsr_tensor *x, tsr_tensor **out);
 void tsr__leaf_clear(tsr_ctx *ctx, tsr_leaf *leaf); /* no gradient */
 void tsr__buffer_release(tsr_buffer *buffer);
 tsr_status tsr__buffer_make(tsr_ctx *ctx, size_t bytes, tsr_buffer **out);
@@ -140,7 +140,7 @@ tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x);
 /* Is x fit for use? */
 static inline bool tsr__tensor_usable(const tsr_tensor *x)
 {
-    return x && !(x->failed | x->gone | x->invalid);
+    return x && !(x->failed | x->released | x->invalid);
 }
 /* The same, and why not: NULL is a mistake of its own; the error tensor hands the first error on.
    */

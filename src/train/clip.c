@@ -149,5 +149,5 @@ done:
     if (scoped)
         tsr__scope_pop(ctx);
     ctx->unrecorded--;
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }

@@ -316,7 +316,7 @@ tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *opts,
     opt = NULL;
 done:
     tsr_optimizer_free(opt);
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 void tsr_optimizer_free(tsr_optimizer *opt)
@@ -412,7 +412,7 @@ tsr_status tsr_optimizer_step(tsr_optimizer *opt)
     tsr__scope_pop(ctx);
 done:
     ctx->unrecorded--;
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 /* ---- looking at it ---- */
@@ -429,7 +429,7 @@ tsr_status tsr_optimizer_lr_set(tsr_optimizer *opt, double lr)
                           "tsr_optimizer_lr_set: lr is %g, it must be a number from 0 on", lr));
     opt->opts.lr = lr;
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 double tsr_optimizer_lr(const tsr_optimizer *opt)
@@ -466,5 +466,5 @@ tsr_status tsr_optimizer_steps_set(tsr_optimizer *opt, int i, int64_t steps)
                           steps));
     opt->items[i].steps = steps;
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }

@@ -43,7 +43,7 @@ tsr_status tsr_params_new(tsr_mesh *mesh, tsr_dtype dtype, uint64_t seed, tsr_pa
     p->seed = seed;
     *out = p;
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 void tsr_params_free(tsr_params *p)

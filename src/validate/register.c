@@ -47,5 +47,5 @@ tsr_status tsr_op_register(tsr_mesh *mesh, const tsr_op *row)
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, row, &entry, err));
     entry->registered = true;
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }

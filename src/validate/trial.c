@@ -276,7 +276,7 @@ static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *ma
     const tsr_schema *s = &t->schema;
     tsr_kernel_call call;
     tsr_windows windows;
-    tsr_error trouble = {0};
+    tsr_error error = {0};
     tsr_shape shape;
     tsr_status st = TSR_OK;
 
@@ -300,11 +300,11 @@ static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *ma
     }
     forget_outputs(t);
     TSR_TRY(tsr__positions_make(t->heap, s, s->in, out, &windows, &rank, &call, err));
-    if (tsr__kernel_once(t->heap, s->op, &call, &trouble) == TSR_ERR_MEMORY)
-        TSR_TRY(tsr__fail(err, TSR_ERR_MEMORY, "%s", trouble.text));
-    *fits = trouble.code == TSR_OK;
+    if (tsr__kernel_once(t->heap, s->op, &call, &error) == TSR_ERR_MEMORY)
+        TSR_TRY(tsr__fail(err, TSR_ERR_MEMORY, "%s", error.text));
+    *fits = error.code == TSR_OK;
     if (!*fits)
-        snprintf(why, TSR_TEXT_LEN, "on rank %d: %.400s", rank, trouble.text);
+        snprintf(why, TSR_TEXT_LEN, "on rank %d: %.400s", rank, error.text);
     tsr__positions_free(t->heap, &call);
 done:
     return st;

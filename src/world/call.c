@@ -64,7 +64,7 @@ static bool is_one_sided(tsr_status st)
     return st == TSR_ERR_MEMORY || st == TSR_ERR_IO || st == TSR_ERR_FORMAT;
 }
 
-tsr_status tsr__settle(tsr_ctx *ctx, tsr_status st)
+tsr_status tsr__poison_if_local(tsr_ctx *ctx, tsr_status st)
 {
     tsr_error err = {0};
 

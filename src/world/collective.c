@@ -104,7 +104,7 @@ tsr_status tsr_collective_start(tsr_mesh *mesh, const tsr_collective *call, tsr_
 done:
     tsr__activity_end(ctx, &b, TSR_DO_COLLECTIVE, 1);
     request_free(r);
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 tsr_status tsr_request_finish_take(tsr_request *request)
@@ -127,7 +127,7 @@ tsr_status tsr_request_finish_take(tsr_request *request)
 done:
     tsr__activity_end(ctx, &b, TSR_DO_COLLECTIVE, 0);
     request_free(r);
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 static tsr_status run(tsr_mesh *mesh, const tsr_collective *call)

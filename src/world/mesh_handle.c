@@ -88,7 +88,7 @@ tsr_status tsr_mesh_sub(tsr_mesh *mesh, const char *dims, tsr_mesh **out)
     sub = tsr__mesh_through(&mesh->shape, mdims, mesh->index < 0 ? zero : mesh->coord);
     TSR_TRY(tsr__mesh_open(mesh->ctx, &sub, out));
 done:
-    return tsr__settle(mesh->ctx, st);
+    return tsr__poison_if_local(mesh->ctx, st);
 }
 
 tsr_status tsr_mesh_part(tsr_mesh *mesh, const char *text, int first, tsr_mesh **out)
@@ -121,7 +121,7 @@ tsr_status tsr_mesh_part(tsr_mesh *mesh, const char *text, int first, tsr_mesh *
         part.stride[i] *= step;
     TSR_TRY(tsr__mesh_open(mesh->ctx, &part, out));
 done:
-    return tsr__settle(mesh->ctx, st);
+    return tsr__poison_if_local(mesh->ctx, st);
 }
 
 tsr_mesh *tsr_mesh_ref(tsr_mesh *mesh)

@@ -99,7 +99,7 @@ tsr_status tsr__call_finish_take(tsr_world *world, tsr_pending *pending);
 tsr_status tsr__call(const tsr_call *call);
 
 /* A failure that only this rank can see (memory, files) poisons the world; hands st on. */
-tsr_status tsr__settle(tsr_ctx *ctx, tsr_status st);
+tsr_status tsr__poison_if_local(tsr_ctx *ctx, tsr_status st);
 
 /* thread.c: ranks are threads. A hub is what they share; it is opened and closed by the thread that
    starts them. Each rank joins once, from its own thread. */

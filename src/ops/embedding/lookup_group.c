@@ -342,7 +342,7 @@ done:
         tsr__dispatch_close(&g.use[i].opened);
     tsr__free(&g.ctx->heap, g.part);
     tsr__free(&g.ctx->heap, g.use);
-    return tsr__settle(g.ctx, st);
+    return tsr__poison_if_local(g.ctx, st);
 }
 
 tsr_status tsr_lookup_group(const tsr_table_use *uses, int n, tsr_tensor **out)

@@ -212,5 +212,5 @@ tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double sc
                                           .scale = scale,
                                           .table = tsr__tensor_data(table)});
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }

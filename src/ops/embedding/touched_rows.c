@@ -169,7 +169,7 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
 done:
     if (scoped)
         tsr__scope_pop(ctx);
-    st = tsr__settle(ctx, st);
+    st = tsr__poison_if_local(ctx, st);
     if (st != TSR_OK) /* reported only now, it may be */
         tsr_touched_free(out);
     return st;

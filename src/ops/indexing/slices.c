@@ -126,7 +126,7 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
     tsr_alltoallv comm = {.ctx = ctx};
     tsr_owners owners = {0};
     tsr_spec line;
-    tsr_error trouble = {0};
+    tsr_error error = {0};
     tsr_kernel_call call;
     const tsr_operand *index = &call.in[INDEX];
     int64_t n, *first, *next;
@@ -137,10 +137,10 @@ tsr_status tsr__run_select(const tsr_run_call *run, tsr_error *err)
     mdims = tsr__select_mdims(run->schema, run->in_spec, &dim);
     line = line_of(&run->in_spec[X], dim);
     TSR_TRY(tsr__merge_call(run, &call));
-    call.error = &trouble;
+    call.error = &error;
     n = tsr_shape_count(&index->shape);
     if (!tsr__indices_good(&call, index, tsr__indices_of(line.shape.size[0])))
-        tsr__fail(err, trouble.code, "%s: %s", run->schema->op->name, trouble.text);
+        tsr__fail(err, error.code, "%s: %s", run->schema->op->name, error.text);
     TSR_TRY(tsr__bad_values(run->mesh, run->in, run->schema->n_in, NULL, err));
     TSR_TRY(tsr__owners_open(run->mesh, &line, mdims, mdims, &owners));
     TSR_TRY(tsr__alltoallv_open(&comm, run->mesh, mdims, 1, run->schema->op->name));

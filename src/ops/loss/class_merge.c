@@ -56,7 +56,7 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
 {
     const tsr_schema *s = run->schema;
     tsr_call_arena arena = {.ctx = run->mesh->ctx};
-    tsr_error trouble = {0};
+    tsr_error error = {0};
     tsr_kernel_call call;
     unsigned classes, rows;
     double *numbers, sum[2];
@@ -64,7 +64,7 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
 
     tsr__class_mdims(s, run->in_spec, &classes, &rows);
     TSR_TRY(tsr__merge_call(run, &call));
-    call.error = &trouble;
+    call.error = &error;
     if (s->op->kind == TSR_LOSS_CROSS_ENTROPY) {
         TSR_TRY(tsr__arena_alloc(&arena, s->op->scratch(&call), &call.scratch));
         TSR_TRY(merge_classes(run, &call, classes, &arena, &numbers));
@@ -72,8 +72,8 @@ tsr_status tsr__run_class_loss(const tsr_run_call *run, tsr_error *err)
     } else {
         tsr__nll_rows(&call, sum);
     }
-    if (trouble.code != TSR_OK)
-        tsr__fail(err, trouble.code, "%s: %s", s->op->name, trouble.text);
+    if (error.code != TSR_OK)
+        tsr__fail(err, error.code, "%s: %s", s->op->name, error.text);
     TSR_TRY(tsr__bad_values(run->mesh, run->in, s->n_in, NULL, err));
     if (rows)
         TSR_TRY(add_up(run, rows, &arena, sum));

@@ -120,7 +120,7 @@ tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_te
     TSR_TRY(split(x, dim, sizes, n, out, &ctx->error));
     st = tsr_mesh_status(x->mesh);
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out)
@@ -138,7 +138,7 @@ tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out)
     TSR_TRY(chunk(x, dim, n, out, &ctx->error));
     st = tsr_mesh_status(x->mesh);
 done:
-    return tsr__settle(ctx, st);
+    return tsr__poison_if_local(ctx, st);
 }
 
 /* ---- blocks of space and depth ---- */
