@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "grad/grad_row.h"
-#include "law.h"
+#include "sharding_property.h"
 #include "op/schema.h"
 #include "ranks.h"
 #include "validate/trial.h"
@@ -31,9 +31,9 @@ typedef struct trial {
     const char *text;
     tsr_schema schema; /* inputs replicated */
     uint64_t seed;
-    double in[TSR_MAX_IN][LAW_ELEMENTS];        /* as the dtypes say */
-    double grad_out[TSR_MAX_OUT][LAW_ELEMENTS]; /* as f64 */
-    double grad_in[TSR_MAX_IN][LAW_ELEMENTS];   /* f64, as one rank finds them */
+    double in[TSR_MAX_IN][PROPERTY_ELEMENTS];        /* as the dtypes say */
+    double grad_out[TSR_MAX_OUT][PROPERTY_ELEMENTS]; /* as f64 */
+    double grad_in[TSR_MAX_IN][PROPERTY_ELEMENTS];   /* f64, as one rank finds them */
     bool flows[TSR_MAX_IN];
     operands *there, *matter; /* of the op: those that were given, those whose values matter */
 } trial;
@@ -79,7 +79,7 @@ static void set_values(trial *t)
         }
     }
     for (int k = 0; k < TSR_MAX_OUT; k++)
-        for (int64_t i = 0; i < LAW_ELEMENTS; i++)
+        for (int64_t i = 0; i < PROPERTY_ELEMENTS; i++)
             t->grad_out[k][i] = 2 * fraction(mixed(t->seed + 91 + (uint64_t)k, (uint64_t)i)) - 1;
 }
 
@@ -111,7 +111,7 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
 {
     tsr_grad_lists l = {.attrs = s->attrs};
     const tsr_grad_call call = tsr__grad_call_of(s->op, &l);
-    double host[LAW_ELEMENTS];
+    double host[PROPERTY_ELEMENTS];
     char text[TSR_TEXT_LEN];
     tsr_status st;
 
@@ -123,7 +123,7 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
                          .shape = tsr_tensor_spec(out[k])->shape,
                          .mesh = *tsr_mesh_shape_of(mesh)};
         for (int m = 0; m < spec.mesh.ndim && sample; m++)
-            spec.place[m] = law_placement(mixed(sample, (uint64_t)(8 * k + m) + 999), &spec);
+            spec.place[m] = property_placement(mixed(sample, (uint64_t)(8 * k + m) + 999), &spec);
         for (int64_t i = 0; i < tsr_shape_count(&spec.shape); i++)
             tsr__put(spec.dtype, host, i, t->grad_out[k][i]);
         l.grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), host);
@@ -150,7 +150,7 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
 static tsr_status weigh(tsr_mesh *mesh, const trial *t, double *out)
 {
     tsr_tensor *in[TSR_MAX_IN], *y[TSR_MAX_OUT];
-    double host[LAW_ELEMENTS];
+    double host[PROPERTY_ELEMENTS];
     tsr_status st;
 
     tsr_scope_push(mesh);
@@ -207,7 +207,7 @@ done:
 static tsr_tensor *spoilt(tsr_mesh *mesh, const tsr_tensor *x)
 {
     const tsr_spec *spec = tsr_tensor_spec(x);
-    double host[LAW_ELEMENTS];
+    double host[PROPERTY_ELEMENTS];
     char text[TSR_TEXT_LEN];
 
     for (int64_t i = 0; i < tsr_shape_count(&spec->shape); i++)
@@ -233,7 +233,7 @@ static tsr_status run_without(tsr_mesh *mesh, const trial *t, tsr_tensor *const 
                               tsr_tensor *const *out, operands which, bool gone, bool *same)
 {
     tsr_tensor *x[TSR_MAX_IN] = {NULL}, *y[TSR_MAX_OUT] = {NULL}, *grad[TSR_MAX_IN];
-    double got[LAW_ELEMENTS];
+    double got[PROPERTY_ELEMENTS];
     tsr_status st;
 
     tsr_scope_push(mesh);
@@ -324,7 +324,7 @@ done:
 static tsr_status check_type(tsr_mesh *mesh, const trial *t, tsr_dtype dtype, trial *other)
 {
     tsr_tensor *in[TSR_MAX_IN], *out[TSR_MAX_OUT], *grad[TSR_MAX_IN];
-    char got[8 * LAW_ELEMENTS], what[TSR_TEXT_LEN];
+    char got[8 * PROPERTY_ELEMENTS], what[TSR_TEXT_LEN];
     tsr_status st;
 
     *other = *t;
@@ -371,12 +371,12 @@ static tsr_status test_types(tsr_mesh *mesh, void *arg)
     return st;
 }
 
-/* ---- meshes: the law ---- */
+/* ---- meshes: the sharding property ---- */
 
 static tsr_status compare(tsr_mesh *mesh, const trial *t, const tsr_schema *s,
                           tsr_tensor *const *grad, int only)
 {
-    double got[LAW_ELEMENTS];
+    double got[PROPERTY_ELEMENTS];
     char what[TSR_TEXT_LEN];
 
     for (int k = 0; k < s->n_in; k++) {
@@ -426,7 +426,8 @@ static tsr_status test_mesh(tsr_mesh *mesh, void *arg)
                 continue;
             s.in[k].mesh = *tsr_mesh_shape_of(mesh);
             for (int m = 0; m < s.in[k].mesh.ndim; m++)
-                s.in[k].place[m] = law_placement(mixed(sample, (uint64_t)(8 * k + m)), &s.in[k]);
+                s.in[k].place[m] =
+                    property_placement(mixed(sample, (uint64_t)(8 * k + m)), &s.in[k]);
             floats += tsr__dtype_is_float(s.in[k].dtype);
         }
         if (i % 2 && floats > 1) /* one of them alone */

@@ -16,7 +16,7 @@
 #include "../cli/onnx_ops.h"
 #include "base/dtype.h"
 #include "base/hash.h"
-#include "law.h"
+#include "sharding_property.h"
 #include "onnx_map.h"
 #include "sampling.h"
 
@@ -130,7 +130,7 @@ static tsr_tensor *place(tsr_mesh *mesh, const onnx_host *h, uint64_t sample)
     char text[TSR_TEXT_LEN];
 
     for (int m = 0; m < spec.mesh.ndim && sample; m++)
-        spec.place[m] = law_placement(mixed(sample, (uint64_t)m), &spec);
+        spec.place[m] = property_placement(mixed(sample, (uint64_t)m), &spec);
     return tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), h->data);
 }
 

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "law.h"
+#include "sharding_property.h"
 #include "layout/cost.h"
 #include "op/local_call.h"
 #include "op/op_case.h"
@@ -190,7 +190,7 @@ static void note_strategies(contract *c, const char *text, const char *mesh_text
     for (int seed = 0; seed < seeds; seed++) {
         for (int k = 0; k < s.n_in; k++)
             for (int m = 0; m < mesh.ndim && tsr__schema_has(&s, k); m++)
-                s.in[k].place[m] = law_placement(
+                s.in[k].place[m] = property_placement(
                     tsr__hash_final((uint64_t)(seed * 1000 + k * 10 + m + 1)), &s.in[k]);
         if (tsr_op_plan(&s, NULL, NULL, false, &way, NULL) != TSR_OK) {
             note(c, "  no strategy\n");

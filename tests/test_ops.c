@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_ops.c - the law: an op on sharded and partial inputs, gathered, equals its definition on
-   whole inputs; for every row of the op table and each of its cases, on meshes with uneven and
-   empty shards; placements, dtypes and costs are sampled. All outputs are compared, their
-   placements with the plan, and the bytes that came in with those of the inputs' moves. On threads
-   as cmocka tests, with the argument "many" on more samples; with "mpi" on the ranks that mpirun
-   gave. A failure prints the line that reproduces it. */
+/* test_ops.c - the sharding property: an op on sharded and partial inputs, gathered, equals its
+   definition on whole inputs; for every row of the op table and each of its cases, on meshes with
+   uneven and empty shards; placements, dtypes and costs are sampled. All outputs are compared,
+   their placements with the plan, and the bytes that came in with those of the inputs' moves. On
+   threads as cmocka tests, with the argument "many" on more samples; with "mpi" on the ranks that
+   mpirun gave. A failure prints the line that reproduces it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -16,14 +16,14 @@
 
 #include "base/hash.h"
 #include "dispatch/dispatch.h"
-#include "law.h"
+#include "sharding_property.h"
 #include "op/local_call.h"
 #include "op/schema.h"
 #include "ranks.h"
 #include "sample_rows.h"
 #include "sampling.h"
 
-static tsr_status complain(tsr_mesh *mesh, const law_call *c, const char *what)
+static tsr_status complain(tsr_mesh *mesh, const property_call *c, const char *what)
 {
     char line[TSR_TEXT_LEN];
 
@@ -35,23 +35,23 @@ static tsr_status complain(tsr_mesh *mesh, const law_call *c, const char *what)
 
 /* ---- one call on one rank ---- */
 
-static tsr_tensor *make_input(tsr_mesh *mesh, const law_call *c, int k)
+static tsr_tensor *make_input(tsr_mesh *mesh, const property_call *c, int k)
 {
     const tsr_spec *spec = &c->schema.in[k];
-    double terms[LAW_ELEMENTS], part[LAW_ELEMENTS];
+    double terms[PROPERTY_ELEMENTS], part[PROPERTY_ELEMENTS];
     char text[TSR_TEXT_LEN];
     tsr_shape shape;
 
-    law_part(c, k, tsr_mesh_index(mesh), terms, &shape);
+    property_part(c, k, tsr_mesh_index(mesh), terms, &shape);
     for (int64_t i = 0; i < tsr_shape_count(&shape); i++)
         tsr__put(spec->dtype, part, i, terms[i]);
     return tsr_from_local(mesh, tsr_spec_text(spec, text, sizeof text), part, &shape);
 }
 
-static tsr_status check_values(tsr_mesh *mesh, const law_call *c, int k, tsr_tensor *y,
-                               const law_output *want)
+static tsr_status check_values(tsr_mesh *mesh, const property_call *c, int k, tsr_tensor *y,
+                               const property_output *want)
 {
-    double got[LAW_ELEMENTS];
+    double got[PROPERTY_ELEMENTS];
     char what[TSR_TEXT_LEN];
     tsr_dtype dtype = c->schema.out_dtype[k];
 
@@ -92,7 +92,8 @@ static bool add_bytes(tsr_mesh *mesh, const tsr_spec *from, const tsr_spec *to, 
 
 /* Outputs are where the plan says, and just the moves of the inputs brought bytes; in place, the
    moves back to where inputs were, too. */
-static tsr_status check_plan(tsr_mesh *mesh, const law_call *c, tsr_tensor *const *y, int64_t bytes)
+static tsr_status check_plan(tsr_mesh *mesh, const property_call *c, tsr_tensor *const *y,
+                             int64_t bytes)
 {
     const tsr_schema *s = &c->schema;
     tsr_cost cost = tsr_cost_get(mesh);
@@ -124,7 +125,7 @@ static tsr_status check_plan(tsr_mesh *mesh, const law_call *c, tsr_tensor *cons
     return TSR_OK;
 }
 
-static tsr_status test_call(tsr_mesh *mesh, law_call *c, const law_output *want)
+static tsr_status test_call(tsr_mesh *mesh, property_call *c, const property_output *want)
 {
     tsr_tensor *in[TSR_MAX_IN] = {NULL}, *y[TSR_MAX_OUT] = {NULL};
     const tsr_schema *s = &c->schema;
@@ -152,16 +153,16 @@ static tsr_status test_call(tsr_mesh *mesh, law_call *c, const law_output *want)
 
 static tsr_status test_sample(tsr_mesh *mesh, const tsr_op *op, const char *text, uint64_t sample)
 {
-    law_output want[TSR_MAX_OUT];
-    law_call c;
+    property_output want[TSR_MAX_OUT];
+    property_call c;
     tsr_error err = {0};
     tsr_status st;
 
-    if (!law_choose(op, text, tsr_mesh_shape_of(mesh), sample, &c)) {
+    if (!property_choose(op, text, tsr_mesh_shape_of(mesh), sample, &c)) {
         fprintf(stderr, "%s: the case %s cannot be read\n", op->name, text);
         return TSR_ERR_MISMATCH;
     }
-    if (law_expect(&c, want, &err) != TSR_OK) {
+    if (property_expect(&c, want, &err) != TSR_OK) {
         fprintf(stderr, "%s\n", err.text);
         return complain(mesh, &c, "the reference failed");
     }

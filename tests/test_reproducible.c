@@ -14,7 +14,7 @@
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "dispatch/dispatch.h"
-#include "law.h"
+#include "sharding_property.h"
 #include "op/schema.h"
 #include "ranks.h"
 #include "validate/trial.h"
@@ -149,7 +149,7 @@ static void place(tsr_spec *spec, const tsr_mesh_shape *mesh, uint64_t sample)
 {
     spec->mesh = *mesh;
     for (int m = 0; m < mesh->ndim; m++) {
-        spec->place[m] = law_placement(mixed(sample, (uint64_t)m), spec);
+        spec->place[m] = property_placement(mixed(sample, (uint64_t)m), spec);
         if (spec->place[m].kind == TSR_PARTIAL && tsr__dtype_is_float(spec->dtype))
             spec->place[m] = (tsr_placement){0};
     }

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "law.h"
+#include "sharding_property.h"
 #include "op/schema.h"
 #include "ranks.h"
 #include "sampling.h"
@@ -45,8 +45,8 @@ static int compare_searches(const tsr_op *op, const char *text, const tsr_mesh_s
     assert_int_equal(tsr__case_read(op, text, mesh, &schema, NULL), TSR_OK);
     for (int k = 0; k < schema.n_in; k++)
         for (int d = 0; d < mesh->ndim && tsr__schema_has(&schema, k); d++)
-            schema.in[k].place[d] =
-                law_placement(tsr__hash_final(seed * 7919 + (uint64_t)(k * 7 + d)), &schema.in[k]);
+            schema.in[k].place[d] = property_placement(
+                tsr__hash_final(seed * 7919 + (uint64_t)(k * 7 + d)), &schema.in[k]);
     snprintf(name, sizeof name, seed % 4 ? "random:%llu" : "default", (unsigned long long)seed);
     assert_int_equal(tsr_cost_parse(name, &cost, NULL), TSR_OK);
     tsr_status st = tsr_op_plan(&schema, &cost, NULL, false, &a, NULL);

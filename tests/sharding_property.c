@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* law.c - see law.h. Values are small whole numbers; averages over ranks stay whole. */
-#include "law.h"
+/* sharding_property.c - see sharding_property.h. Values are small whole numbers; averages over
+   ranks stay whole. */
+#include "sharding_property.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,13 +27,13 @@ static tsr_placement placement_along(uint64_t h, const tsr_spec *spec, int m)
     const int ndim = spec->shape.ndim;
 
     if (spec->mesh.size[m] > 1 || ndim == 0 || h >> 50 & 1)
-        return law_placement(h, spec);
+        return property_placement(h, spec);
     return (tsr_placement){.kind = TSR_STRIDED,
                            .dim = (int)((h >> 20) % (uint64_t)ndim),
                            .factor = 2 + (int64_t)((h >> 30) % 3)};
 }
 
-tsr_placement law_placement(uint64_t h, const tsr_spec *spec)
+tsr_placement property_placement(uint64_t h, const tsr_spec *spec)
 {
     static const tsr_reduce reduce[] = {TSR_SUM, TSR_SUM, TSR_MAX, TSR_MIN, TSR_PROD, TSR_AVG};
     int ndim = spec->shape.ndim, k = (int)(h % (uint64_t)(ndim + 3));
@@ -72,10 +73,10 @@ static bool is_placed(const tsr_spec *spec, tsr_reduce reduce)
     return false;
 }
 
-bool law_choose(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh, uint64_t sample,
-                law_call *out)
+bool property_choose(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh,
+                     uint64_t sample, property_call *out)
 {
-    *out = (law_call){.text = text, .seed = mixed(sample, 99)};
+    *out = (property_call){.text = text, .seed = mixed(sample, 99)};
     if (tsr__case_read(op, text, mesh, &out->schema, NULL) != TSR_OK)
         return false;
     choose_dtype(&out->schema, mixed(sample, 98));
@@ -96,7 +97,7 @@ bool law_choose(const tsr_op *op, const char *text, const tsr_mesh_shape *mesh, 
 
 /* What the rank at coord has of an element: the same on ranks that differ on other than partial
    mesh dims only. */
-static double term_of(const law_call *c, int k, int64_t element, const int *coord)
+static double term_of(const property_call *c, int k, int64_t element, const int *coord)
 {
     static const double any[] = {-2, -1, 1, 2};
     const tsr_spec *spec = &c->schema.in[k];
@@ -135,7 +136,8 @@ static double combine(tsr_reduce op, double a, double b, bool bound)
 
 /* The value of an element, the last mesh dim reduced first; or a bound of all numbers that occur
    when it is reduced in some order. */
-static double value_from(const law_call *c, int k, int64_t element, bool bound, int m, int *coord)
+static double value_from(const property_call *c, int k, int64_t element, bool bound, int m,
+                         int *coord)
 {
     const tsr_spec *spec = &c->schema.in[k];
     const tsr_placement *p = &spec->place[m];
@@ -156,7 +158,7 @@ static double value_from(const law_call *c, int k, int64_t element, bool bound, 
     return p->reduce == TSR_AVG && !bound ? acc / spec->mesh.size[m] : acc;
 }
 
-void law_part(const law_call *c, int k, int index, double *out, tsr_shape *shape)
+void property_part(const property_call *c, int k, int index, double *out, tsr_shape *shape)
 {
     const tsr_spec *spec = &c->schema.in[k];
     naive_list list[TSR_MAX_DIM];
@@ -188,11 +190,11 @@ typedef enum variant { AS_IS, BOUND, BOUND_PLUS_1, BOUND_PLUS_SOME, VARIANTS } v
 
 typedef struct whole {
     tsr_schema schema; /* of one rank, floats as f64 */
-    double in[TSR_MAX_IN][LAW_ELEMENTS];
-    double out[TSR_MAX_OUT][LAW_ELEMENTS]; /* as the outputs' dtypes say */
+    double in[TSR_MAX_IN][PROPERTY_ELEMENTS];
+    double out[TSR_MAX_OUT][PROPERTY_ELEMENTS]; /* as the outputs' dtypes say */
 } whole;
 
-static tsr_status set_whole(const law_call *c, variant v, whole *w, tsr_error *err)
+static tsr_status set_whole(const property_call *c, variant v, whole *w, tsr_error *err)
 {
     const tsr_mesh_shape one = {.ndim = 1, .size = {1}, .stride = {1}};
     tsr_schema *s = &w->schema;
@@ -264,7 +266,7 @@ done:
     return st;
 }
 
-static tsr_status run_whole(const law_call *c, variant v, whole *w, tsr_error *err)
+static tsr_status run_whole(const property_call *c, variant v, whole *w, tsr_error *err)
 {
     tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD};
     tsr_status st;
@@ -292,7 +294,7 @@ static int digits_of(tsr_dtype dtype)
 }
 
 /* What is computed in halves is computed in f32, and an output of f64 is no better for that. */
-static int digits_within(const law_call *c, tsr_dtype out)
+static int digits_within(const property_call *c, tsr_dtype out)
 {
     int least = digits_of(out);
 
@@ -306,14 +308,14 @@ static int digits_within(const law_call *c, tsr_dtype out)
 }
 
 /* The dtype of output k in the run. */
-static tsr_dtype out_dtype(const law_call *c, const whole *w, int k)
+static tsr_dtype out_dtype(const property_call *c, const whole *w, int k)
 {
     if (c->schema.op->shape)
         return c->schema.out_dtype[k];
     return w->schema.out_dtype[k] == TSR_F64 ? c->schema.in[0].dtype : w->schema.out_dtype[k];
 }
 
-tsr_status law_expect(law_call *c, law_output out[TSR_MAX_OUT], tsr_error *err)
+tsr_status property_expect(property_call *c, property_output out[TSR_MAX_OUT], tsr_error *err)
 {
     whole w = {0};
     double largest[TSR_MAX_OUT] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_edges.c - calls at the edge of what ops take: nothing to look up, numbers at the end of
+/* test_boundaries.c - calls at the edge of what ops take: nothing to look up, numbers at the end of
    their range, ops that fail half-way, rows that say nothing of their errors. Public headers
    only. */
 #include <math.h>

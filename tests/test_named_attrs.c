@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_choices.c - attributes whose values are names, "by:mean|sum|none=mean": what a call may say
-   and what a row may declare, how texts of ops hand them on, and that the losses by name are those
-   of the typed functions. Through the public headers. */
+/* test_named_attrs.c - attributes whose values are names, "by:mean|sum|none=mean": what a call may
+   say and what a row may declare, how texts of ops hand them on, and that the losses by name are
+   those of the typed functions. Through the public headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

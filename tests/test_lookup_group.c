@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_group.c - lookups in several tables at once equal those of the single functions, bit by
-   bit (values are small whole numbers, so that sums are exact in any order), and so do the
-   gradients; one exchange serves all tables; errors name the table; memory may run out anywhere.
-   On threads as cmocka tests; with the argument "mpi" on the ranks that mpirun gave. */
+/* test_lookup_group.c - lookups in several tables at once equal those of the single functions, bit
+   by bit (values are small whole numbers, so that sums are exact in any order), and so do the
+   gradients; one exchange serves all tables; errors name the table; memory may run out anywhere. On
+   threads as cmocka tests; with the argument "mpi" on the ranks that mpirun gave. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
