@@ -20,18 +20,18 @@ const tsr_family *tsr__op_families(void)
 {
     static const tsr_family families[] = {
         {.name = "pointwise", .rows = tsr__ops_pointwise},
-        {.name = "slopes", .rows = tsr__ops_slopes},
-        {.name = "comparisons and choices", .rows = tsr__ops_compare},
+        {.name = "activation gradients", .rows = tsr__ops_activation_grad},
+        {.name = "comparison and selection", .rows = tsr__ops_compare},
         {.name = "linear algebra", .rows = tsr__ops_linalg},
-        {.name = "sums of products", .rows = tsr__ops_einsum},
+        {.name = "einsum", .rows = tsr__ops_einsum},
         {.name = "attention", .rows = tsr__ops_attention},
         {.name = "reductions", .rows = tsr__ops_reduction},
         {.name = "statistics", .rows = tsr__ops_merging},
         {.name = "scans", .rows = tsr__ops_scan},
         {.name = "softmax", .rows = tsr__ops_softmax},
-        {.name = "order of elements", .rows = tsr__ops_views},
+        {.name = "permutation", .rows = tsr__ops_views},
         {.name = "repeating", .rows = tsr__ops_repeats},
-        {.name = "cutting", .rows = tsr__ops_cuts},
+        {.name = "slicing", .rows = tsr__ops_cuts},
         {.name = "padding", .rows = tsr__ops_padding},
         {.name = "splitting", .rows = tsr__ops_shape_composed},
         {.name = "shapes", .rows = tsr__ops_reshape},
@@ -51,7 +51,7 @@ const tsr_family *tsr__op_families(void)
         {.name = "random numbers", .rows = tsr__ops_random},
         {.name = "creation", .rows = tsr__ops_creation},
         {.name = "optimizers", .rows = tsr__ops_optimizer},
-        {.name = "made of others", .rows = tsr__ops_decomposed},
+        {.name = "composite", .rows = tsr__ops_decomposed},
         {0},
     };
     return families;

@@ -406,7 +406,7 @@ static const char *const gelu_slope_cases[] = {
     .kernel = tsr__kernel_pointwise, .shape = pointwise_shape, .axes = BINARY, .linear = "grad"
 
 /* A gradient times a slope, in one pass; by the output where that says it. */
-const tsr_op tsr__ops_slopes[] = {
+const tsr_op tsr__ops_activation_grad[] = {
     {BACKWARD(RELU, relu), .inputs = "grad,y", .doc = "grad where relu's output y is positive",
      .monotone = "+grad", .cases = slope_cases},
     {BACKWARD(TANH, tanh), .inputs = "grad,y", .doc = "grad (1 - y^2), with the output y of tanh",

@@ -55,7 +55,7 @@ tsr_status tsr__grad_addcdiv(const tsr_grad_call *call);
 
 extern const tsr_op tsr__ops_pointwise[];
 extern const tsr_op tsr__ops_inplace[]; /* of them, in place: found by name, but not listed */
-extern const tsr_op tsr__ops_slopes[];
+extern const tsr_op tsr__ops_activation_grad[];
 extern const tsr_op tsr__ops_compare[];
 extern const tsr_op tsr__ops_decomposed[];
 
