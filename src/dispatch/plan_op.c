@@ -50,7 +50,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     tsr_heap heap = {0};
     const tsr_schema effective = tsr__schema_effective(schema);
     tsr_strategy s;
-    tsr_question q = {.schema = &effective, .cost = cost ? cost : &usual, .want = want};
+    tsr_search_problem q = {.schema = &effective, .cost = cost ? cost : &usual, .want = want};
     tsr_status st;
 
     if (tsr_op_is_composed(schema->op))

@@ -19,7 +19,7 @@ tsr_status tsr__plan_strategy(tsr_heap *heap, const tsr_schema *schema, const ts
 {
     const tsr_schema effective = tsr__schema_effective(schema);
     tsr_rules rules = {.heap = heap};
-    tsr_question q = {.schema = &effective, .rules = &rules, .cost = cost, .want = want};
+    tsr_search_problem q = {.schema = &effective, .rules = &rules, .cost = cost, .want = want};
     tsr_status st;
 
     TSR_TRY(tsr__rules_make(&effective, &rules, err));

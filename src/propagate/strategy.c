@@ -11,12 +11,12 @@
 #include "layout/plan.h"
 #include "op/local_call.h"
 
-static int mesh_ndim(const tsr_question *q)
+static int mesh_ndim(const tsr_search_problem *q)
 {
     return q->schema->in[0].mesh.ndim;
 }
 
-void tsr__strategy_set(const tsr_question *q, const tsr_rule *const *rule, tsr_strategy *out)
+void tsr__strategy_set(const tsr_search_problem *q, const tsr_rule *const *rule, tsr_strategy *out)
 {
     const tsr_schema *s = q->schema;
 
@@ -49,13 +49,13 @@ static bool sums_over_ranks(const tsr_schema *s, const tsr_spec *out)
     return false;
 }
 
-static bool is_reproducible(const tsr_question *q, const tsr_strategy *s)
+static bool is_reproducible(const tsr_search_problem *q, const tsr_strategy *s)
 {
     return !sums_over_ranks(q->schema, s->out) &&
            !(q->schema->op->merges && tsr__op_communicates(q->schema, s->in, s->out, q->cost));
 }
 
-bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s)
+bool tsr__strategy_fits(const tsr_search_problem *q, const tsr_strategy *s)
 {
     return tsr__op_fits(q->schema, s->in, s->out) &&
            (!q->cost->reproducible || is_reproducible(q, s));
@@ -63,7 +63,7 @@ bool tsr__strategy_fits(const tsr_question *q, const tsr_strategy *s)
 
 /* Reduce-scatters over runs of partial dims of one kind, from the last one outwards. Which dim
    takes the shards does not matter for the bytes. */
-static void add_resolution(const tsr_question *q, const tsr_spec *out, tsr_price *price)
+static void add_resolution(const tsr_search_problem *q, const tsr_spec *out, tsr_price *price)
 {
     tsr_layout layout = tsr__layout_of(out);
     tsr_move move = {.kind = TSR_STEP_REDUCE_SCATTER, .group = 1};
@@ -94,7 +94,7 @@ static void add_resolution(const tsr_question *q, const tsr_spec *out, tsr_price
 }
 
 /* The placements that output k shall have in the end, NULL: any. */
-static const tsr_placement *wanted(const tsr_question *q, int k)
+static const tsr_placement *wanted(const tsr_search_problem *q, int k)
 {
     if (k == 0 && q->want)
         return q->want;
@@ -102,8 +102,8 @@ static const tsr_placement *wanted(const tsr_question *q, int k)
 }
 
 /* What the output's own placements, or the way to those that are wanted, will cost. */
-static tsr_status price_output(tsr_heap *heap, const tsr_question *q, const tsr_spec *out, int k,
-                               tsr_price *price, tsr_error *err)
+static tsr_status price_output(tsr_heap *heap, const tsr_search_problem *q, const tsr_spec *out,
+                               int k, tsr_price *price, tsr_error *err)
 {
     const tsr_placement *want = wanted(q, k);
     tsr_spec to = *out;
@@ -127,7 +127,7 @@ done:
     return st;
 }
 
-tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
+tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_search_problem *q, tsr_strategy *s,
                                     tsr_error *err)
 {
     const tsr_schema *schema = q->schema;
@@ -146,7 +146,7 @@ done:
     return st;
 }
 
-tsr_status tsr__strategy_price_input(tsr_heap *heap, const tsr_question *q, int k,
+tsr_status tsr__strategy_price_input(tsr_heap *heap, const tsr_search_problem *q, int k,
                                      const tsr_placement *to, tsr_price *out, tsr_error *err)
 {
     const tsr_spec *from = &q->schema->in[k];
@@ -168,7 +168,7 @@ tsr_status tsr__strategy_price_input(tsr_heap *heap, const tsr_question *q, int 
     return st;
 }
 
-tsr_status tsr__strategy_price_inputs(tsr_heap *heap, const tsr_question *q, tsr_strategy *s,
+tsr_status tsr__strategy_price_inputs(tsr_heap *heap, const tsr_search_problem *q, tsr_strategy *s,
                                       tsr_error *err)
 {
     tsr_price one;
@@ -200,7 +200,7 @@ void tsr__strategy_keep(const tsr_strategy *s, tsr_strategy *best, bool *found)
     *found = true;
 }
 
-tsr_status tsr__strategy_none(const tsr_question *q, tsr_error *err)
+tsr_status tsr__strategy_none(const tsr_search_problem *q, tsr_error *err)
 {
     char text[4 * TSR_TEXT_LEN];
 
@@ -210,8 +210,8 @@ tsr_status tsr__strategy_none(const tsr_question *q, tsr_error *err)
 
 /* ---- the reference ---- */
 
-static tsr_status look_at(tsr_heap *heap, const tsr_question *q, const tsr_rule *const *rule,
-                          tsr_strategy *best, bool *found, tsr_error *err)
+static tsr_status consider(tsr_heap *heap, const tsr_search_problem *q, const tsr_rule *const *rule,
+                           tsr_strategy *best, bool *found, tsr_error *err)
 {
     tsr_strategy s;
     tsr_status st = TSR_OK;
@@ -227,8 +227,8 @@ done:
 }
 
 /* Strategies for the whole mesh. */
-static tsr_status try_whole(tsr_heap *heap, const tsr_question *q, tsr_strategy *out, bool *found,
-                            tsr_error *err)
+static tsr_status try_whole(tsr_heap *heap, const tsr_search_problem *q, tsr_strategy *out,
+                            bool *found, tsr_error *err)
 {
     const tsr_rule *rule[TSR_MAX_MESH];
     int ndim = mesh_ndim(q);
@@ -237,14 +237,14 @@ static tsr_status try_whole(tsr_heap *heap, const tsr_question *q, tsr_strategy 
     for (int i = 0; i < q->rules->n; i += ndim) {
         for (int m = 0; m < ndim; m++)
             rule[m] = &q->rules->rule[i + m];
-        TSR_TRY(look_at(heap, q, rule, out, found, err));
+        TSR_TRY(consider(heap, q, rule, out, found, err));
     }
 done:
     return st;
 }
 
 /* Every rule on every mesh dim. */
-static tsr_status try_combinations(tsr_heap *heap, const tsr_question *q, tsr_strategy *out,
+static tsr_status try_combinations(tsr_heap *heap, const tsr_search_problem *q, tsr_strategy *out,
                                    bool *found, tsr_error *err)
 {
     const tsr_rule *rule[TSR_MAX_MESH], *first = q->rules->rule;
@@ -254,7 +254,7 @@ static tsr_status try_combinations(tsr_heap *heap, const tsr_question *q, tsr_st
     for (m = 0; m < ndim; m++)
         rule[m] = first;
     do {
-        TSR_TRY(look_at(heap, q, rule, out, found, err));
+        TSR_TRY(consider(heap, q, rule, out, found, err));
         for (m = ndim - 1; m >= 0; m--) {
             /* along a mesh dim of one rank all rules are alike: the first will do */
             if (q->schema->in[0].mesh.size[m] > 1 && ++rule[m] < first + q->rules->n)
@@ -266,7 +266,7 @@ done:
     return st;
 }
 
-tsr_status tsr__strategy_enumerate(tsr_heap *heap, const tsr_question *q, tsr_strategy *out,
+tsr_status tsr__strategy_enumerate(tsr_heap *heap, const tsr_search_problem *q, tsr_strategy *out,
                                    tsr_error *err)
 {
     bool found = false;

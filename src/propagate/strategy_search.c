@@ -24,7 +24,7 @@ typedef struct table {
 } table;
 
 typedef struct search {
-    const tsr_question *q;
+    const tsr_search_problem *q;
     tsr_heap *heap;
     int ndim;
     int n_tables;
@@ -213,7 +213,7 @@ done:
     return st;
 }
 
-tsr_status tsr__strategy_search(tsr_heap *heap, const tsr_question *q, tsr_strategy *out,
+tsr_status tsr__strategy_search(tsr_heap *heap, const tsr_search_problem *q, tsr_strategy *out,
                                 tsr_error *err)
 {
     const tsr_schema *schema = q->schema;
