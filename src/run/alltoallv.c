@@ -61,17 +61,17 @@ void tsr__alltoallv_first_items(const tsr_alltoallv *t, const int64_t *count, in
 }
 
 /* One message to, or from, each rank, of `most` pieces at most. */
-typedef struct letters {
+typedef struct messages {
     tsr_msg *msg;
     tsr_piece *piece;
-} letters;
+} messages;
 
-static void add_piece(letters *l, int peer, const tsr_piece *piece)
+static void add_piece(messages *l, int peer, const tsr_piece *piece)
 {
     l->piece[l->msg[peer].n_pieces++] = *piece;
 }
 
-static void write_counts(const tsr_alltoallv *t, letters *l, int peer)
+static void write_counts(const tsr_alltoallv *t, messages *l, int peer)
 {
     add_piece(l, peer,
               &(tsr_piece){.offset = (int64_t)sizeof *t->sent * peer,
@@ -81,7 +81,7 @@ static void write_counts(const tsr_alltoallv *t, letters *l, int peer)
 }
 
 static void write_payloads(const tsr_alltoallv *t, tsr_payload *const *payloads, int n, bool in,
-                           letters *l, int peer, const char *base)
+                           messages *l, int peer, const char *base)
 {
     for (int k = 0; k < n; k++) {
         const int64_t *count = (in != payloads[k]->is_response ? t->got : t->sent) +
@@ -121,7 +121,7 @@ static tsr_status exchange(tsr_alltoallv *t, tsr_payload *const *payloads, int n
     TSR_TRY(tsr__alloc(&t->ctx->heap, 2 * (int64_t)ranks * most, sizeof *piece, &piece,
                        &t->ctx->error));
     for (int i = 0; i < 2 * ranks; i++) {
-        letters l = {.msg = msg + (i < ranks ? 0 : ranks), .piece = piece + (int64_t)i * most};
+        messages l = {.msg = msg + (i < ranks ? 0 : ranks), .piece = piece + (int64_t)i * most};
         msg[i] = (tsr_msg){.peer = i % ranks, .piece = l.piece};
         if (n > 0)
             write_payloads(t, payloads, n, i >= ranks, &l, i % ranks, i < ranks ? out : in);
