@@ -54,23 +54,23 @@ typedef struct transforms {
                         double *y);
     void (*drop_f32)(const tsr_random *r, const uint32_t *w, int64_t n, const float *x, float *y);
     void (*drop_f64)(const tsr_random *r, const uint32_t *w, int64_t n, const double *x, double *y);
-    void (*truths_1)(uint32_t cut, uint8_t one, const uint32_t *w, int64_t n, uint8_t *y);
-    void (*truths_2)(uint32_t cut, uint16_t one, const uint32_t *w, int64_t n, uint16_t *y);
-    void (*truths_4)(uint32_t cut, uint32_t one, const uint32_t *w, int64_t n, uint32_t *y);
-    void (*truths_8)(uint32_t cut, uint64_t one, const uint32_t *w, int64_t n, uint64_t *y);
+    void (*bernoulli_1)(uint32_t cut, uint8_t one, const uint32_t *w, int64_t n, uint8_t *y);
+    void (*bernoulli_2)(uint32_t cut, uint16_t one, const uint32_t *w, int64_t n, uint16_t *y);
+    void (*bernoulli_4)(uint32_t cut, uint32_t one, const uint32_t *w, int64_t n, uint32_t *y);
+    void (*bernoulli_8)(uint32_t cut, uint64_t one, const uint32_t *w, int64_t n, uint64_t *y);
 } transforms;
 
 static const transforms plain = {
     uniform_f32_plain, uniform_f64_plain, normals_f32_plain, normals_f64_plain, drop_f32_plain,
-    drop_f64_plain,    truths_1_plain,    truths_2_plain,    truths_4_plain,    truths_8_plain};
+    drop_f64_plain,    bernoulli_1_plain, bernoulli_2_plain, bernoulli_4_plain, bernoulli_8_plain};
 #ifdef TSR__X86
 static const transforms avx2 = {
     uniform_f32_avx2, uniform_f64_avx2, normals_f32_avx2, normals_f64_avx2, drop_f32_avx2,
-    drop_f64_avx2,    truths_1_avx2,    truths_2_avx2,    truths_4_avx2,    truths_8_avx2};
+    drop_f64_avx2,    bernoulli_1_avx2, bernoulli_2_avx2, bernoulli_4_avx2, bernoulli_8_avx2};
 static const transforms avx512 = {uniform_f32_avx512, uniform_f64_avx512, normals_f32_avx512,
                                   normals_f64_avx512, drop_f32_avx512,    drop_f64_avx512,
-                                  truths_1_avx512,    truths_2_avx512,    truths_4_avx512,
-                                  truths_8_avx512};
+                                  bernoulli_1_avx512, bernoulli_2_avx512, bernoulli_4_avx512,
+                                  bernoulli_8_avx512};
 #endif
 
 enum { BLOCKS = 256, WORDS = 4 * BLOCKS, TOGETHER = 16 }; /* at a time, in the cache */
@@ -264,10 +264,10 @@ static void fill_bernoulli(const job *j, const uint32_t *w, int64_t n, char *y)
         return;
     }
     switch (j->size) {
-    case 1: j->by->truths_1(cut, (uint8_t)one, w, n, (void *)y); break;
-    case 2: j->by->truths_2(cut, (uint16_t)one, w, n, (void *)y); break;
-    case 4: j->by->truths_4(cut, (uint32_t)one, w, n, (void *)y); break;
-    default: j->by->truths_8(cut, one, w, n, (void *)y); break;
+    case 1: j->by->bernoulli_1(cut, (uint8_t)one, w, n, (void *)y); break;
+    case 2: j->by->bernoulli_2(cut, (uint16_t)one, w, n, (void *)y); break;
+    case 4: j->by->bernoulli_4(cut, (uint32_t)one, w, n, (void *)y); break;
+    default: j->by->bernoulli_8(cut, one, w, n, (void *)y); break;
     }
 }
 

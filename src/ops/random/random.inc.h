@@ -111,31 +111,32 @@ SET static void NAME(drop_f64)(const tsr_random *r, const uint32_t *w, int64_t n
 }
 
 /* One where a word is below the cut, by the bytes of an element. */
-SET static void NAME(truths_1)(uint32_t cut, uint8_t one, const uint32_t *w, int64_t n, uint8_t *y)
+SET static void NAME(bernoulli_1)(uint32_t cut, uint8_t one, const uint32_t *w, int64_t n,
+                                  uint8_t *y)
 {
     TSR__INDEPENDENT
     for (int64_t i = 0; i < n; i++)
         y[i] = w[i] < cut ? one : 0;
 }
 
-SET static void NAME(truths_2)(uint32_t cut, uint16_t one, const uint32_t *w, int64_t n,
-                               uint16_t *y)
+SET static void NAME(bernoulli_2)(uint32_t cut, uint16_t one, const uint32_t *w, int64_t n,
+                                  uint16_t *y)
 {
     TSR__INDEPENDENT
     for (int64_t i = 0; i < n; i++)
         y[i] = w[i] < cut ? one : 0;
 }
 
-SET static void NAME(truths_4)(uint32_t cut, uint32_t one, const uint32_t *w, int64_t n,
-                               uint32_t *y)
+SET static void NAME(bernoulli_4)(uint32_t cut, uint32_t one, const uint32_t *w, int64_t n,
+                                  uint32_t *y)
 {
     TSR__INDEPENDENT
     for (int64_t i = 0; i < n; i++)
         y[i] = w[i] < cut ? one : 0;
 }
 
-SET static void NAME(truths_8)(uint32_t cut, uint64_t one, const uint32_t *w, int64_t n,
-                               uint64_t *y)
+SET static void NAME(bernoulli_8)(uint32_t cut, uint64_t one, const uint32_t *w, int64_t n,
+                                  uint64_t *y)
 {
     TSR__INDEPENDENT
     for (int64_t i = 0; i < n; i++)
