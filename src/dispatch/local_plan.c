@@ -93,7 +93,7 @@ done:
     return st;
 }
 
-/* Shall the interior be computed while windows are filled? The others need not do the same. */
+/* Shall the interior be computed while the halo is fetched? The others need not do the same. */
 static tsr_status choose_pieces(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *p,
                                 tsr_halo_overlap **out)
 {

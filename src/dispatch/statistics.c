@@ -120,7 +120,7 @@ static const char *column_name(const tsr_mesh_shape *mesh, int m, char name[TSR_
     return m < mesh->ndim ? tsr__mesh_dim_text(mesh, m, name, TSR_NAME_LEN) : "?";
 }
 
-/* Computing without the time in which windows were filled. */
+/* Computing without the time in which halos were fetched. */
 static double computing(const tsr_op_counters *c)
 {
     return c->computing > c->windows ? c->computing - c->windows : 0;

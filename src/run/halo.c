@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* halo.c - fills windows from the parts of all ranks, one message per peer at most, and adds
+/* halo.c - fetches halo windows from the parts of all ranks, one message per peer at most, and adds
    windows of outputs to their owners' parts. Where no rank needs anything of another nothing is
    called. Called by dispatch around a kernel. */
 #include "run/halo.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kept.c - windows that stay with their tensor. What is counted is the window of the rank whose is
    largest, and each mesh has its own count, for its ranks may be in other meshes that differ: so
-   all ranks keep alike. Called where windows are filled (run/halo.c). */
+   all ranks keep alike. Called where halos are fetched (run/halo.c). */
 #include "tensor/tensor.h"
 
 tsr_buffer *tsr__kept_find(const tsr_tensor *x, const tsr_layout *layout)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention_op.c - softmax(scale q k^T + mask) v, and its gradients. Batch and heads shard in all
    inputs; rows of queries, and columns of values, in those that have them. Where keys shard,
-   numbers of every row travel and are merged (ops/attention/attention_merge.c), which costs what
+   numbers of every row are exchanged and merged (ops/attention/attention_merge.c), which costs what
    comm says, and the outputs are terms of a sum. */
 #include "ops/attention/attention.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bag_lookup.c - bags of a table that others own, as row exchanges (row_exchange.h). The ids
    of a bag are sent to the owners of their rows; each owner pools its rows and returns one. For
-   gradients the row of a bag travels once to each owner that is hit. Lookups of single ids are
+   gradients the row of a bag is sent once to each owner that is hit. Lookups of single ids are
    lookup.c. */
 #include <string.h>
 
@@ -427,7 +427,7 @@ const tsr_row_exchange_kind tsr__row_exchange_bag_backward = {.backward = true,
                                                               .fill_request = grad_request,
                                                               .finish = grad_finish};
 
-/* An element of the gradient belongs to the row that won: a bag's row travels, with its winners, to
+/* An element of the gradient belongs to the row that won: a bag's row is sent, with its winners, to
    all owners of them. */
 static tsr_status winners_count(tsr_row_exchange *d, tsr_error *err)
 {

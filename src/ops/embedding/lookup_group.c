@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookup_group.c - lookups in several tables at once, and their gradients. Every table on the mesh
-   of its ids is planned as the single op would be; those whose rows travel share one all-to-all
-   (ops/embedding/row_exchange.h), together with the tables that live on one rank, which single ops
-   cannot use. The others run as they are. */
+   of its ids is planned as the single op would be; those whose rows are exchanged share one
+   all-to-all (ops/embedding/row_exchange.h), together with the tables that live on one rank, which
+   single ops cannot use. The others run as they are. */
 #include "ops/embedding/lookup_group.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ typedef struct group {
     int n;
     use *use;
     bool backward;
-    tsr_part *part; /* those that travel */
+    tsr_part *part; /* those that communicate */
     int n_parts;
 } group;
 
@@ -209,7 +209,7 @@ static void book_parts(group *g, double seconds)
     }
 }
 
-/* Those that travel, together. */
+/* Those that communicate, together. */
 static tsr_status run_parts(group *g)
 {
     const double begin = tsr__statistics_clock(g->ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookup_parts.c - of a lookup whose strategy is known: what travels and what that costs, and what
-   one rank must know of the whole for its part. Called through the rows of lookups.c, and by
+/* lookup_parts.c - of a lookup whose strategy is known: what is exchanged and what that costs, and
+   what one rank must know of the whole for its part. Called through the rows of lookups.c, and by
    run/. */
 #include <math.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookup_rules.c - how lookups, bags and their gradients shard along one mesh dim. Tables shard by
    rows or by columns, ids by any of their dims. By rows there are two ways: ids that all ranks have
-   are masked and the sums are partial; ids that are sharded like the output travel to the owners of
-   their rows, which return the rows (ops/embedding/row_exchange.h). Called through the rows of
-   lookups.c.
-   */
+   are masked and the sums are partial; ids that are sharded like the output are sent to the owners
+   of their rows, which return the rows (ops/embedding/row_exchange.h). Called through the rows of
+   lookups.c. */
 #include "ops/embedding/lookups.h"
 #include "op/schema.h"
 
@@ -37,7 +36,7 @@ static tsr_rule ids_sharded(const tsr_schema *s, int d)
     return rule;
 }
 
-/* By rows on both sides: what was asked for travels. */
+/* By rows on both sides: the requested rows are sent. */
 static tsr_rule exchanged(const tsr_schema *s)
 {
     tsr_rule rule = {.in = {ROWS, ROWS}, .out = {ROWS}};
@@ -114,7 +113,7 @@ tsr_status tsr__bag_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
         rule = (tsr_rule){.out = {ROWS}};
         if (max)
             rule.out[1] = ROWS;
-        for (int table = 0; table < 2; table++) { /* rows of the table travel too */
+        for (int table = 0; table < 2; table++) { /* rows of the table are exchanged too */
             rule.in[TSR__TABLE] = table ? ROWS : ALL;
             TSR_TRY(add_with_offsets(s, &rule, out, err));
         }

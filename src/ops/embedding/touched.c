@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* touched.c - touched rows (tessera_ops.h): found on the spot where nothing has to travel, their
-   memory, adding them to a table. They are exchanged as those of a dense gradient are
+/* touched.c - touched rows (tessera_ops.h): found on the spot where nothing has to be exchanged,
+   their memory, adding them to a table. They are exchanged as those of a dense gradient are
    (row_exchange.h). */
 #include "ops/embedding/touched.h"
 

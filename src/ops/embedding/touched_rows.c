@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* touched_rows.c - gradients as touched rows (tessera_ops.h): where gradients and ids must be for
-   the table's placements, and bringing them there; what travels then is run/. */
+   the table's placements, and bringing them there; what is exchanged then is run/. */
 #include <stdio.h>
 
 #include "dispatch/dispatch.h"
@@ -72,7 +72,7 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, const
             grad.dim = last;
         } else if (is_shard(owner, 0)) {
             if (last > 0 && s->in[TSR__GRAD].place[m].kind != TSR_REPLICATE)
-                grad = ids = *owner; /* both travel to the owners */
+                grad = ids = *owner; /* both are sent to the owners */
         } else if (owner->kind != TSR_REPLICATE) {
             return tsr__fail(err, TSR_ERR_SPEC,
                              "%s: touched rows are those of a table by R, S(0) and S(1), not %s",

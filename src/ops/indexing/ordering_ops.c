@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ordering_ops.c - rows of sort and topk. The ordered dim of a sort is blocked; of a topk it may be
-   sharded, then only the best of every rank travel. */
+   sharded, then only the best of every rank are exchanged. */
 #include <inttypes.h>
 
 #include "ops/indexing/ordering.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* class_merge.c - losses of rows whose classes are on several ranks, or whose mean is over rows of
-   several ranks: what travels is numbers of rows and of sums (ops/loss/class_loss.h), merged in the
-   order of ranks. The run of cross_entropy and nll_loss, ops/loss/class_losses.c. */
+   several ranks: what is exchanged is numbers of rows and of sums (ops/loss/class_loss.h), merged
+   in the order of ranks. The run of cross_entropy and nll_loss, ops/loss/class_losses.c. */
 #include "ops/loss/class_loss.h"
 #include "ops/loss/loss_ops.h"
 #include "op/local_call.h"

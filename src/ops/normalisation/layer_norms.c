@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layer_norms.c - layer_norm and rms_norm of the last dims of x, and their gradients. Leading dims
    shard with the statistics, which have size 1 along the last ones. A shard of the last dims takes
-   its part of weight and bias along, and leaves every rank with statistics of its part: they travel
-   and are merged (ops/normalisation/moments.c), which costs what comm says. */
+   its part of weight and bias along, and leaves every rank with statistics of its part: they are
+   exchanged and merged (ops/normalisation/moments.c), which costs what comm says. */
 #include <inttypes.h>
 
 #include "ops/normalisation/layer_norm.h"

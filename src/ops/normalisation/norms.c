@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norms.c - batch and group normalisation of x [samples, channels, space...], and their gradients.
    Channels shard with their vectors. A shard of dims that statistics are taken over leaves every
-   rank with statistics of its part: they travel and are merged (ops/normalisation/moments.c), which
-   costs what comm says. */
+   rank with statistics of its part: they are exchanged and merged (ops/normalisation/moments.c),
+   which costs what comm says. */
 #include <inttypes.h>
 #include <stdio.h>
 

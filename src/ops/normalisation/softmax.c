@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax.c - softmax and its log along a dim, and their gradients. All dims shard; where that dim
-   does, every rank has numbers of its part of a row: they travel and are merged
+   does, every rank has numbers of its part of a row: they are exchanged and merged
    (ops/normalisation/moments.c), which costs what comm says. */
 #include "kernel/softmax_loops.h"
 #include "ops/normalisation/normalisation_ops.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merging_reductions.c - reductions whose parts on several ranks are not simply added up: norms,
    variances, logsumexp, any and all, and where the largest and smallest elements are. A shard of a
-   reduced dim leaves every rank with a few words per result; they travel and are merged
+   reduced dim leaves every rank with a few words per result; they are exchanged and merged
    (run/merged.c), which costs what comm says. */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduction_grad.c - gradients of reductions and scans. What belongs to a result broadcasts back to
-   the elements that it is of; of an x that is sharded nothing but results travels. */
+   the elements that it is of; of an x that is sharded nothing but results is exchanged. */
 #include <math.h>
 
 #include "grad/grad.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scan_ops.c - sums and products of all elements so far along a dim. Where that dim is sharded the
-   ranks before have sums too: these travel, never the data (run/merged.c). */
+   ranks before have sums too: these are exchanged, never the data (run/merged.c). */
 #include "ops/reduction/reduction_ops.h"
 #include "op/infer.h"
 #include "ops/reduction/merged_dims.h"
