@@ -103,7 +103,8 @@ class Client:
         build = os.path.dirname(os.path.dirname(os.path.abspath(self.driver)))
         self.process = subprocess.Popen(
             [self.mpirun, "-n", str(self.ranks), self.driver, self.folder],
-            env={"TESSERA_PLUGIN_DIR": build, **os.environ}, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
+            env={"TESSERA_PLUGIN_DIR": build, **os.environ}, stdin=subprocess.DEVNULL,
+            stdout=self.log, stderr=self.log, start_new_session=True)
         self.pipes = [_Pipe(os.open("%s/in.%d" % (self.folder, r), os.O_RDWR),
                             os.open("%s/out.%d" % (self.folder, r), os.O_RDWR), self.process)
                       for r in range(self.ranks)]

@@ -370,7 +370,9 @@ def class_loss(g, name):
 
     want = smooth(g.rng, f, [c.x, c.weight], c.dtype, terms=c.x.value.size)
     top = np.abs(c.x.value).max(initial=0) * 2 + np.log(c.classes) + 1
+    # losses are added up one by one, then divided
     many = c.target.value.size if c.reduction == "sum" else 1
+    many = max(many, np.sqrt(c.target.value.size))
     _loosen([want], c.dtype, [top * many * (1 if c.weight is None else c.weight.value.max())])
     out = [want]
     if cross:
