@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_attention.c - attention with sharded keys, through the public headers: outputs are terms of
-   a sum, gradients of keys stay where the keys are, both as on whole inputs; and what travels,
-   numbers of every row where those are less than keys and values. */
+   a sum, gradients of keys stay where the keys are, both as on whole inputs; what travels,
+   numbers of every row where those are less than keys and values; and a scale of 0. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include <tessera_ext.h>
 #include <tessera_ops.h>
+#include <tessera_train.h>
 
 #include "ranks.h"
 
@@ -383,13 +385,53 @@ static void nothing_to_compare(void **state)
     pass_on("2", no_dim_job, NULL);
 }
 
+/* A scale of 0, which only the op by its name can have: every row gets the mean of v, and nothing
+   depends on q and k, whose gradients would not be 0 with the usual scale. */
+static tsr_status scale_of_zero_job(tsr_mesh *mesh, void *arg)
+{
+    const char *const zero[] = {"scale=0"};
+    double got[24];
+    (void)arg;
+
+    for (int by_zero = 0; by_zero < 2; by_zero++) {
+        tsr_tensor *in[3] = {tsr_watch(tsr_arange(mesh, "f64[1,1,2,3]@[R]", 0, 0.1)),
+                             tsr_watch(tsr_arange(mesh, "f64[1,1,4,3]@[S(2)]", 1, 0.1)),
+                             tsr_watch(tsr_arange(mesh, "f64[1,1,4,2]@[S(2)]", 0, 1))};
+        tsr_tensor *y;
+        bool slopes = false;
+
+        CHECK(tsr_tape_begin(mesh) == TSR_OK);
+        y = tsr_op_run(mesh, "attention", in, 3, zero, by_zero);
+        CHECK(tsr_to_host(y, got, 4 * sizeof *got) == TSR_OK);
+        for (int i = 0; i < 4; i++)
+            CHECK(!by_zero == (fabs(got[i] - (3 + i % 2)) > 1e-12));
+        CHECK(tsr_backward(tsr_sum(tsr_mul(y, y), NULL, 0, false)) == TSR_OK);
+        for (int k = 0; k < 2; k++) {
+            CHECK(tsr_to_host(tsr_grad(in[k]), got, (k ? 12 : 6) * sizeof *got) == TSR_OK);
+            for (int i = 0; i < (k ? 12 : 6); i++)
+                slopes = slopes || got[i] != 0;
+            CHECK(slopes == !by_zero);
+        }
+        CHECK(tsr_to_host(tsr_grad(in[2]), got, 8 * sizeof *got) == TSR_OK);
+        for (int i = 0; i < 8 && by_zero; i++) /* 2 y of each of 2 rows, a quarter of it each */
+            CHECK(fabs(got[i] - (3 + i % 2)) < 1e-12);
+    }
+    return TSR_OK;
+}
+
+static void scale_of_zero(void **state)
+{
+    (void)state;
+    pass_on("1", scale_of_zero_job, NULL);
+    pass_on("2", scale_of_zero_job, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_on_whole_inputs),
-        cmocka_unit_test(little_travels),
-        cmocka_unit_test(work_is_shared),
-        cmocka_unit_test(nothing_to_compare),
+        cmocka_unit_test(as_on_whole_inputs), cmocka_unit_test(little_travels),
+        cmocka_unit_test(work_is_shared),     cmocka_unit_test(nothing_to_compare),
+        cmocka_unit_test(scale_of_zero),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_softmax_loops.c - the exponentials and sums that softmax and losses are made of, in every
-   instruction set that this processor has, by exp and long sums. */
+   instruction set that this processor has, by exp and long sums; and which targets
+   the reference of those losses takes for classes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,8 @@
 #include "base/cpu.h"
 #include "base/dtype.h"
 #include "kernel/softmax_loops.h"
+#include "ops/loss/class_loss.h"
+#include "ops/loss/loss_ops.h"
 
 enum { MOST = 1200 };
 
@@ -125,12 +128,49 @@ static void test_nan(void **state)
         }
 }
 
+/* Of 3 classes the rank has the last 2; the target of one row. */
+static void test_reference_targets(void **state)
+{
+    static const struct {
+        int64_t target;
+        double loss;
+        const char *says;
+    } all[] = {{-2, 0, "target -2 is no class"}, {-1, 0, ""}, {0, 0, ""}, {1, -5, ""}, {2, -7, ""},
+               {3, 0, "target 3 is no class"}};
+    double x[2] = {5, 7};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int64_t target = all[i].target;
+        double loss = 0, divisor = -1;
+        tsr_error err = {0};
+        tsr_kernel_call call = {.kind = TSR_LOSS_NLL, .n_in = 2, .n_out = 2, .error = &err};
+
+        call.reference = true;
+        call.number[TSR_CLASS_COUNT] = 3;
+        call.attrs.value[TSR_CLASS_REDUCTION].i[0] = TSR_LOSS_MEAN;
+        call.attrs.value[TSR_CLASS_IGNORE].i[0] = -1;
+        call.in[TSR_CLASS_X] = (tsr_operand){
+            .dtype = TSR_F64, .shape = {.ndim = 2, .size = {1, 2}}, .first = {0, 1}, .data = x};
+        call.in[TSR_CLASS_TARGET] =
+            (tsr_operand){.dtype = TSR_I64, .shape = {.ndim = 1, .size = {1}}, .data = &target};
+        call.out[0] = (tsr_operand){.dtype = TSR_F64, .data = &loss};
+        call.out[1] = (tsr_operand){.dtype = TSR_F64, .data = &divisor};
+        tsr__kernel_class_loss(&call);
+        assert_string_equal(err.text, all[i].says);
+        assert_int_equal(err.code, *all[i].says ? TSR_ERR_ARG : TSR_OK);
+        assert_true(divisor == (*all[i].says ? -1 : target >= 0));
+        assert_true(target < 0 || loss == all[i].loss);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exponentials),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_reference_targets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
