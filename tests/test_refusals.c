@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_refusals.c - calls at and just beyond the ends of what is allowed, where no test of their
    own area goes: indices of roots, dims, states and parameters, gradients and specs of another
-   kind, labels and batches, files that are others on other ranks, ids that are no rows. */
+   kind, labels and batches, files that are others on other ranks, ids that are no rows, inputs and
+   attributes of ops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -268,12 +269,149 @@ static void ids_that_are_no_rows_give_zeros(void **state)
     pass_on("3", zero_rows_job, NULL);
 }
 
+/* ---- what ops do not take ---- */
+
+/* Inputs by their specs, on "2"; an attribute or none. */
+typedef struct no_call {
+    const char *op, *in[6], *attrs[2], *says;
+    tsr_status code;
+} no_call;
+
+static const no_call NO_CALLS[] = {
+    {"no_such_op", {"f32[2]"}, {0}, "there is no op \"no_such_op\"", TSR_ERR_ARG},
+    {"cross_entropy", {"f32[]", "i64[]"}, {0}, "f32[]@[R] has no classes", TSR_ERR_SHAPE},
+    {"nll_loss_backward",
+     {"f32[]", "f32[2,3]", "i64[2]", "-", "f32[1]"},
+     {0},
+     "divisor f32[1]@[R] is not one number of f32",
+     TSR_ERR_SHAPE},
+    {"layer_norm_backward",
+     {"f32[2,3]", "f16[2,3]", "-", "f32[2,1]", "f32[2,1]"},
+     {0},
+     "grad is of type f32, x of type f16",
+     TSR_ERR_DTYPE},
+    {"group_norm_backward",
+     {"f32[2,4,3]", "f16[2,4,3]", "-", "f32[2,2]", "f32[2,2]"},
+     {"groups=2"},
+     "grad is of type f32, x of type f16",
+     TSR_ERR_DTYPE},
+    {"stack",
+     {"f32[1,1,1,1,1,1,1,2]", "f32[1,1,1,1,1,1,1,2]"},
+     {0},
+     "has 8 dims, there is no room for another",
+     TSR_ERR_SHAPE},
+    {"unfold",
+     {"f32[1,1,1,1,1,1,1,2]"},
+     {"dim=7", "size=1"},
+     "has 8 dims, there is no room for another",
+     TSR_ERR_SHAPE},
+    {"one_hot",
+     {"i64[1,1,1,1,1,1,1,2]"},
+     {"classes=2"},
+     "the result would have 9 dims, at most 8 work",
+     TSR_ERR_SHAPE},
+    {"uniform", {"f32[2]"}, {"low=-inf"}, "low and high are -inf and 1, not finite", TSR_ERR_ARG},
+    {"uniform", {"f32[2]"}, {"high=inf"}, "low and high are 0 and inf, not finite", TSR_ERR_ARG},
+    {"uniform", {"f32[2]"}, {"low=2"}, "low is 2, above high, 1", TSR_ERR_ARG},
+    {"chunk", {"f32[4]"}, {"chunks=0"}, "it gives 1 to 4", TSR_ERR_ARG},
+    {"chunk", {"f32[4]"}, {"chunks=5"}, "chunk: 5 parts, it gives 1 to 4", TSR_ERR_ARG},
+    {"max_pool", {"f32[1,1,4]"}, {0}, "it needs the sizes of its kernel", TSR_ERR_ARG},
+    {"max_pool", {"f32[1,1]"}, {"kernel=1"}, "has 2 dims, pooling takes", TSR_ERR_SHAPE},
+    {"max_pool", {"f32[1,1,2,2,2,2]"}, {"kernel=1"}, "has 6 dims, pooling", TSR_ERR_SHAPE},
+    {"softmax", {"f32[2,2]"}, {"dim=1/0"}, "softmax: dim=1/0 is not of type int", TSR_ERR_PARSE},
+    {"softmax", {"f32[2,2]"}, {"dim="}, "softmax: dim= is not of type int", TSR_ERR_PARSE},
+    {"einsum",
+     {"f32[2,2,2,2,2]", "f32[2,2,2,2,2]"},
+     {"equation=abcde,fghij"},
+     "the output of \"abcde,fghij\" has more than 8 dims",
+     TSR_ERR_SHAPE},
+    {"einsum",
+     {"f32[1,1,1,1,1,1,1,1]", "f32[1,1,1,1,1,1,1,1]", "f32[1,1,1,1,1,1,1,1]", "f32[1,1,1]"},
+     {"equation=abcdefgh,ijklmnop,qrstuvwx,yzA->a"},
+     "has more than 26 different axes",
+     TSR_ERR_ARG},
+};
+
+static tsr_tensor *run_call(tsr_mesh *mesh, const no_call *c)
+{
+    tsr_tensor *in[6] = {NULL};
+    int n = 0;
+
+    for (; n < 6 && c->in[n]; n++)
+        in[n] = strcmp(c->in[n], "-") == 0 ? NULL : tsr_zeros(mesh, c->in[n]);
+    return tsr_op_run(mesh, c->op, in, n, c->attrs, (c->attrs[0] != NULL) + (c->attrs[1] != NULL));
+}
+
+/* The last that is possible of what goes one too far above. */
+static const no_call CALLS[] = {
+    {.op = "stack", .in = {"f32[1,1,1,1,1,1,2]", "f32[1,1,1,1,1,1,2]"}},
+    {.op = "unfold", .in = {"f32[1,1,1,1,1,1,2]"}, .attrs = {"dim=6", "size=1"}},
+    {.op = "one_hot", .in = {"i64[1,1,1,1,1,1,2]"}, .attrs = {"classes=2"}},
+    {.op = "uniform", .in = {"f32[2]"}, .attrs = {"low=1"}},
+    {.op = "chunk", .in = {"f32[4]"}, .attrs = {"chunks=4"}},
+    {.op = "max_pool", .in = {"f32[1,1,2,2,2]"}, .attrs = {"kernel=1"}},
+    {.op = "einsum", .in = {"f32[2,2,2,2]", "f32[2,2,2,2]"}, .attrs = {"equation=abcd,fghi"}},
+    {.op = "einsum",
+     .in = {"f32[1,1,1,1,1,1,1,1]", "f32[1,1,1,1,1,1,1,1]", "f32[1,1,1,1,1,1,1,1]", "f32[1,1]"},
+     .attrs = {"equation=abcdefgh,ijklmnop,qrstuvwx,yz->a"}},
+};
+
+static tsr_status calls_job(tsr_mesh *mesh, void *arg)
+{
+    const char *const kernel[] = {"kernel=1"};
+    tsr_tensor *x = tsr_zeros(mesh, "f32[1,1,4]"), *y = tsr_zeros(mesh, "f32[1,1,4]");
+    tsr_tensor *both[] = {x, y};
+    char equation[80];
+    (void)arg;
+
+    for (size_t i = 0; i < sizeof NO_CALLS / sizeof *NO_CALLS; i++) {
+        CHECK(!tsr_tensor_ok(run_call(mesh, &NO_CALLS[i])));
+        CHECK(refused(mesh, NO_CALLS[i].code, NO_CALLS[i].says));
+    }
+    for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++)
+        CHECK(tsr_tensor_ok(run_call(mesh, &CALLS[i])));
+
+    CHECK(tsr_tensor_ok(tsr_op_run_to(mesh, "max_pool", &x, 1, kernel, 1, "[S(2)]")));
+    CHECK(!tsr_tensor_ok(tsr_op_run_to(mesh, "tan", &x, 1, NULL, 0, "[S(2)]")));
+    CHECK(refused(mesh, TSR_ERR_ARG, "tan: where its output goes is not to be chosen"));
+
+    for (int n = 63; n <= 64; n++) { /* with blanks */
+        snprintf(equation, sizeof equation, "%-*s", n, "abc,abc->c");
+        CHECK(tsr_tensor_ok(tsr_einsum(equation, both, 2)) == (n == 63));
+    }
+    CHECK(refused(mesh, TSR_ERR_ARG, "the equation has 64 characters, at most 63 are possible"));
+    return TSR_OK;
+}
+
+static void what_ops_do_not_take(void **state)
+{
+    tsr_mesh_shape mesh;
+    tsr_error err = {0};
+    tsr_schema schema;
+    tsr_op_way way;
+    tsr_spec spec;
+    (void)state;
+
+    pass_on("2", calls_job, NULL);
+
+    assert_int_equal(tsr_mesh_parse("2", &mesh, NULL), TSR_OK);
+    assert_int_equal(tsr_spec_parse("f32[4]@[S(0)]", &mesh, &spec, NULL), TSR_OK);
+    assert_int_equal(tsr_schema_make(tsr_op_find(NULL, "tan"), &spec, 1, NULL, 0, &schema, NULL),
+                     TSR_OK);
+    assert_int_equal(tsr_op_plan(&schema, NULL, NULL, false, &way, &err), TSR_ERR_ARG);
+    assert_non_null(strstr(err.text, "tan is composed of other ops: it has no plan of its own"));
+    err = (tsr_error){0};
+    assert_int_equal(tsr_op_price(&schema, NULL, NULL, &way, &err), TSR_ERR_ARG);
+    assert_non_null(strstr(err.text, "tan is composed of other ops: it has no price of its own"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_of_what_is_allowed),
         cmocka_unit_test(files_must_be_the_same),
         cmocka_unit_test(ids_that_are_no_rows_give_zeros),
+        cmocka_unit_test(what_ops_do_not_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
