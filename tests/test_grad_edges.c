@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_grad_edges.c - gradients at edge points, where differences say nothing: ties, bends, bounds,
-   zeros and poles. What is expected stands in a table; whole and sharded tensors give the same.
-   Public headers only. */
+   zeros and poles, outputs that nothing depends on. What is expected stands in a table; whole and
+   sharded tensors give the same. Public headers only. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,9 +145,62 @@ static void edge_points(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* Outputs that nothing depends on have no gradient: the parts that count, in their places. */
+static tsr_status parts_job(tsr_mesh *mesh, void *arg)
+{
+    static const double want[3][6] = {{1, 2, 0, 0, 0, 0}, {0, 0, 0, 1, 2, 3}, {1, 2, 0, 1, 2, 3}};
+    const char *const sizes[] = {"sizes=2/1/3"};
+    tsr_tensor *x = tsr_arange(mesh, "f64[6]@[S(0)]", 0, 1), *out[TSR_OP_OUTPUTS];
+    double got[6];
+    (void)arg;
+
+    CHECK(tsr_op_run_all(mesh, "split", &x, 1, sizes, 1, out) == TSR_OK);
+    for (int k = 0; k < 3; k++) {
+        tsr_tensor *grad_out[TSR_OP_OUTPUTS] = {NULL}, *grad = NULL;
+
+        if (k != 1)
+            grad_out[0] = tsr_arange(mesh, "f64[2]@[R]", 1, 1);
+        if (k != 0)
+            grad_out[2] = tsr_arange(mesh, "f64[3]@[S(0)]", 1, 1);
+        CHECK(tsr_op_grad(mesh, "split", &x, 1, sizes, 1, out, grad_out, NULL, &grad) == TSR_OK);
+        CHECK(tsr_to_host(grad, got, sizeof got) == TSR_OK);
+        CHECK(memcmp(got, want[k], sizeof got) == 0);
+    }
+    return TSR_OK;
+}
+
+/* An axis that an operand has twice: its gradient is on the diagonal. */
+static tsr_status diagonal_job(tsr_mesh *mesh, void *arg)
+{
+    static const double want[9] = {5, 0, 0, 0, 6, 0, 0, 0, 7};
+    const char *const equation[] = {"equation=aa->a"};
+    tsr_tensor *x = tsr_arange(mesh, "f64[3,3]@[S(0)]", 0, 1), *out[TSR_OP_OUTPUTS];
+    tsr_tensor *grad_out[TSR_OP_OUTPUTS] = {tsr_arange(mesh, "f64[3]@[R]", 5, 1)}, *grad = NULL;
+    double got[9];
+    (void)arg;
+
+    CHECK(tsr_op_run_all(mesh, "einsum", &x, 1, equation, 1, out) == TSR_OK);
+    CHECK(tsr_to_host(out[0], got, 3 * sizeof *got) == TSR_OK);
+    CHECK(got[0] == 0 && got[1] == 4 && got[2] == 8);
+    CHECK(tsr_op_grad(mesh, "einsum", &x, 1, equation, 1, out, grad_out, NULL, &grad) == TSR_OK);
+    CHECK(tsr_to_host(grad, got, sizeof got) == TSR_OK);
+    CHECK(memcmp(got, want, sizeof got) == 0);
+    return TSR_OK;
+}
+
+static void places_in_the_gradient(void **state)
+{
+    (void)state;
+    pass_on("1", parts_job, NULL);
+    pass_on("2", parts_job, NULL);
+    pass_on("1", diagonal_job, NULL);
+    pass_on("2", diagonal_job, NULL);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(edge_points)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(edge_points),
+                                       cmocka_unit_test(places_in_the_gradient)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

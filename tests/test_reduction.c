@@ -276,6 +276,161 @@ static void edges_are_right(void **state)
     }
 }
 
+/* ---- many elements: numbers of results are exchanged, or rows go eight at a time ---- */
+
+enum { LONG = 903, COLUMNS = 3 };
+
+/* Column by column: large integers that are alike as f64, the best neither first nor last; ties of
+   the best on other ranks; one best element, in the last row for the greatest and in the first for
+   the least. */
+static int64_t integer_at(int64_t row, int column, bool narrow)
+{
+    const int64_t large = narrow ? 1000000 : INT64_C(1) << 60;
+
+    if (column == 0)
+        return large + row * 37 % 101 + row / 226 - (row == 700) * 200 + (row == 400) * 300;
+    if (column == 1)
+        return row % 300 == 7 ? large : row % 300 == 11 ? -large : row;
+    return row - large;
+}
+
+static tsr_status places_job(tsr_mesh *mesh, void *arg)
+{
+    static const int64_t greatest[] = {400, 7, LONG - 1}, least[] = {700, 11, 0};
+    static int64_t wide[LONG * COLUMNS];
+    static int32_t narrow[LONG * COLUMNS];
+    const int dim = 0, rank = tsr_mesh_rank(mesh), size = tsr_mesh_size(mesh);
+    int64_t got[COLUMNS], all;
+    tsr_tensor *x;
+    (void)arg;
+
+    if (rank == 0)
+        for (int i = 0; i < LONG * COLUMNS; i++) {
+            wide[i] = integer_at(i / COLUMNS, i % COLUMNS, false);
+            narrow[i] = (int32_t)integer_at(i / COLUMNS, i % COLUMNS, true);
+        }
+    for (int k = 0; k < 2; k++) {
+        x = tsr_from_root(mesh, k ? "i32[903,3]@[S(0)]" : "i64[903,3]@[S(0)]",
+                          k ? (const void *)narrow : (const void *)wide, 0);
+        tsr_counters_reset(mesh);
+        CHECK(tsr_to_host(tsr_argmax(x, &dim, false), got, sizeof got) == TSR_OK);
+        CHECK(memcmp(got, greatest, sizeof got) == 0);
+        CHECK(tsr_to_host(tsr_argmin(x, &dim, false), got, sizeof got) == TSR_OK);
+        CHECK(memcmp(got, least, sizeof got) == 0);
+        CHECK(tsr_to_host(tsr_argmax(x, NULL, false), &all, sizeof all) == TSR_OK);
+        CHECK(all == 400 * COLUMNS);
+        CHECK(tsr_counters_get(mesh).bytes_in <= (size - 1) * (4 * COLUMNS + 2) * 8);
+    }
+    return TSR_OK;
+}
+
+static void places_are_merged(void **state)
+{
+    (void)state;
+    pass_on("1", places_job, NULL);
+    pass_on("2", places_job, NULL);
+    pass_on("4", places_job, NULL);
+}
+
+enum { EIGHTS = 19, ROW = 3001 }; /* of more than 8192 bytes, which is no multiple of a register */
+
+static double number_at(int row, int column)
+{
+    static const double two[] = {2, -1, 0.5, -2, 1, -0.5, 4, 0.25, -4};
+
+    return two[(row * 5 + column * 7 + row * column) % 9];
+}
+
+static tsr_status eights_job(tsr_mesh *mesh, void *arg)
+{
+    const int dim = 0;
+    (void)arg;
+
+    for (int type = 0; type < 3; type++) {
+        static const tsr_dtype types[] = {TSR_F32, TSR_F64, TSR_BF16};
+        double *x = calloc(EIGHTS * ROW, 8), *y = calloc(ROW, 8);
+        tsr_tensor *in = NULL;
+
+        for (int i = 0; x && i < EIGHTS * ROW; i++)
+            x[i] = number_at(i / ROW, i % ROW);
+        in = x ? tsr_cast(tsr_from_host(mesh, "f64[19,3001]@[R]", x), types[type]) : NULL;
+        free(x);
+        for (int op = 0; op < 7; op++) {
+            static const double power[] = {1, 2, INFINITY};
+            tsr_tensor *out = op == 0   ? tsr_prod(in, &dim, 1, false)
+                              : op == 1 ? tsr_min(in, &dim, 1, false)
+                              : op == 2 ? tsr_max(in, &dim, 1, false)
+                              : op == 3 ? tsr_sum(in, &dim, 1, false)
+                                        : tsr_norm(in, power[op - 4], &dim, 1, false);
+            double wrong = 0;
+
+            if (!y || tsr_to_host(tsr_cast(out, TSR_F64), y, ROW * 8) != TSR_OK)
+                wrong = INFINITY;
+            for (int c = 0; c < ROW && wrong == 0; c++) {
+                double want = number_at(0, c), d;
+
+                want = op == 4 || op == 6 ? fabs(want) : op == 5 ? want * want : want;
+                for (int r = 1; r < EIGHTS; r++) {
+                    const double v = number_at(r, c);
+                    want = op == 0   ? want * v
+                           : op == 1 ? fmin(want, v)
+                           : op == 2 ? fmax(want, v)
+                           : op == 3 ? want + v
+                           : op == 4 ? want + fabs(v)
+                           : op == 5 ? want + v * v
+                                     : fmax(want, fabs(v));
+                }
+                want = op == 5 ? sqrt(want) : want;
+                d = fabs(y[c] - want);
+                wrong = d <= (type == 2 ? 1e-2 : 1e-6) * fabs(want) ? 0 : d;
+            }
+            if (wrong != 0)
+                free(y);
+            CHECK(wrong == 0);
+        }
+        free(y);
+    }
+    return TSR_OK;
+}
+
+static void rows_eight_at_a_time(void **state)
+{
+    (void)state;
+    pass_on("1", eights_job, NULL);
+}
+
+/* Dims that are not side by side; squares that are beyond the range. */
+static tsr_status apart_job(tsr_mesh *mesh, void *arg)
+{
+    const int dims[] = {0, 2, 4};
+    double x[108], total[4] = {0}, squares[4] = {0}, got[4];
+    (void)arg;
+
+    for (int i = 0; i < 108; i++) { /* the second and the fourth dim stay */
+        const int at = i / 18 % 2 * 2 + i / 3 % 2;
+        x[i] = (i * 31 + i / 7) % 29;
+        total[at] += x[i];
+        squares[at] += x[i] * x[i];
+    }
+    CHECK(tsr_to_host(tsr_var(tsr_from_host(mesh, "f64[3,2,3,2,3]@[R]", x), dims, 3, 1, false), got,
+                      sizeof got) == TSR_OK);
+    for (int i = 0; i < 4; i++)
+        CHECK(fabs(got[i] - (squares[i] - total[i] * total[i] / 27) / 26) < 1e-10);
+    for (int i = 0; i < 108; i++)
+        x[i] *= 1e200;
+    CHECK(tsr_to_host(tsr_norm(tsr_from_host(mesh, "f64[3,2,3,2,3]@[R]", x), 2, dims, 3, false),
+                      got, sizeof got) == TSR_OK);
+    for (int i = 0; i < 4; i++)
+        CHECK(fabs(got[i] / (1e200 * sqrt(squares[i])) - 1) < 1e-14);
+    return TSR_OK;
+}
+
+static void dims_apart(void **state)
+{
+    (void)state;
+    pass_on("1", apart_job, NULL);
+}
+
 /* ---- communication ---- */
 
 static int64_t bytes_of(tsr_mesh *mesh, const char *op, const char *attr)
@@ -453,6 +608,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_their_references),
         cmocka_unit_test(edges_are_right),
+        cmocka_unit_test(places_are_merged),
+        cmocka_unit_test(rows_eight_at_a_time),
+        cmocka_unit_test(dims_apart),
         cmocka_unit_test(only_results_travel),
         cmocka_unit_test(typed_functions),
         cmocka_unit_test(means_of_nothing),
