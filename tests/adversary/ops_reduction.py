@@ -133,8 +133,9 @@ def logsumexp(g):
     want = smooth(g.rng, lambda v: _logsumexp(v, dims, keepdim), [x], dtype, terms=n)
     with np.errstate(all="ignore"):
         largest = np.abs(x.value).max(axis=dims, keepdims=keepdim, initial=0.0)
-        want.tolerance = want.tolerance + 4 * nm.eps(dtype) * (
-            np.where(np.isfinite(largest), largest, 0) + 1)
+        # n exponentials are added up, which moves their logarithm by eps each
+        want.tolerance = want.tolerance + nm.eps(dtype) * (
+            4 * np.where(np.isfinite(largest), largest, 0) + 4 + np.sqrt(n))
     return Call("logsumexp", [x], [want], _attrs(text, keepdim))
 
 
