@@ -154,6 +154,130 @@ static void inputs(void **state)
     pass_on("2x2", inputs_job, NULL);
 }
 
+/* Attributes of parts that are those of the row: the same, negative, one by it; an int as a float. */
+static tsr_status derived_job(tsr_mesh *mesh, void *arg)
+{
+    static const tsr_op back = {.name = "back",
+                                .inputs = "x",
+                                .attrs = "by:int=1",
+                                .doc = "the other way around",
+                                .means = "roll(x, shifts=-by , dims=0)"},
+                        power = {.name = "power",
+                                 .inputs = "x",
+                                 .attrs = "a:float=2,n:int=1",
+                                 .doc = "norms",
+                                 .means = "norm(x, p=a); norm(x, p=n)"},
+                        inverse = {.name = "inverse",
+                                   .inputs = "x",
+                                   .attrs = "a:float=1",
+                                   .doc = "norms",
+                                   .means = "norm(x, p=1/a)"};
+    const char *const by[] = {"by=2"}, *const minus[] = {"by=-1"}, *const turned[] = {"a=1", "n=2"},
+                      *const half[] = {"a=0.5"};
+    const double two[] = {2, 3, 4, 0, 1}, minus_one[] = {4, 0, 1, 2, 3}, five = 5, seven = 7;
+    tsr_tensor *x = tsr_arange(mesh, "f64[5]@[S(0),R]", 0, 1), *out[TSR_OP_OUTPUTS];
+    tsr_tensor *v = tsr_from_host(mesh, "f64[2]@[R,R]", (double[]){3, 4});
+    (void)arg;
+
+    CHECK(tsr_op_register(mesh, &back) == TSR_OK);
+    CHECK(tsr_op_register(mesh, &power) == TSR_OK);
+    CHECK(is(tsr_op_run(mesh, "back", &x, 1, by, 1), two, 5));
+    CHECK(is(tsr_op_run(mesh, "back", &x, 1, minus, 1), minus_one, 5));
+    CHECK(tsr_op_register(mesh, &inverse) == TSR_OK);
+    for (int k = 0; k < 2; k++) {
+        CHECK(tsr_op_run_all(mesh, "power", &v, 1, turned, k ? 2 : 0, out) == TSR_OK);
+        CHECK(is(out[0], k ? &seven : &five, 1) && is(out[1], k ? &five : &seven, 1));
+        CHECK(is(tsr_op_run(mesh, "inverse", &v, 1, half, k), k ? &five : &seven, 1));
+    }
+    return TSR_OK;
+}
+
+static void derived(void **state)
+{
+    (void)state;
+    pass_on("1x1", derived_job, NULL);
+    pass_on("2x1", derived_job, NULL);
+}
+
+/* As many parts, and inputs of a part, as there can be, and one more. */
+static tsr_status most_job(tsr_mesh *mesh, void *arg)
+{
+    enum { PARTS = 48 };
+    tsr_tensor *x = tsr_arange(mesh, "f64[2]@[R]", 1, 1);
+    double got[2 * TSR_OP_INPUTS];
+    (void)arg;
+
+    for (int more = 0; more < 2; more++) {
+        char parts[512] = "", list[512] = "cat(x";
+        tsr_op deep = {.name = "deep", .inputs = "x", .doc = "as it is", .means = parts};
+        tsr_op wide = {.name = "wide", .inputs = "x", .doc = "again", .means = list};
+
+        for (int i = 0; i < PARTS + more; i++)
+            strcat(parts, "neg(");
+        strcat(parts, "x");
+        for (int i = 0; i < PARTS + more; i++)
+            strcat(parts, ")");
+        for (int i = 1; i < TSR_OP_INPUTS + more; i++)
+            strcat(list, ",x");
+        strcat(list, ")");
+        if (more) {
+            deep.name = "deeper", wide.name = "wider";
+            CHECK(tsr_op_register(mesh, &deep) == TSR_ERR_ARG);
+            CHECK(strstr(tsr_mesh_message(mesh), "has 49 parts, at most 48 work"));
+            tsr_mesh_clear_error(mesh);
+            CHECK(tsr_op_register(mesh, &wide) == TSR_ERR_ARG);
+            CHECK(strstr(tsr_mesh_message(mesh), "cat: takes 1 to "));
+            tsr_mesh_clear_error(mesh);
+            continue;
+        }
+        CHECK(tsr_op_register(mesh, &deep) == TSR_OK && tsr_op_register(mesh, &wide) == TSR_OK);
+        CHECK(is(tsr_op_run(mesh, "deep", &x, 1, NULL, 0), (double[]){1, 2}, 2));
+        CHECK(tsr_to_host(tsr_op_run(mesh, "wide", &x, 1, NULL, 0), got, sizeof got) == TSR_OK);
+        CHECK(got[2 * TSR_OP_INPUTS - 1] == 2);
+    }
+    return TSR_OK;
+}
+
+static void most(void **state)
+{
+    (void)state;
+    pass_on("1", most_job, NULL);
+}
+
+/* Shapes without a run: known, not known for a part that is composed by a function or not known
+   itself, and impossible. */
+static void unknown_shapes(void **state)
+{
+    static const struct {
+        const char *means, *says;
+        int n_out;
+    } all[] = {
+        {"neg(relu(x))", "", 1},
+        {"neg(relu(x)); sum(x)", "", 2},
+        {"neg(chunk(x, chunks=2))", "", 0},
+        {"chunk(x, chunks=2)", "", 0},
+        {"neg(no_such_op(x))", "", 0},
+        {"neg(neg(x)[1])", "new: its part neg has no output 1", 0},
+        {"matmul(x, x)", "new: both inputs need at least 2 dims", 0},
+    };
+    tsr_mesh_shape mesh;
+    tsr_spec spec;
+    (void)state;
+
+    assert_int_equal(tsr_mesh_parse("2", &mesh, NULL), TSR_OK);
+    assert_int_equal(tsr_spec_parse("f32[4]@[S(0)]", &mesh, &spec, NULL), TSR_OK);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const tsr_op op = {.name = "new", .inputs = "x", .doc = "new", .means = all[i].means};
+        tsr_schema s;
+        tsr_error err = {0};
+        const tsr_status st = tsr_schema_make(&op, &spec, 1, NULL, 0, &s, &err);
+
+        if ((st == TSR_OK) != !*all[i].says || !strstr(err.text, all[i].says))
+            fail_msg("%s: %s", all[i].means, err.text);
+        assert_true(st != TSR_OK || s.n_out == all[i].n_out);
+    }
+}
+
 /* ---- gradients ---- */
 
 static tsr_status same_shape(tsr_schema *s, tsr_error *err)
@@ -534,6 +658,7 @@ int main(void)
         cmocka_unit_test(values),    cmocka_unit_test(inputs), cmocka_unit_test(gradients),
         cmocka_unit_test(on_a_tape), cmocka_unit_test(shapes), cmocka_unit_test(memory),
         cmocka_unit_test(refused),   cmocka_unit_test(late),   cmocka_unit_test(named),
+        cmocka_unit_test(derived),   cmocka_unit_test(most),   cmocka_unit_test(unknown_shapes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
