@@ -269,6 +269,75 @@ static void ids_that_are_no_rows_give_zeros(void **state)
     pass_on("3", zero_rows_job, NULL);
 }
 
+/* ---- one rank, ranks outside, tensors kept twice ---- */
+
+static tsr_status one_rank_job(tsr_mesh *mesh, void *arg)
+{
+    const double data[] = {3, 1, 2};
+    double got[3] = {0};
+    (void)arg;
+
+    CHECK(tsr_to_host(tsr_from_root(mesh, "f64[3]@[S(0)]", data, 0), got, sizeof got) == TSR_OK);
+    CHECK(memcmp(got, data, sizeof got) == 0);
+    return TSR_OK;
+}
+
+static tsr_status outside_job(tsr_mesh *mesh, void *arg)
+{
+    const bool inside = tsr_mesh_rank(mesh) < 2;
+    tsr_mesh *part;
+    tsr_tensor *x, *y;
+    double got[4] = {0};
+    (void)arg;
+
+    CHECK(tsr_mesh_part(mesh, "2", 0, &part) == TSR_OK);
+    x = tsr_arange(part, "f64[4]@[S(0)]", 0, 1);
+    y = tsr_redistribute(x, "[R]");
+    CHECK(tsr_tensor_ok(y) && tsr_tensor_spec(y)->place[0].kind == TSR_REPLICATE);
+    CHECK(tsr_to_host(y, got, sizeof got) == (inside ? TSR_OK : TSR_ERR_OUTSIDE));
+    CHECK(inside ? got[3] == 3 : refused(mesh, TSR_ERR_OUTSIDE, "tsr_to_host: rank "));
+    CHECK(tsr_to_root(x, got, sizeof got, 1) == (inside ? TSR_OK : TSR_ERR_OUTSIDE));
+    CHECK(inside || refused(mesh, TSR_ERR_OUTSIDE, "is outside mesh 2"));
+    tsr_mesh_unref(part);
+    return TSR_OK;
+}
+
+static tsr_status kept_job(tsr_mesh *mesh, void *arg)
+{
+    const int64_t before = tsr_allocations_live(mesh);
+    double got[4] = {0};
+    tsr_tensor *x;
+    (void)arg;
+
+    CHECK(tsr_scope_push(mesh) == TSR_OK);
+    x = tsr_keep(tsr_keep(tsr_arange(mesh, "f64[4]@[S(0)]", 0, 1)));
+    tsr_scope_pop(mesh);
+    tsr_unref(x);
+    CHECK(tsr_to_host(x, got, sizeof got) == TSR_OK && got[3] == 3);
+    tsr_unref(x);
+    for (int i = 0; i < 3; i++) { /* caches aside, none is left */
+        const int64_t live = tsr_allocations_live(mesh);
+
+        CHECK(live >= before);
+        CHECK(tsr_scope_push(mesh) == TSR_OK);
+        x = tsr_keep(tsr_keep(tsr_arange(mesh, "f64[4]@[S(0)]", 0, 1)));
+        tsr_scope_pop(mesh);
+        tsr_unref(x);
+        tsr_unref(x);
+        CHECK(tsr_allocations_live(mesh) == live);
+    }
+    return TSR_OK;
+}
+
+static void one_rank_and_outside(void **state)
+{
+    (void)state;
+    pass_on("1", one_rank_job, NULL);
+    pass_on("3", one_rank_job, NULL);
+    pass_on("4", outside_job, NULL);
+    pass_on("2", kept_job, NULL);
+}
+
 /* ---- what ops do not take ---- */
 
 /* Inputs by their specs, on "2"; an attribute or none. */
@@ -405,13 +474,80 @@ static void what_ops_do_not_take(void **state)
     assert_non_null(strstr(err.text, "tan is composed of other ops: it has no price of its own"));
 }
 
+/* ---- rows that contradict themselves ---- */
+
+static tsr_status same_shape(tsr_schema *s, tsr_error *err)
+{
+    (void)err;
+    s->out_dtype[0] = s->in[0].dtype;
+    s->out_shape[0] = s->in[0].shape;
+    return TSR_OK;
+}
+
+static void no_kernel(const tsr_kernel_call *call)
+{
+    (void)call;
+}
+
+static tsr_status no_run(const tsr_run_call *call, tsr_error *err)
+{
+    (void)call;
+    (void)err;
+    return TSR_ERR_STATE;
+}
+
+#define ROW .name = "new", .doc = "new", .shape = same_shape
+
+static tsr_status rows_job(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        tsr_op op;
+        const char *says;
+    } all[] = {
+        {{ROW, .inputs = "a,b,c,d,e,f,g,h,i,j,k,l,m", .kernel = no_kernel},
+         "new: 13 inputs, at most 12 work"},
+        {{ROW, .inputs = "x", .kernel = no_kernel, .axes = "mn->m,m,m,m,m"},
+         "have 5 outputs, at most 4 work"},
+        {{ROW, .inputs = "x*", .kernel = no_kernel, .axes = "mn->mn"},
+         "new: axes are for inputs that are counted, not for a list"},
+        {{.name = "new", .doc = "new", .inputs = "x", .means = "neg(x)", .axes = "mn->mn"},
+         "new: it is composed of other ops, so it has no rules of its own"},
+        {{ROW, .inputs = "x", .kernel = no_kernel, .run = no_run},
+         "new: its row has a kernel and a run, but no comm to choose by"},
+        {{ROW, .inputs = "x", .kernel = no_kernel, .view = true, .inplace = 1},
+         "new: a view has a kernel and one input, and neither windows nor inplace"},
+        {{ROW, .inputs = "x,y", .kernel = no_kernel, .view = true}, "new: a view has a kernel and"},
+    };
+    static const tsr_op most = {.name = "most",
+                                .doc = "most",
+                                .shape = same_shape,
+                                .inputs = "a,b,c,d,e,f,g,h,i,j,k,l",
+                                .kernel = no_kernel};
+    (void)arg;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        CHECK(tsr_op_register(mesh, &all[i].op) == TSR_ERR_ARG);
+        CHECK(refused(mesh, TSR_ERR_ARG, all[i].says));
+    }
+    CHECK(tsr_op_register(mesh, &most) == TSR_OK);
+    return TSR_OK;
+}
+
+static void rows_that_contradict_themselves(void **state)
+{
+    (void)state;
+    pass_on("2", rows_job, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_of_what_is_allowed),
         cmocka_unit_test(files_must_be_the_same),
         cmocka_unit_test(ids_that_are_no_rows_give_zeros),
+        cmocka_unit_test(one_rank_and_outside),
         cmocka_unit_test(what_ops_do_not_take),
+        cmocka_unit_test(rows_that_contradict_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

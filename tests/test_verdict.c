@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_verdict.c - indices, targets and offsets out of range that one rank sees: one sentence on
    every rank, in the same call, and a world that goes on afterwards. On threads, or under mpirun
-   with the argument "mpi". */
+   with the argument "mpi". And how the histories of ranks, and verdicts in them, are compared. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@
 #include <tessera_ops.h>
 
 #include "ranks.h"
+#include "world/history.h"
 
 enum { ROWS = 10, DIM = 4, IDS = 8 };
 
@@ -425,6 +426,85 @@ static void stages_are_not_compared(void **state)
     run("2x2", stages_may_differ, NULL);
 }
 
+/* ---- histories ---- */
+
+static void call_name(const tsr_cached *subject, char *buf, size_t n)
+{
+    (void)subject;
+    snprintf(buf, n, "a call");
+}
+
+/* So many calls, one of which is another. */
+static tsr_history history_of(uint64_t n, uint64_t other)
+{
+    static const tsr_cached subject = {0};
+    tsr_history h = {0};
+
+    for (uint64_t i = 1; i <= n; i++)
+        tsr__history_add(&h, 100 + i, i == other ? 999 : i, &subject, call_name);
+    return h;
+}
+
+static void histories_are_compared(void **state)
+{
+    static const struct {
+        uint64_t calls, calls_there, other, differs;
+    } all[] = {
+        {5, 5, 0, 6},   {5, 5, 3, 3},   {5, 5, 1, 1},   {5, 4, 0, 5},
+        {4, 5, 0, 5},   {64, 64, 1, 1}, {65, 65, 2, 0}, /* it may have been call 1 */
+        {65, 65, 3, 3}, {70, 6, 0, 7},  {70, 5, 0, 0},  /* what came next is not known */
+        {5, 70, 0, 0},
+    };
+    char text[64];
+    tsr_history h;
+    (void)state;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const tsr_history there = history_of(all[i].calls_there, all[i].other);
+        uint64_t hash[TSR_HISTORY_LEN];
+
+        h = history_of(all[i].calls, 0);
+        for (int k = 0; k < TSR_HISTORY_LEN; k++)
+            hash[k] = there.past[k].hash;
+        assert_int_equal(tsr__history_differs(&h, all[i].calls_there, hash), all[i].differs);
+    }
+    h = history_of(70, 0);
+    assert_string_equal(tsr__history_text(&h, 71, text, sizeof text), "no further op");
+    assert_string_equal(tsr__history_text(&h, 70, text, sizeof text), "a call");
+    assert_string_equal(tsr__history_text(&h, 7, text, sizeof text), "a call");
+    assert_string_equal(tsr__history_text(&h, 6, text, sizeof text),
+                        "an op more than 64 calls ago");
+    assert_true(tsr__history_clock(&h, 7) == 107 && tsr__history_clock(&h, 70) == 170);
+    assert_true(tsr__history_clock(&h, 6) == 0 && tsr__history_clock(&h, 71) == 0);
+    tsr__history_forget(&h, h.past[0].subject);
+    assert_string_equal(tsr__history_text(&h, 70, text, sizeof text),
+                        "an op whose plan was dropped");
+    tsr__history_add(&h, 171, 1, NULL, NULL);
+    assert_string_equal(tsr__history_text(&h, 71, text, sizeof text), "an op that failed");
+}
+
+static void of_verdicts_the_earliest(void **state)
+{
+    const tsr_verdict none = {0}, early = {.number = 3, .rank = 2, .known = 1},
+                      low = {.number = 3, .rank = 1, .known = 2}, late = {.number = 4, .rank = 0};
+    tsr_verdict v = none;
+    (void)state;
+
+    tsr__verdict_merge(&v, &none);
+    assert_true(v.number == 0);
+    tsr__verdict_merge(&v, &late);
+    assert_true(v.number == 4);
+    tsr__verdict_merge(&v, &early);
+    tsr__verdict_merge(&v, &none);
+    tsr__verdict_merge(&v, &late);
+    assert_true(v.number == 3 && v.rank == 2 && v.known == 1);
+    tsr__verdict_merge(&v, &low);
+    tsr__verdict_merge(&v, &early);
+    assert_true(v.rank == 1 && v.known == 2);
+    tsr__verdict_merge(&v, &(tsr_verdict){.number = 3, .rank = 1, .known = 4});
+    assert_true(v.known == 6);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +515,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(late_ranks_have_the_same_error),
         cmocka_unit_test(ranks_that_differ_are_told),
         cmocka_unit_test(stages_are_not_compared),
+        cmocka_unit_test(histories_are_compared),
+        cmocka_unit_test(of_verdicts_the_earliest),
     };
 
     if (argc > 2 && strcmp(argv[1], "mpi") == 0) { /* the mesh follows */
