@@ -154,7 +154,8 @@ static void inputs(void **state)
     pass_on("2x2", inputs_job, NULL);
 }
 
-/* Attributes of parts that are those of the row: the same, negative, one by it; an int as a float. */
+/* Attributes of parts that are those of the row: the same, negative, one by it; an int as a
+   float. */
 static tsr_status derived_job(tsr_mesh *mesh, void *arg)
 {
     static const tsr_op back = {.name = "back",

@@ -340,6 +340,57 @@ static void little_travels(void **state)
     pass("2", traffic_job, NULL);
 }
 
+/* ---- long rows ---- */
+
+/* Rows as long as what is taken at once, and one longer, without weights: by the definitions. */
+static tsr_status long_rows_job(tsr_mesh *mesh, void *arg)
+{
+    static const int lengths[] = {37, 8192, 8193};
+    (void)arg;
+
+    for (int k = 0; k < 3; k++) {
+        static double x[2 * 8193], g[2 * 8193], y[2 * 8193], gx[2 * 8193];
+        const int n = lengths[k];
+        tsr_tensor *tx, *tg, *out, *mean, *rstd, *grad;
+        char shape[32];
+
+        for (int i = 0; i < 2 * n; i++) {
+            x[i] = sin(i) + 3 * (i / n) + (i % n == n - 1 ? 50 : 0);
+            g[i] = cos(3 * i) + 0.5 + (i % n == n - 1 ? 20 : 0);
+        }
+        snprintf(shape, sizeof shape, "f64[2,%d]", n);
+        tx = tensor(mesh, shape, "R", x);
+        tg = tensor(mesh, shape, "R", g);
+        out = tsr_layer_norm(tx, NULL, NULL, 1, 1e-5, &mean, &rstd);
+        CHECK(tsr_to_host(out, y, (size_t)n * 16) == TSR_OK);
+        CHECK(tsr_layer_norm_backward(tg, tx, NULL, mean, rstd, 1, &grad, NULL, NULL) == TSR_OK);
+        CHECK(tsr_to_host(grad, gx, (size_t)n * 16) == TSR_OK);
+        for (int r = 0; r < 2; r++) {
+            double m = 0, var = 0, by, sum = 0, dot = 0;
+
+            for (int i = r * n; i < r * n + n; i++)
+                m += x[i] / n;
+            for (int i = r * n; i < r * n + n; i++)
+                var += (x[i] - m) * (x[i] - m) / n;
+            by = 1 / sqrt(var + 1e-5);
+            for (int i = r * n; i < r * n + n; i++) {
+                CHECK(fabs(y[i] - (x[i] - m) * by) < 1e-10);
+                sum += g[i] / n;
+                dot += g[i] * (x[i] - m) * by / n;
+            }
+            for (int i = r * n; i < r * n + n; i++)
+                CHECK(fabs(gx[i] - by * (g[i] - sum - (x[i] - m) * by * dot)) < 1e-10);
+        }
+    }
+    return TSR_OK;
+}
+
+static void long_rows(void **state)
+{
+    (void)state;
+    pass("1", long_rows_job, NULL);
+}
+
 /* ---- bad input ---- */
 
 /* A row that has a target which is no class, of x placed so. */
@@ -545,8 +596,9 @@ int main(void)
         cmocka_unit_test(losses_of_classes), cmocka_unit_test(rows_and_classes),
         cmocka_unit_test(losses_of_pairs),   cmocka_unit_test(norms_of_last_dims),
         cmocka_unit_test(large_logits),      cmocka_unit_test(nothing),
-        cmocka_unit_test(little_travels),    cmocka_unit_test(no_such_class),
-        cmocka_unit_test(bad_calls),         cmocka_unit_test(parts_of_classes),
+        cmocka_unit_test(long_rows),         cmocka_unit_test(little_travels),
+        cmocka_unit_test(no_such_class),     cmocka_unit_test(bad_calls),
+        cmocka_unit_test(parts_of_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
