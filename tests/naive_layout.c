@@ -29,6 +29,8 @@ int naive_shard(int64_t *index, int n, int p, int r, int64_t factor)
     return count;
 }
 
+enum { REACH = 200 }; /* of circular windows, on both sides of 0 */
+
 int naive_indices(const tsr_layout *layout, int dim, const int *coord, int64_t *out)
 {
     const tsr_dim_layout *by = &layout->dim[dim];
@@ -47,8 +49,9 @@ int naive_indices(const tsr_layout *layout, int dim, const int *coord, int64_t *
     memset(in, 0, sizeof in);
     /* a coarse index q sees [q * mul + lo, q * mul + hi) in units of 1 / div, and so all between
        the first and last: x is cut off at its end, (x + 1) * div */
+    assert(!w->circular || n == 0 || (w->lo > -REACH && out[n - 1] * w->mul + w->hi < REACH));
     for (int i = 0; i < n && w->circular; i++)
-        for (int64_t x = -NAIVE_MAX, div = w->div ? w->div : 1; whole > 0 && x < NAIVE_MAX; x++)
+        for (int64_t x = -REACH, div = w->div ? w->div : 1; whole > 0 && x < REACH; x++)
             if ((x + 1) * div > out[0] * w->mul + w->lo && (x + 1) * div <= out[i] * w->mul + w->hi)
                 in[(x % whole + whole) % whole] = true;
     for (int i = 0; i < n && !w->circular; i++)
