@@ -31,7 +31,7 @@ static int find_index(const char *text, const op_halo *h, int *index)
     char *end;
     long rank;
 
-    *index = op_halo_busiest(h, h->spread);
+    *index = op_halo_busiest(h, h->reverse);
     if (!text)
         return CLI_OK;
     rank = strtol(text, &end, 10);
@@ -44,14 +44,14 @@ static int find_index(const char *text, const op_halo *h, int *index)
 
 static picture_view view_of(halo_art *a, const op_halo *h)
 {
-    picture_view view = {.index = a->index, .spread = h->spread, .bytes = a->bytes};
+    picture_view view = {.index = a->index, .reverse = h->reverse, .bytes = a->bytes};
 
     for (int d = 0; d < h->spec->shape.ndim; d++) {
         view.along[d] = h->along[d];
         view.window[d] = op_halo_range_of(h, a->index, d)->window;
     }
     for (int r = 0; r < h->n_ranks; r++)
-        a->bytes[r] = h->spread ? op_halo_bytes(h, a->index, r) : op_halo_bytes(h, r, a->index);
+        a->bytes[r] = h->reverse ? op_halo_bytes(h, a->index, r) : op_halo_bytes(h, r, a->index);
     return view;
 }
 
@@ -62,7 +62,7 @@ static const char *title_of(const op_halo *h, int index, char *buf, size_t n)
     char name[CLI_TEXT], spec[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN];
 
     snprintf(buf, n, "%s: what rank %d %s of %s, %s on mesh %s", h->p->op->name, rank_of(h, index),
-             h->spread ? "fills" : "needs", op_halo_name(h, name),
+             h->reverse ? "fills" : "needs", op_halo_name(h, name),
              tsr_spec_text(h->spec, spec, sizeof spec),
              tsr_mesh_text(&h->spec->mesh, mesh, sizeof mesh));
     return buf;
@@ -83,14 +83,14 @@ static void print_notes(const halo_art *a, const op_halo *h, const picture *p)
 {
     int rank = rank_of(h, a->index), peers;
     int64_t bytes =
-        h->spread ? op_halo_sent(h, a->index, &peers) : op_halo_received(h, a->index, &peers);
+        h->reverse ? op_halo_sent(h, a->index, &peers) : op_halo_received(h, a->index, &peers);
     char cut[CLI_TEXT], text[CLI_TEXT];
 
     printf("\n  down: dim %d, across: dim %d%s\n", p->row.dim, p->col.dim, picture_cut(p, cut));
     printf("  cells show the ranks that hold them\n");
     if (peers == 0)
-        printf("  rank %d %s nothing of others\n", rank, h->spread ? "computes" : "needs");
-    else if (h->spread)
+        printf("  rank %d %s nothing of others\n", rank, h->reverse ? "computes" : "needs");
+    else if (h->reverse)
         printf("  (r): rank %d computes a term of it, which rank r adds to its own; "
                "%s to %d rank%s\n",
                rank, cli_bytes((double)bytes, text), peers, peers == 1 ? "" : "s");
@@ -198,7 +198,7 @@ static int print_text(halo_art *a, bool color)
             return cli_error(&err);
         printf("%s %s, %s of rank %d\n\n", op_halo_name(h, name),
                tsr_spec_text(h->spec, text, sizeof text),
-               h->spread ? "filled through the window" : "seen through the window",
+               h->reverse ? "filled through the window" : "seen through the window",
                rank_of(h, a->index));
         draw_text(&p, color);
         print_notes(a, h, &p);
@@ -247,7 +247,7 @@ static json_t *to_json(const halo_art *a)
         json_array_append_new(results, json_pack("{s:s, s:s, s:b, s:o}", "operand",
                                                  op_halo_name(&a->halo[i], name), "spec",
                                                  tsr_spec_text(a->halo[i].spec, text, sizeof text),
-                                                 "spread", a->halo[i].spread, "ranks", ranks));
+                                                 "reverse", a->halo[i].reverse, "ranks", ranks));
     }
     return json_pack("{s:s, s:s, s:o}", "command", "draw", "problem",
                      op_problem_text(&a->p, text, sizeof text), "results", results);

@@ -146,7 +146,7 @@ static void print_halo(const op_halo *h)
 {
     char name[CLI_TEXT], text[TSR_TEXT_LEN];
 
-    printf("  windows %s %s: %s\n", op_halo_name(h, name), h->spread ? "added up" : "brought",
+    printf("  windows %s %s: %s\n", op_halo_name(h, name), h->reverse ? "added up" : "brought",
            op_halo_text(h, text, sizeof text));
 }
 
@@ -253,8 +253,8 @@ static json_t *halo_json(const op_halo *h)
     int64_t bytes = op_halo_received(h, busiest, &peers);
     char name[CLI_TEXT], text[TSR_TEXT_LEN];
 
-    return json_pack("{s:s, s:b, s:s, s:i, s:I, s:i}", "operand", op_halo_name(h, name), "spread",
-                     h->spread, "text", op_halo_text(h, text, sizeof text), "rank",
+    return json_pack("{s:s, s:b, s:s, s:i, s:I, s:i}", "operand", op_halo_name(h, name), "reverse",
+                     h->reverse, "text", op_halo_text(h, text, sizeof text), "rank",
                      cli_mesh_rank(&h->spec->mesh, busiest, coord), "bytes", (json_int_t)bytes,
                      "peers", peers);
 }

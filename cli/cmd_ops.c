@@ -46,7 +46,7 @@ const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 {
     if (tsr_op_is_composed(op))
         return "as its parts have it";
-    if (op->moves)
+    if (op->permutes)
         return "every reduction passes, it only moves elements";
     if (!op->linear && !op->monotone)
         return op->axes ? "none pass" : NULL;
@@ -74,11 +74,11 @@ static void print_op(const tsr_op *op)
     printf("  partial     %s\n",
            partials ? partials : "by function; explain --rules lists what passes");
     printf("  runs        %s%s%s%s\n",
-           op->means     ? "as "
+           op->expr      ? "as "
            : op->compose ? "by other ops"
            : op->kernel  ? "a kernel on local parts"
                          : "by itself, moving data",
-           op->means ? op->means : "",
+           op->expr ? op->expr : "",
            op->kernel && op->run ? "; or by itself where that is cheaper" : "",
            op->inplace > 1 ? ", into its first inputs"
            : op->inplace   ? ", into its first input"
@@ -94,7 +94,7 @@ static json_t *op_json(const tsr_op *op)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name, "inputs", op->inputs,
                      "attributes", op->attrs ? op->attrs : "", "axes", op->axes ? op->axes : "",
-                     "means", op->means ? op->means : "", "gradient", tsr_op_has_grad(op), "doc",
+                     "means", op->expr ? op->expr : "", "gradient", tsr_op_has_grad(op), "doc",
                      op->doc);
 }
 

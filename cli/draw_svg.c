@@ -190,7 +190,7 @@ static const char *legend_text(const picture *p, int index, char buf[LEGEND_TEXT
     if (p->view && index == p->view->index)
         snprintf(buf + used, LEGEND_TEXT - used, ", its own part");
     else if (p->view && p->view->bytes[index] > 0)
-        snprintf(buf + used, LEGEND_TEXT - used, ", %s %.20s", p->view->spread ? "gets" : "gives",
+        snprintf(buf + used, LEGEND_TEXT - used, ", %s %.20s", p->view->reverse ? "gets" : "gives",
                  cli_bytes((double)p->view->bytes[index], bytes));
     return buf;
 }
@@ -249,7 +249,7 @@ static void write_notes(FILE *f, const picture *p, double top)
     if (p->view)
         used += (size_t)snprintf(
             text, sizeof text, "Dashed: what the rank %s%s. ",
-            p->view->spread ? "fills and gives to the owners" : "needs",
+            p->view->reverse ? "fills and gives to the owners" : "needs",
             shows_beyond(&p->row) || shows_beyond(&p->col) ? "; hatched: padding" : "");
     if (p->other_dims)
         used +=

@@ -79,8 +79,8 @@ static void print_text(const composition *c)
     printf("%s\n", op_problem_call_text(p, p->in, text, sizeof text));
     printf("mesh %s, %d rank%s; cost %s\n\n", tsr_mesh_text(mesh, text, sizeof text),
            cli_mesh_size(mesh), cli_mesh_size(mesh) == 1 ? "" : "s", p->set.cost_text);
-    if (p->op->means)
-        printf("  %s is %s; a simulated run calls\n\n", p->op->name, p->op->means);
+    if (p->op->expr)
+        printf("  %s is %s; a simulated run calls\n\n", p->op->name, p->op->expr);
     else
         printf("  %s is composed of other ops; a simulated run calls\n\n", p->op->name);
     cli_table_open(&table, "lrrr");
@@ -118,7 +118,7 @@ static json_t *to_json(const composition *c)
     return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:o, s:I, s:f, s:o}", "command", "explain",
                      "problem", op_problem_text(c->p, text, sizeof text), "op", c->p->op->name,
                      "cost", c->p->set.cost_text, "composed", 1, "means",
-                     c->p->op->means ? c->p->op->means : "", "outputs", outputs, "bytes",
+                     c->p->op->expr ? c->p->op->expr : "", "outputs", outputs, "bytes",
                      (json_int_t)c->all.bytes_in, "seconds", c->all.seconds, "results", results);
 }
 

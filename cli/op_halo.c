@@ -35,12 +35,13 @@ static int fill_range(const op_halo *h, const tsr_windows *w, int i, int index)
     return CLI_OK;
 }
 
-static int make_one(const op_problem *p, const tsr_windows *w, bool spread, int operand, op_halo *h)
+static int make_one(const op_problem *p, const tsr_windows *w, bool reverse, int operand,
+                    op_halo *h)
 {
-    const tsr_spec *guide = spec_of(p, w->guide);
+    const tsr_spec *anchor = spec_of(p, w->anchor);
     int status = CLI_OK;
 
-    *h = (op_halo){.p = p, .operand = operand, .spec = spec_of(p, operand), .spread = spread};
+    *h = (op_halo){.p = p, .operand = operand, .spec = spec_of(p, operand), .reverse = reverse};
     h->n_ranks = cli_mesh_size(&h->spec->mesh);
     if (h->n_ranks > OP_HALO_RANKS)
         return cli_bad("%s: the mesh has %d ranks; windows are looked at for at most %d",
@@ -53,8 +54,8 @@ static int make_one(const op_problem *p, const tsr_windows *w, bool spread, int 
             continue;
         h->along[w->window[i].dim] = true;
         h->circular[w->window[i].dim] = w->window[i].circular;
-        for (int m = 0; m < guide->mesh.ndim; m++)
-            if (shards(guide, m, w->window[i].dim) && shards(h->spec, m, w->window[i].dim))
+        for (int m = 0; m < anchor->mesh.ndim; m++)
+            if (shards(anchor, m, w->window[i].dim) && shards(h->spec, m, w->window[i].dim))
                 h->meets[m] = true;
         for (int r = 0; r < h->n_ranks && status == CLI_OK; r++)
             status = fill_range(h, w, i, r);
@@ -67,10 +68,10 @@ int op_halos_make(const op_problem *p, op_halo out[TSR_OP_WINDOWS], int *n)
     int status = CLI_OK;
     tsr_windows w = {0};
     tsr_error err = {0};
-    bool spread;
+    bool reverse;
 
     *n = 0;
-    if (tsr_op_windows(&p->schema, &p->set.cost, &p->way, &w, &spread, &err) != TSR_OK)
+    if (tsr_op_windows(&p->schema, &p->set.cost, &p->way, &w, &reverse, &err) != TSR_OK)
         return cli_error(&err);
     for (int i = 0; i < w.n && status == CLI_OK; i++) {
         bool seen = false;
@@ -78,7 +79,7 @@ int op_halos_make(const op_problem *p, op_halo out[TSR_OP_WINDOWS], int *n)
         for (int k = 0; k < *n; k++)
             seen = seen || out[k].operand == w.window[i].operand;
         if (!seen)
-            status = make_one(p, &w, spread, w.window[i].operand, &out[(*n)++]);
+            status = make_one(p, &w, reverse, w.window[i].operand, &out[(*n)++]);
     }
     return status;
 }
@@ -129,9 +130,9 @@ static int64_t common(int64_t begin, int64_t end, const op_halo_range *own)
 
 int64_t op_halo_bytes(const op_halo *h, int from, int to)
 {
-    /* brought: of the taker's window what the giver holds; spread: of the giver's what the taker
+    /* fetched: of the taker's window what the giver holds; reverse: of the giver's what the taker
        holds */
-    int sees = h->spread ? from : to, holds = h->spread ? to : from;
+    int sees = h->reverse ? from : to, holds = h->reverse ? to : from;
     int64_t bytes = (int64_t)tsr_dtype_size(h->spec->dtype);
     tsr_shape part = {0};
 

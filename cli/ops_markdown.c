@@ -130,8 +130,8 @@ static int write_op(FILE *f, const tsr_op *op)
     else
         fprintf(f, "none");
     fprintf(f, "\n");
-    if (op->means)
-        fprintf(f, "- is `%s`\n", op->means);
+    if (op->expr)
+        fprintf(f, "- is `%s`\n", op->expr);
     else if (op->compose)
         fprintf(f, "- composed of other ops\n");
     else if (op->cases && op->cases[0] && !op->strategies && !op->propagate)

@@ -28,8 +28,8 @@ typedef struct picture_axis {
 
 /* What one rank sees of the tensor; NULL where a picture shows who holds what and nothing else. */
 typedef struct picture_view {
-    int index;   /* its mesh index */
-    bool spread; /* it fills what it sees, and gives what others hold */
+    int index;    /* its mesh index */
+    bool reverse; /* it fills what it sees, and gives what others hold */
     bool along[TSR_MAX_DIM];
     tsr_window_range window[TSR_MAX_DIM]; /* of those */
     const int64_t *bytes;                 /* per mesh index: from there, or to there */

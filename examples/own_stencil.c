@@ -37,12 +37,12 @@ static tsr_status laplace_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
 }
 
 /* The part [b, e) of y needs x from b - 1 to e, as far as that exists. */
-static void laplace_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void laplace_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     (void)s;
-    if (spread)
+    if (reverse)
         return; /* there is no other way */
-    w->guide = TSR_OUTPUT(0);
+    w->anchor = TSR_OUTPUT(0);
     w->window[w->n++] = (tsr_window){.operand = 0, .dim = 0, .mul = 1, .lo = -1, .hi = 2};
 }
 

@@ -9,7 +9,7 @@ static const tsr_op cubic_op = {
     .name = "cubic",
     .inputs = "x,w",
     .doc = "w x^3 + x",
-    .means = "add(mul(w, mul(x, mul(x, x))), x)",
+    .expr = "add(mul(w, mul(x, mul(x, x))), x)",
 };
 
 static tsr_status job(tsr_mesh *mesh, void *arg)

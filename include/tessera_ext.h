@@ -96,8 +96,8 @@ typedef struct tsr_comm {
     double seconds, bytes;
 } tsr_comm;
 
-/* Windows: a part of one tensor, the guide, needs more of an operand than the same part of it.
-   Along one dim, the part [b, e) of the guide needs the operand's [floor((b * mul + lo) / div),
+/* Windows: a part of one tensor, the anchor, needs more of an operand than the same part of it.
+   Along one dim, the part [b, e) of the anchor needs the operand's [floor((b * mul + lo) / div),
    floor(((e - 1) * mul + hi) / div)), as far as that exists: 1, -h, 1 + h for h neighbours on both
    sides. A circular window continues beyond an end at the other one: its indices are taken modulo
    the dim's size n, all of them if they are n or more. The kernel's operand then has its first
@@ -105,15 +105,15 @@ typedef struct tsr_comm {
    indices: 0 to first + size - n, then first to n. */
 typedef struct tsr_window {
     int operand;              /* number of an input, or TSR_OUTPUT(k) */
-    int dim;                  /* of the operand, and of the guide */
+    int dim;                  /* of the operand, and of the anchor */
     int64_t mul, lo, hi, div; /* div 0: 1 */
-    bool circular;            /* of inputs only: circular outputs cannot be spread */
+    bool circular;            /* of inputs only: a reverse halo is not circular */
 } tsr_window;
 
 #define TSR_OUTPUT(k) (-1 - (k))
 
 typedef struct tsr_windows {
-    int guide; /* number of an input, or TSR_OUTPUT(k) */
+    int anchor; /* number of an input, or TSR_OUTPUT(k) */
     int n;
     tsr_window window[TSR_OP_WINDOWS];
 } tsr_windows;
@@ -149,7 +149,7 @@ typedef struct tsr_kernel_call {
     tsr_operand in[TSR_OP_INPUTS]; /* an absent optional input has data NULL and ndim -1 */
     tsr_operand out[TSR_OP_OUTPUTS];
     tsr_attrs attrs;
-    int64_t number[TSR_OP_NUMBERS]; /* set by the row's localise */
+    int64_t number[TSR_OP_NUMBERS]; /* set by the row's bind_rank */
     bool reference;                 /* use the naive version */
     bool reproducible;              /* sums in an order that does not depend on sizes */
     void *scratch;                  /* as many bytes as the row's scratch says */
@@ -212,48 +212,48 @@ struct tsr_op {
     tsr_reduce reduce; /* what a reduced axis yields: P(reduce) */
     /* optional, of a whole strategy: is it possible for these shapes on this mesh, and what does
        the op itself communicate then? */
-    bool (*fits)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out);
+    bool (*feasible)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out);
     tsr_comm (*comm)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
                      const tsr_cost *cost);
 
-    /* optional: what of its operands the op needs where its guide is sharded along a dim. Rules may
-       then shard a dim of an input and of the output alike; each rank's kernel gets the windows
-       instead of parts, tsr_operand.first says where they begin. The engine moves what is missing
-       and adds its price. With `spread` the other way round, if there is one (else n stays 0): the
-       kernel fills windows of outputs, which are added up where they overlap. The cheaper way
-       runs. */
-    void (*windows)(const tsr_schema *schema, bool spread, tsr_windows *out);
+    /* optional: what of its operands the op needs where its anchor is sharded along a dim (halo).
+       Rules may then shard a dim of an input and of the output alike; each rank's kernel gets the
+       windows instead of parts, tsr_operand.first says where they begin. The engine fetches what is
+       missing and adds its price. With `reverse` the reverse halo, if there is one (else n stays
+       0): the kernel fills windows of outputs, which are scattered back and added up where they
+       overlap. The search takes the cheaper of the two. */
+    void (*windows)(const tsr_schema *schema, bool reverse, tsr_windows *out);
 
     /* How partial inputs pass. linear: the op as a sum of products of inputs, "a*b+bias", "a-b" or
        "a*b?", where b counts as 1 if it is absent: P(sum) and P(avg) pass; an input that it does
        not name stays fixed. monotone: "+x" or "-x": P(max) and P(min) pass along one input, or
-       change places. moves: the op only moves elements, so every reduction passes. */
+       change places. permutes: the op only moves elements, so every reduction passes. */
     const char *linear;
     const char *monotone;
-    bool moves;
+    bool permutes;
 
     /* sets n_out (1 unless it does), out_dtype and out_shape */
     tsr_status (*shape)(tsr_schema *schema, tsr_error *err);
 
-    /* What computes it. kernel: on local parts; localise tells it what it must know of the whole,
+    /* What computes it. kernel: on local parts; bind_rank tells it what it must know of the whole,
        numbers and attributes, for the rank at coord; scratch how much memory it needs besides.
        prepare makes what is kept for further calls of the same kind (shapes, attributes, numbers;
        data is not there yet), as call->state; release frees that. run: on tensors, moving data
        itself; beside a kernel, for strategies in which comm says that the op moves something.
-       compose: by other ops, and by them alone; means: by others too, as a text, "mul(x,
+       compose: by other ops, and by them alone; expr: by others too, as a text, "mul(x,
        sigmoid(x))": names of ops and of the row's inputs; attributes of parts as literals or as
        the row's own, "dims=dims", "mul=-alpha", "mul=1/alpha"; "max_pool(x)[1]" is its output 1;
        several outputs are separated by ;. Shapes and gradient follow from the parts. */
     tsr_kernel kernel;
     size_t (*scratch)(const tsr_kernel_call *call); /* Pure; shapes and attributes, no data */
-    void (*localise)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
-                     const int *coord, tsr_kernel_call *call);
+    void (*bind_rank)(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
+                      const int *coord, tsr_kernel_call *call);
     tsr_status (*prepare)(tsr_kernel_call *call, tsr_error *err);
     void (*release)(tsr_kernel_call *call);
     tsr_status (*run)(const tsr_run_call *call, tsr_error *err);
     tsr_status (*compose)(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
                           tsr_error *err);
-    const char *means;
+    const char *expr;
 
     /* optional: its gradient, written in ops; tsr_grad_none says that none flows through it */
     tsr_status (*grad)(const tsr_grad_call *call);
@@ -261,14 +261,15 @@ struct tsr_op {
        out is output 0; "": nothing; NULL: all. Whoever waits to go backwards may let go of the rest
        of the memory. */
     const char *saves;
-    bool merges;    /* its run puts together what ranks summed up: not in reproducible mode */
+    /* its run combines results of several ranks: not in reproducible mode */
+    bool cross_rank_reduction;
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
     /* so many of its first inputs are overwritten and are its first outputs, each staying where it
        is; true is 1 */
     int inplace;
     /* in every part the output has the elements of the one input in their order: it shares its
        memory, and the kernel runs in checks only */
-    bool view;
+    bool is_view;
     bool in_field; /* built-in ops: the reference kernel computes modulo 2^61 - 1 too */
 
     /* calls to try it on, ended by NULL: "f64[4,6] f64[6,2] - dim=1", - for an absent input. Those
@@ -283,7 +284,7 @@ struct tsr_op {
 /* Is it made of other ops? Such a row has no rules and no plan of its own. */
 static inline bool tsr_op_is_composed(const tsr_op *op)
 {
-    return op->compose || op->means;
+    return op->compose || op->expr;
 }
 
 /* The built-in rows. Pure. */
@@ -359,10 +360,10 @@ TSR_API tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost,
 /* The price of one given way: in[].place and out[].place are set by the caller. Pure. */
 TSR_API tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost,
                                 const tsr_placement *want, tsr_op_way *way, tsr_error *err);
-/* The windows of a way, n 0 if it has none: those of which it shards the guide along their dim, and
-   whether outputs are spread. Pure. */
+/* The windows of a way, n 0 if it has none: those of which it shards the anchor along their dim,
+   and whether the halo is a reverse one. Pure. */
 TSR_API tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
-                                  const tsr_op_way *way, tsr_windows *out, bool *spread,
+                                  const tsr_op_way *way, tsr_windows *out, bool *reverse,
                                   tsr_error *err);
 /* What one window shows along its dim. A circular one: from and to are begin and end, and where
    end is beyond the dim's size n, the rest is [0, end - n). */

@@ -55,7 +55,7 @@ d = x.parse(sys.argv[1]).documentElement
 assert d.tagName == 'svg' and 'what rank 0 needs of x' in d.toxml() and 'gives 48 B' in d.toxml()" \
     "$dir/a.svg" 2>>"$dir/err" || fail 'draw --svg of windows'
 has 'draw svg of windows' written
-json 'draw json of windows' 'o["results"][0]["operand"] == "x" and not o["results"][0]["spread"] and
+json 'draw json of windows' 'o["results"][0]["operand"] == "x" and not o["results"][0]["reverse"] and
     o["results"][0]["ranks"][3]["dims"][1] == {"dim": 3, "part": [8, 16], "window": [6, 16],
     "reach": [6, 18]} and o["results"][0]["ranks"][3]["from"][2] == {"rank": 2, "bytes": 48}' \
     draw "$blur"

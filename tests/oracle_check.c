@@ -117,7 +117,7 @@ static bool complete(const lookup *l)
 
     if (moves_us(l->c, l->c->use, l->in, &us, NULL) != TSR_OK || us > 0)
         return false;
-    return !op->fits || op->fits(&l->schema, l->in, l->c->out);
+    return !op->feasible || op->feasible(&l->schema, l->in, l->c->out);
 }
 
 static bool match_from(lookup *l, int m)

@@ -145,8 +145,8 @@ static void lookup_kernel(const tsr_kernel_call *call)
 }
 
 /* The first own row, and how many rows there are. */
-static void lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                            const int *coord, tsr_kernel_call *call)
+static void lookup_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const int *coord, tsr_kernel_call *call)
 {
     tsr_layout layout = tsr__layout_of(&in[0]);
     tsr_heap heap = {0};
@@ -191,7 +191,7 @@ const tsr_op sample_lookup = {.name = "lookup",
                               .rule = lookup_rule,
                               .shape = lookup_shape,
                               .kernel = lookup_kernel,
-                              .localise = lookup_localise,
+                              .bind_rank = lookup_bind_rank,
                               .in_field = true,
                               .cases = lookup_cases};
 
@@ -247,7 +247,7 @@ const tsr_op sample_total = {.name = "total",
                              .inputs = "x",
                              .doc = "the sum of all elements",
                              .strategies = total_strategy,
-                             .fits = total_fits,
+                             .feasible = total_fits,
                              .shape = total_shape,
                              .run = total_run,
                              .cases = matrix_cases};

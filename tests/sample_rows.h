@@ -12,7 +12,7 @@ extern const tsr_op sample_pair;
 /* Its rules; sums: where the second output is when rows are sharded; columns: can they be? */
 tsr_status sample_pair_rules(const tsr_schema *s, tsr_rules *out, tsr_mark sums, bool columns,
                              tsr_error *err);
-/* Rows of a table by indices, and the indices; localise sets number[0] to the first own row. */
+/* Rows of a table by indices, and the indices; bind_rank sets number[0] to the first own row. */
 extern const tsr_op sample_lookup;
 /* The sum of all elements, by its own run. */
 extern const tsr_op sample_total;

@@ -347,7 +347,7 @@ tsr_status property_expect(property_call *c, property_output out[TSR_MAX_OUT], t
         out[k].tolerance = 8 * ldexp(fmax(largest[k], 1), 1 - digits_within(c, dtype));
         if (!tsr__dtype_is_float(dtype) || /* what parts hand on to others is rounded */
             ((dtype == TSR_F64 || !tsr_op_is_composed(c->schema.op)) && whole_numbers[k] &&
-             !c->schema.op->merges && /* it may divide before it adds */
+             !c->schema.op->cross_rank_reduction && /* it may divide before it adds */
              largest[k] <= ldexp(1, digits_within(c, dtype))))
             out[k].tolerance = 0;
     }

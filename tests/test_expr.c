@@ -46,17 +46,17 @@ static tsr_status values_job(tsr_mesh *mesh, void *arg)
     static const tsr_op both = {.name = "both",
                                 .inputs = "x,y",
                                 .doc = "x y + relu(x y), and -y",
-                                .means = "add(mul(x, y), relu( mul(x, y) )) ; neg(y)"},
+                                .expr = "add(mul(x, y), relu( mul(x, y) )) ; neg(y)"},
                         rows = {.name = "rows",
                                 .inputs = "x",
                                 .attrs = "dims:ints,keep:bool=false",
                                 .doc = "a sum of squares",
-                                .means = "sum(both(x,x), dims=dims, keepdim=keep)"},
+                                .expr = "sum(both(x,x), dims=dims, keepdim=keep)"},
                         column = {.name = "column",
                                   .inputs = "x",
                                   .attrs = "dim:int=1",
                                   .doc = "an int as a list of one",
-                                  .means = "rows(x, dims=dim, keep=true)"};
+                                  .expr = "rows(x, dims=dim, keep=true)"};
     double want[COUNT], minus[COUNT], sums[N] = {0}, all = 0;
     (void)arg;
 
@@ -103,16 +103,16 @@ static tsr_status inputs_job(tsr_mesh *mesh, void *arg)
                                  .inputs = "x*",
                                  .attrs = "at:int",
                                  .doc = "-cat",
-                                 .means = "neg(cat(x, dim=at))"},
+                                 .expr = "neg(cat(x, dim=at))"},
                         dense = {.name = "dense",
                                  .inputs = "x,w,bias?",
                                  .doc = "relu(x w + bias)",
-                                 .means = "relu(matmul(x, w, bias))"},
+                                 .expr = "relu(matmul(x, w, bias))"},
                         where = {.name = "where_max",
                                  .inputs = "x",
                                  .attrs = "size:int=2",
                                  .doc = "where max_pool found its maxima",
-                                 .means = "max_pool(x, kernel=size)[1]"};
+                                 .expr = "max_pool(x, kernel=size)[1]"};
     const char *const second[] = {"at=1"}, *const first[] = {"at=0"}, *const at[] = {"at=-3"};
     double want[2 * COUNT];
     tsr_tensor *in[3] = {input(mesh, "f64[4,6]", 1, 0), input(mesh, "f64[4,6]", 2, 24)};
@@ -162,17 +162,17 @@ static tsr_status derived_job(tsr_mesh *mesh, void *arg)
                                 .inputs = "x",
                                 .attrs = "by:int=1",
                                 .doc = "the other way around",
-                                .means = "roll(x, shifts=-by , dims=0)"},
+                                .expr = "roll(x, shifts=-by , dims=0)"},
                         power = {.name = "power",
                                  .inputs = "x",
                                  .attrs = "a:float=2,n:int=1",
                                  .doc = "norms",
-                                 .means = "norm(x, p=a); norm(x, p=n)"},
+                                 .expr = "norm(x, p=a); norm(x, p=n)"},
                         inverse = {.name = "inverse",
                                    .inputs = "x",
                                    .attrs = "a:float=1",
                                    .doc = "norms",
-                                   .means = "norm(x, p=1/a)"};
+                                   .expr = "norm(x, p=1/a)"};
     const char *const by[] = {"by=2"}, *const minus[] = {"by=-1"}, *const turned[] = {"a=1", "n=2"},
                       *const half[] = {"a=0.5"};
     const double two[] = {2, 3, 4, 0, 1}, minus_one[] = {4, 0, 1, 2, 3}, five = 5, seven = 7;
@@ -210,8 +210,8 @@ static tsr_status most_job(tsr_mesh *mesh, void *arg)
 
     for (int more = 0; more < 2; more++) {
         char parts[512] = "", list[512] = "cat(x";
-        tsr_op deep = {.name = "deep", .inputs = "x", .doc = "as it is", .means = parts};
-        tsr_op wide = {.name = "wide", .inputs = "x", .doc = "again", .means = list};
+        tsr_op deep = {.name = "deep", .inputs = "x", .doc = "as it is", .expr = parts};
+        tsr_op wide = {.name = "wide", .inputs = "x", .doc = "again", .expr = list};
 
         for (int i = 0; i < PARTS + more; i++)
             strcat(parts, "neg(");
@@ -268,7 +268,7 @@ static void unknown_shapes(void **state)
     assert_int_equal(tsr_mesh_parse("2", &mesh, NULL), TSR_OK);
     assert_int_equal(tsr_spec_parse("f32[4]@[S(0)]", &mesh, &spec, NULL), TSR_OK);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const tsr_op op = {.name = "new", .inputs = "x", .doc = "new", .means = all[i].means};
+        const tsr_op op = {.name = "new", .inputs = "x", .doc = "new", .expr = all[i].means};
         tsr_schema s;
         tsr_error err = {0};
         const tsr_status st = tsr_schema_make(&op, &spec, 1, NULL, 0, &s, &err);
@@ -299,15 +299,15 @@ static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
     static const tsr_op cubic = {.name = "cubic",
                                  .inputs = "x,w",
                                  .doc = "w x^3 + x, and w w",
-                                 .means = "add(mul(w, mul(x, mul(x, x))), x); mul(w, w)"},
+                                 .expr = "add(mul(w, mul(x, mul(x, x))), x); mul(w, w)"},
                         ladder = {.name = "ladder",
                                   .inputs = "x",
                                   .doc = "x^3 + x",
-                                  .means = "neg(neg(cubic(x, x)))"},
+                                  .expr = "neg(neg(cubic(x, x)))"},
                         dark = {.name = "dark",
                                 .inputs = "x",
                                 .doc = "not known",
-                                .means = "mul(x, sort_of(x))"},
+                                .expr = "mul(x, sort_of(x))"},
                         unknown = {.name = "sort_of",
                                    .inputs = "x",
                                    .doc = "has no gradient",
@@ -364,7 +364,7 @@ static void gradients(void **state)
 static tsr_status on_a_tape_job(tsr_mesh *mesh, void *arg)
 {
     static const tsr_op cube = {
-        .name = "cube", .inputs = "x", .doc = "x^3", .means = "mul(x, mul(x, x))"};
+        .name = "cube", .inputs = "x", .doc = "x^3", .expr = "mul(x, mul(x, x))"};
     tsr_tensor *x = tsr_watch(input(mesh, "f64[4,6]", 1, -9)), *y, *one, *g, *in[2];
     double want[COUNT], again[COUNT];
     (void)arg;
@@ -413,7 +413,7 @@ static void shapes(void **state)
                               .inputs = "x",
                               .attrs = "dims:ints",
                               .doc = "sum of squares",
-                              .means = "sum(square(x), dims=dims); max_pool(x, kernel=3)[1]"};
+                              .expr = "sum(square(x), dims=dims); max_pool(x, kernel=3)[1]"};
     const tsr_mesh_shape mesh = {.ndim = 1, .size = {2}, .stride = {1}};
     const char *const attrs[] = {"dims=0/2"};
     tsr_error err = {0};
@@ -443,7 +443,7 @@ static tsr_status memory_job(tsr_mesh *mesh, void *arg)
     static const tsr_op six = {.name = "six",
                                .inputs = "x",
                                .doc = "x, turned round six times",
-                               .means = "neg(neg(neg(neg(neg(neg(x))))))"};
+                               .expr = "neg(neg(neg(neg(neg(neg(x))))))"};
     const size_t part = 4096 * sizeof(double);
     tsr_tensor *x = tsr_arange(mesh, "f64[4096]@[R]", 0, 1), *y;
     (void)arg;
@@ -472,11 +472,11 @@ static tsr_status handed_on_job(tsr_mesh *mesh, void *arg)
                         last = {.name = "last",
                                 .inputs = "x",
                                 .doc = "-x^2: under its second name only",
-                                .means = "mul(same(neg(x)), x)"},
+                                .expr = "mul(same(neg(x)), x)"},
                         both = {.name = "two_names",
                                 .inputs = "x",
                                 .doc = "-2 x^2: under its first name once more",
-                                .means = "add(mul(same(neg(x)), x), mul(neg(x), same(x)))"};
+                                .expr = "add(mul(same(neg(x)), x), mul(neg(x), same(x)))"};
     tsr_tensor *x = tsr_arange(mesh, "f64[4,6]@[R]", 0, 1);
     double want[COUNT], twice[COUNT], values[COUNT];
     (void)arg;
@@ -515,7 +515,7 @@ static tsr_status refused_job(tsr_mesh *mesh, void *arg)
                        .inputs = r->inputs,
                        .attrs = "dim:int=1,alpha:float=1,by:none|mean=mean",
                        .doc = "new",
-                       .means = r->means};
+                       .expr = r->means};
 
     CHECK(tsr_op_register(mesh, &op) != TSR_OK);
     if (strcmp(tsr_mesh_message(mesh), r->says) != 0)
@@ -529,47 +529,46 @@ static tsr_status refused_job(tsr_mesh *mesh, void *arg)
 static void refused(void **state)
 {
     static const refusal all[] = {
-        {"x", "mul(x, sigmo(x))",
-         "new: means \"mul(x, sigmo(x))\": there is no other op \"sigmo\""},
-        {"x", "new(x)", "new: means \"new(x)\": there is no other op \"new\""},
-        {"x", "mul(x, y)", "new: means \"mul(x, y)\": y is none of its inputs x"},
-        {"x", "neg(x, dim=1)", "new: means \"neg(x, dim=1)\": neg has no attribute \"dim\""},
+        {"x", "mul(x, sigmo(x))", "new: expr \"mul(x, sigmo(x))\": there is no other op \"sigmo\""},
+        {"x", "new(x)", "new: expr \"new(x)\": there is no other op \"new\""},
+        {"x", "mul(x, y)", "new: expr \"mul(x, y)\": y is none of its inputs x"},
+        {"x", "neg(x, dim=1)", "new: expr \"neg(x, dim=1)\": neg has no attribute \"dim\""},
         {"x", "softmax(x, dim=one)",
-         "new: means \"softmax(x, dim=one)\": softmax: dim=one is not of type int"},
+         "new: expr \"softmax(x, dim=one)\": softmax: dim=one is not of type int"},
         {"x", "softmax(x, dim=alpha)",
-         "new: means \"softmax(x, dim=alpha)\": dim=alpha is of another type than softmax's dim"},
+         "new: expr \"softmax(x, dim=alpha)\": dim=alpha is of another type than softmax's dim"},
         {"x", "softmax(x, dim=1/dim)",
-         "new: means \"softmax(x, dim=1/dim)\": dim=1/dim is of another type than softmax's dim"},
+         "new: expr \"softmax(x, dim=1/dim)\": dim=1/dim is of another type than softmax's dim"},
         {"x,y", "mse_loss(x, y, reduction=1)",
-         "new: means \"mse_loss(x, y, reduction=1)\": mse_loss: reduction is mean, sum or none, "
+         "new: expr \"mse_loss(x, y, reduction=1)\": mse_loss: reduction is mean, sum or none, "
          "not 1"},
         {"x,y", "mse_loss(x, y, reduction=dim)",
-         "new: means \"mse_loss(x, y, reduction=dim)\": reduction=dim is of another type than "
+         "new: expr \"mse_loss(x, y, reduction=dim)\": reduction=dim is of another type than "
          "mse_loss's reduction"},
         {"x,y", "mse_loss(x, y, reduction=by)",
-         "new: means \"mse_loss(x, y, reduction=by)\": reduction=by is of another type than "
+         "new: expr \"mse_loss(x, y, reduction=by)\": reduction=by is of another type than "
          "mse_loss's reduction"},
-        {"x", "mul(x)", "new: means \"mul(x)\": mul needs its input 1, which is missing"},
-        {"x", "neg(x, x)", "new: means \"neg(x, x)\": neg: takes inputs x, but 2 were given"},
+        {"x", "mul(x)", "new: expr \"mul(x)\": mul needs its input 1, which is missing"},
+        {"x", "neg(x, x)", "new: expr \"neg(x, x)\": neg: takes inputs x, but 2 were given"},
         {"x,b?", "mul(x, b)",
-         "new: means \"mul(x, b)\": mul needs its input 1, which may be absent"},
-        {"x*", "neg(x)", "new: means \"neg(x)\": its list of inputs can only be the list of an op"},
+         "new: expr \"mul(x, b)\": mul needs its input 1, which may be absent"},
+        {"x*", "neg(x)", "new: expr \"neg(x)\": its list of inputs can only be the list of an op"},
         {"x*", "cat(x, x)",
-         "new: means \"cat(x, x)\": its list of inputs can only be the list of an op"},
+         "new: expr \"cat(x, x)\": its list of inputs can only be the list of an op"},
         {"x", "add_inplace(x, x)",
-         "new: means \"add_inplace(x, x)\": add_inplace overwrites its first input, parts cannot"},
-        {"x", "x", "new: means \"x\": output 0 is an input, it should be an op"},
-        {"x", "", "new: means \"\" cannot be read at \"\", it should be like mul(x, sigmoid(x))"},
+         "new: expr \"add_inplace(x, x)\": add_inplace overwrites its first input, parts cannot"},
+        {"x", "x", "new: expr \"x\": output 0 is an input, it should be an op"},
+        {"x", "", "new: expr \"\" cannot be read at \"\", it should be like mul(x, sigmoid(x))"},
         {"x", "mul(x, x",
-         "new: means \"mul(x, x\" cannot be read at \"\", it should be like mul(x, sigmoid(x))"},
+         "new: expr \"mul(x, x\" cannot be read at \"\", it should be like mul(x, sigmoid(x))"},
         {"x", "neg(x) neg(x)",
-         "new: means \"neg(x) neg(x)\" cannot be read at \"neg(x)\", it should be like mul(x, "
+         "new: expr \"neg(x) neg(x)\" cannot be read at \"neg(x)\", it should be like mul(x, "
          "sigmoid(x))"},
         {"x", "neg(x)[7]",
-         "new: means \"neg(x)[7]\" cannot be read at \"[7]\", it should be like mul(x, "
+         "new: expr \"neg(x)[7]\" cannot be read at \"[7]\", it should be like mul(x, "
          "sigmoid(x))"},
         {"x", "neg(x);neg(x);neg(x);neg(x);neg(x)",
-         "new: means \"neg(x);neg(x);neg(x);neg(x);neg(x)\" has more than 4 outputs"},
+         "new: expr \"neg(x);neg(x);neg(x);neg(x);neg(x)\" has more than 4 outputs"},
     };
     (void)state;
 
@@ -583,7 +582,7 @@ static void refused(void **state)
 static tsr_status late_job(tsr_mesh *mesh, void *arg)
 {
     static const tsr_op second = {
-        .name = "second", .inputs = "x", .doc = "there is none", .means = "neg(neg(x)[1])"};
+        .name = "second", .inputs = "x", .doc = "there is none", .expr = "neg(neg(x)[1])"};
     const tsr_op *relu = tsr_op_find(mesh, "relu");
     tsr_op two = *relu;
     tsr_tensor *x = tsr_arange(mesh, "f64[4]@[R]", 0, 1);
@@ -594,7 +593,7 @@ static tsr_status late_job(tsr_mesh *mesh, void *arg)
     CHECK(strcmp(tsr_mesh_message(mesh), "second: one of its parts has no output 1") == 0);
     tsr_mesh_clear_error(mesh);
     two.name = "two";
-    two.means = "neg(x)";
+    two.expr = "neg(x)";
     CHECK(tsr_op_register(mesh, &two) != TSR_OK);
     CHECK(strcmp(tsr_mesh_message(mesh),
                  "two: a row has a kernel or a run, or is composed of other ops") == 0);
@@ -606,7 +605,7 @@ static tsr_status late_job(tsr_mesh *mesh, void *arg)
 static tsr_status named_job(tsr_mesh *mesh, void *arg)
 {
     static const tsr_op outer = {
-        .name = "outer_swish", .inputs = "x", .doc = "two levels", .means = "neg(hardswish(x))"};
+        .name = "outer_swish", .inputs = "x", .doc = "two levels", .expr = "neg(hardswish(x))"};
     static const struct {
         const char *op, *in[2], *says;
     } all[] = {

@@ -303,14 +303,14 @@ static void windows_of_ways(void **state)
     tsr_error err = {0};
     tsr_windows w;
     tsr_schema s;
-    bool spread;
+    bool reverse;
     (void)state;
 
     s = planned("conv", blur, 2, pad, 1, &way);
-    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_OK);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &reverse, NULL), TSR_OK);
     assert_int_equal(w.n, 2);
-    assert_int_equal(w.guide, TSR_OUTPUT(0));
-    assert_false(spread);
+    assert_int_equal(w.anchor, TSR_OUTPUT(0));
+    assert_false(reverse);
     check_range(&way, &w, 0, 0, (tsr_window_range){0, 8, -2, 8});
     check_range(&way, &w, 1, 3, (tsr_window_range){6, 16, 6, 18});
     assert_int_equal(tsr_window_at(&way, &w, 2, 0, &range, &err), TSR_ERR_ARG);
@@ -318,23 +318,23 @@ static void windows_of_ways(void **state)
     assert_int_equal(tsr_window_at(&way, &w, 0, 4, &range, NULL), TSR_ERR_ARG);
     assert_int_equal(tsr_window_at(&way, &w, 0, -1, &range, NULL), TSR_ERR_ARG);
     way.in[0].place[0] = (tsr_placement){.kind = TSR_STRIDED, .dim = 2, .factor = 2};
-    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_ERR_ARG);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &reverse, NULL), TSR_ERR_ARG);
     assert_int_equal(w.n, 0);
 
     s = planned("conv_grad_input", grad, 2, sizes, 3, &way);
-    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_OK);
-    assert_true(spread);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &reverse, NULL), TSR_OK);
+    assert_true(reverse);
     assert_int_equal(w.window[0].operand, TSR_OUTPUT(0));
     check_range(&way, &w, 0, 2, (tsr_window_range){5, 12, 5, 12});
 
     s = planned("conv", all + 1, 2, pad, 1, &way); /* nothing is sharded */
-    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_OK);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &reverse, NULL), TSR_OK);
     assert_int_equal(w.n, 0);
     s = planned("relu", all, 1, NULL, 0, &way);
-    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_OK);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &reverse, NULL), TSR_OK);
     assert_int_equal(w.n, 0);
     s = planned("conv_backward", all, 3, pad, 1, &way);
-    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &spread, NULL), TSR_ERR_ARG);
+    assert_int_equal(tsr_op_windows(&s, NULL, &way, &w, &reverse, NULL), TSR_ERR_ARG);
 }
 
 static tsr_status own_run_job(tsr_mesh *mesh, void *arg)
@@ -361,7 +361,7 @@ static void own_run(void **state)
     op.run = run_sum;
     op.shape = scalar_shape;
     op.strategies = run_strategy;
-    op.fits = only_rows;
+    op.feasible = only_rows;
     op.comm = sum_cost;
     pass_on("2x2", own_run_job, &op);
 }

@@ -150,17 +150,17 @@ static tsr_status handed_job(tsr_mesh *mesh, void *arg)
                               .inputs = "x",
                               .attrs = "how:mean|sum|none",
                               .doc = "pick",
-                              .means = "pick(x, by=how)"},
+                              .expr = "pick(x, by=how)"},
                         fixed = {.name = "fixed",
                                  .inputs = "x",
                                  .attrs = "none:float=0",
                                  .doc = "x + 3",
-                                 .means = "pick(x, by=none)"},
+                                 .expr = "pick(x, by=none)"},
                         other = {.name = "other",
                                  .inputs = "x",
                                  .attrs = "how:sum|mean|none=sum",
                                  .doc = "names in another order",
-                                 .means = "pick(x, by=how)"};
+                                 .expr = "pick(x, by=how)"};
     tsr_tensor *x = tsr_arange(mesh, "f64[4]@[S(0)]", 10, 1);
     (void)arg;
 
@@ -180,8 +180,7 @@ static tsr_status handed_job(tsr_mesh *mesh, void *arg)
     }
     CHECK(tsr_op_register(mesh, &other) != TSR_OK);
     CHECK(strcmp(tsr_mesh_message(mesh),
-                 "other: means \"pick(x, by=how)\": by=how is of another type than pick's by") ==
-          0);
+                 "other: expr \"pick(x, by=how)\": by=how is of another type than pick's by") == 0);
     tsr_mesh_clear_error(mesh);
     return TSR_OK;
 }

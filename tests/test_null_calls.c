@@ -232,7 +232,7 @@ static tsr_status fill_plans(null_calls *f)
 {
     tsr_mesh *mesh = f->mesh;
     tsr_spec in[2];
-    bool spread;
+    bool reverse;
 
     CHECK(tsr_schema_make(f->op, f->specs, 2, NULL, 0, &f->schema, &f->err) == TSR_OK);
     CHECK(tsr_op_plan(&f->schema, NULL, NULL, false, &f->op_way, &f->err) == TSR_OK);
@@ -241,7 +241,7 @@ static tsr_status fill_plans(null_calls *f)
     CHECK(tsr_schema_make(tsr_op_find(NULL, "conv"), in, 2, NULL, 0, &f->conv_schema, &f->err) ==
           TSR_OK);
     CHECK(tsr_op_plan(&f->conv_schema, NULL, NULL, false, &f->conv_way, &f->err) == TSR_OK);
-    CHECK(tsr_op_windows(&f->conv_schema, NULL, &f->conv_way, &f->windows, &spread, &f->err) ==
+    CHECK(tsr_op_windows(&f->conv_schema, NULL, &f->conv_way, &f->windows, &reverse, &f->err) ==
           TSR_OK);
     return TSR_OK;
 }

@@ -86,13 +86,14 @@ static bool is_planned_before(int r)
     for (int i = 0; i < r; i++) {
         const tsr_op *a = tsr_op_row(i);
         if (a->cases == b->cases && a->shape == b->shape && a->rule == b->rule &&
-            a->strategies == b->strategies && a->propagate == b->propagate && a->fits == b->fits &&
-            a->comm == b->comm && a->windows == b->windows && a->reduce == b->reduce &&
-            (a->kind == b->kind || (a->axes && !a->fits && !a->comm && !a->windows)) &&
-            a->moves == b->moves && a->inplace == b->inplace && a->merges == b->merges &&
-            !a->run == !b->run && texts_equal(a->axes, b->axes) &&
-            texts_equal(a->linear, b->linear) && texts_equal(a->monotone, b->monotone) &&
-            texts_equal(a->inputs, b->inputs))
+            a->strategies == b->strategies && a->propagate == b->propagate &&
+            a->feasible == b->feasible && a->comm == b->comm && a->windows == b->windows &&
+            a->reduce == b->reduce &&
+            (a->kind == b->kind || (a->axes && !a->feasible && !a->comm && !a->windows)) &&
+            a->permutes == b->permutes && a->inplace == b->inplace &&
+            a->cross_rank_reduction == b->cross_rank_reduction && !a->run == !b->run &&
+            texts_equal(a->axes, b->axes) && texts_equal(a->linear, b->linear) &&
+            texts_equal(a->monotone, b->monotone) && texts_equal(a->inputs, b->inputs))
             return true;
     }
     return false;

@@ -75,8 +75,8 @@ static void cases_are_generic(void **state)
 
     for (const tsr_family *family = tsr__op_families(); family->rows; family++)
         for (const tsr_op *op = family->rows; op->name; op++)
-            for (const char *const *text = op->cases; *text && !op->fits && !tsr_op_is_composed(op);
-                 text++) {
+            for (const char *const *text = op->cases;
+                 *text && !op->feasible && !tsr_op_is_composed(op); text++) {
                 tsr_schema s, other;
                 bool odd = false;
 

@@ -198,7 +198,7 @@ static void second_output_wrong_when_run(void **state)
 static void lookup_without_offset(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                                   const int *coord, tsr_kernel_call *call)
 {
-    sample_lookup.localise(s, in, out, coord, call);
+    sample_lookup.bind_rank(s, in, out, coord, call);
     call->number[0] = 0;
 }
 
@@ -210,7 +210,7 @@ static void rows_by_index(void **state)
     (void)state;
 
     expect_none(&op);
-    op.localise = lookup_without_offset;
+    op.bind_rank = lookup_without_offset;
     v = validate(&op);
     flaw = find(&v, TSR_FLAW_UNSOUND,
                 "lookup: rule S(0),R -> P(sum),R does not hold for f64[10,4] i64[7]<10 on 2 ranks: "
@@ -243,7 +243,7 @@ static void own_run(void **state)
     (void)state;
 
     expect_none(&op);
-    op.fits = NULL; /* all-replicate is a strategy of every op */
+    op.feasible = NULL; /* all-replicate is a strategy of every op */
     v = validate(&op);
     assert_true(v.runs_only && v.rules == 0 && v.tuples == 0);
     assert_int_equal(v.wrong, 4);

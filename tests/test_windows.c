@@ -38,17 +38,17 @@ static tsr_status reach_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err
     return st;
 }
 
-static void reach_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void reach_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     const int64_t left = tsr_schema_attr(s, "left")->i[0],
                   right = tsr_schema_attr(s, "right")->i[0];
 
-    w->guide = spread ? 0 : TSR_OUTPUT(0);
+    w->anchor = reverse ? 0 : TSR_OUTPUT(0);
     /* an element reaches as far to the right as an output looks to the left */
-    w->window[w->n++] = (tsr_window){.operand = spread ? TSR_OUTPUT(0) : 0,
+    w->window[w->n++] = (tsr_window){.operand = reverse ? TSR_OUTPUT(0) : 0,
                                      .mul = 1,
-                                     .lo = spread ? -right : -left,
-                                     .hi = 1 + (spread ? left : right)};
+                                     .lo = reverse ? -right : -left,
+                                     .hi = 1 + (reverse ? left : right)};
 }
 
 static _Atomic int kernel_calls; /* of all ranks */
@@ -417,11 +417,11 @@ static tsr_status pair_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     return st;
 }
 
-static void apart_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void apart_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     (void)s;
-    if (!spread)
-        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+    if (!reverse)
+        *w = (tsr_windows){.anchor = TSR_OUTPUT(0),
                            .n = 2,
                            .window = {{.operand = 0, .mul = 1, .lo = -1, .hi = 1},
                                       {.operand = 1, .mul = 1, .hi = 2}}};
@@ -474,11 +474,11 @@ static tsr_status keep_both(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
-static void cross_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void cross_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     (void)s;
-    if (!spread)
-        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+    if (!reverse)
+        *w = (tsr_windows){.anchor = TSR_OUTPUT(0),
                            .n = 2,
                            .window = {{.operand = 0, .dim = 0, .mul = 1, .lo = -1, .hi = 1},
                                       {.operand = 1, .dim = 1, .mul = 1, .lo = -1, .hi = 1}}};
@@ -529,11 +529,11 @@ static tsr_status cut_one_dim(tsr_mesh *mesh, void *arg)
 
 /* ---- what is overwritten ---- */
 
-static void before_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void before_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     (void)s;
-    if (!spread)
-        *w = (tsr_windows){.guide = TSR_OUTPUT(0),
+    if (!reverse)
+        *w = (tsr_windows){.anchor = TSR_OUTPUT(0),
                            .n = 1,
                            .window = {{.operand = 0, .mul = 1, .lo = -2, .hi = 1}}};
 }
@@ -575,9 +575,9 @@ static tsr_status overwrite(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
-/* A row that tells its kernel by localise where the output begins. */
-static void begin_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call)
+/* A row that tells its kernel by bind_rank where the output begins. */
+static void begin_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                            const int *coord, tsr_kernel_call *call)
 {
     (void)s, (void)in, (void)out, (void)coord;
     call->number[0] = call->out[0].first[0];
@@ -591,7 +591,7 @@ static void begin_kernel(const tsr_kernel_call *call)
     reach_kernel(&other);
 }
 
-static tsr_status localise(tsr_mesh *mesh, void *arg)
+static tsr_status bind_rank(tsr_mesh *mesh, void *arg)
 {
     const char *attrs[] = {"left=1", "right=1"};
     tsr_tensor *x = filled(mesh, "f64[4096]@[S(0)]", 1), *y[2];
@@ -610,9 +610,9 @@ static void overlap_needs_care(void **state)
     tsr_op row = reach;
 
     (void)state;
-    row.localise = begin_localise;
+    row.bind_rank = begin_bind_rank;
     row.kernel = begin_kernel;
-    pass_on("3", localise, &row);
+    pass_on("3", bind_rank, &row);
     pass_on("3", gaps, NULL);
     pass_on("2x2", cut_one_dim, NULL);
     pass_on("4", overwrite, NULL);
@@ -677,28 +677,28 @@ static void ranks_agree(void **state)
 
 /* ---- rows that contradict themselves ---- */
 
-static void bad_operand(const tsr_schema *s, bool spread, tsr_windows *w)
+static void bad_operand(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
-    (void)s, (void)spread;
+    (void)s, (void)reverse;
     *w = (tsr_windows){.n = 1, .window = {{.operand = TSR_OUTPUT(0), .mul = 1, .hi = 2}}};
 }
 
-static void bad_dim(const tsr_schema *s, bool spread, tsr_windows *w)
+static void bad_dim(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
-    reach_windows(s, spread, w);
+    reach_windows(s, reverse, w);
     w->window[0].dim = 2;
 }
 
-static void bad_order(const tsr_schema *s, bool spread, tsr_windows *w)
+static void bad_order(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
-    reach_windows(s, spread, w);
+    reach_windows(s, reverse, w);
     w->window[0].mul = -1;
 }
 
-static void bad_twice(const tsr_schema *s, bool spread, tsr_windows *w)
+static void bad_twice(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
-    reach_windows(s, spread, w);
-    reach_windows(s, spread, w);
+    reach_windows(s, reverse, w);
+    reach_windows(s, reverse, w);
 }
 
 static tsr_status refuse_row(tsr_mesh *mesh, void *arg)

@@ -137,7 +137,7 @@ static tsr_status make_outputs(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor *const
         out[k] = NULL;
         if (plan->direct[k])
             out[k] = in[k];
-        else if (plan->schema.op->view)
+        else if (plan->schema.op->is_view)
             TSR_TRY(tsr__tensor_share_local_spec(mesh, p->out[k], in[0], &out[k]));
         else if (p->out[k])
             TSR_TRY(tsr__tensor_make_local_spec(mesh, p->out[k], &out[k]));
@@ -186,7 +186,7 @@ static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_
     tsr_booking b;
     tsr_status st;
 
-    if (plan->schema.op->view) /* it is there */
+    if (plan->schema.op->is_view) /* it is there */
         return TSR_OK;
     set_numbers(call, local);
     if (!local->halo)

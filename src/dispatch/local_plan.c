@@ -102,7 +102,7 @@ static tsr_status choose_pieces(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_
 
     *out = NULL;
     if (mode == TSR_OVERLAP_NEVER || (mode == TSR_OVERLAP_AUTO && !p->overlap_pays) ||
-        !tsr__halo_communicates(p->halo) || tsr__halo_spreads(p->halo))
+        !tsr__halo_communicates(p->halo) || tsr__halo_is_reverse(p->halo))
         return TSR_OK;
     if (!p->overlap_tried)
         TSR_TRY(broadcast_error(
@@ -153,7 +153,7 @@ static tsr_status run_windows(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_pl
     if (call->error->code == TSR_ERR_ARG) /* the others wait for what is added to theirs */
         clear_outputs(call);
     if (call->error->code == TSR_OK || call->error->code == TSR_ERR_ARG)
-        TSR_TRY(tsr__halo_spread(p->halo, mesh, call));
+        TSR_TRY(tsr__halo_scatter_add(p->halo, mesh, call));
     p->windows += tsr__statistics_clock(ctx) - begin;
 done:
     tsr__halo_put(p->halo);

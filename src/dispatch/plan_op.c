@@ -75,7 +75,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     }
     TSR_TRY(tsr__strategy_price_rest(&heap, &q, &s, err));
     TSR_TRY(tsr__strategy_price_inputs(&heap, &q, &s, err));
-    if (!tsr__strategy_fits(&q, &s))
+    if (!tsr__strategy_feasible(&q, &s))
         s.price.seconds = INFINITY;
     set_way(schema, &s, way);
 done:
@@ -83,25 +83,25 @@ done:
 }
 
 tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost, const tsr_op_way *way,
-                          tsr_windows *out, bool *spread, tsr_error *err)
+                          tsr_windows *out, bool *reverse, tsr_error *err)
 {
-    TSR_NEED(TSR_ERR_ARG, err, schema, way, out, spread);
+    TSR_NEED(TSR_ERR_ARG, err, schema, way, out, reverse);
 
     tsr_cost usual = tsr__cost_default();
 
     cost = cost ? cost : &usual;
     out->n = 0;
-    *spread = false;
+    *reverse = false;
     if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: its windows are theirs",
                          schema->op->name);
     if (!schema->op->windows || tsr__op_communicates(schema, way->in, way->out, cost))
         return TSR_OK;
-    if (!tsr__windows_fit(schema, way->in, way->out))
+    if (!tsr__windows_feasible(schema, way->in, way->out))
         return tsr__fail(err, TSR_ERR_ARG, "%s: its windows cannot be filled in this way",
                          schema->op->name);
-    tsr__windows_comm(schema, way->in, way->out, cost, spread);
-    tsr__windows_of(schema, way->in, way->out, *spread, out);
+    tsr__windows_comm(schema, way->in, way->out, cost, reverse);
+    tsr__windows_of(schema, way->in, way->out, *reverse, out);
     return TSR_OK;
 }
 
@@ -110,7 +110,7 @@ tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int 
 {
     TSR_NEED(TSR_ERR_ARG, err, way, windows, out);
 
-    const tsr_spec *guide = tsr__operand_spec(way->in, way->out, windows->guide);
+    const tsr_spec *anchor = tsr__operand_spec(way->in, way->out, windows->anchor);
     int coord[TSR_MAX_MESH] = {0};
     tsr_layout by, seen;
     int64_t begin, end;
@@ -118,13 +118,13 @@ tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int 
 
     if (i < 0 || i >= windows->n)
         return tsr__fail(err, TSR_ERR_ARG, "window %d of %d", i, windows->n);
-    if (index < 0 || index >= tsr__mesh_size(&guide->mesh))
+    if (index < 0 || index >= tsr__mesh_size(&anchor->mesh))
         return tsr__fail(err, TSR_ERR_ARG, "mesh index %d of a mesh of %d ranks", index,
-                         tsr__mesh_size(&guide->mesh));
+                         tsr__mesh_size(&anchor->mesh));
     dim = windows->window[i].dim;
-    by = tsr__layout_of(guide);
+    by = tsr__layout_of(anchor);
     seen = tsr__windows_layout(windows, way->in, way->out, windows->window[i].operand);
-    tsr__mesh_coords(&guide->mesh, index, coord);
+    tsr__mesh_coords(&anchor->mesh, index, coord);
     tsr__layout_interval(&seen, dim, coord, &out->begin, &out->end);
     tsr__layout_interval(&by, dim, coord, &begin, &end);
     tsr__window_reach(&seen.dim[dim].window, begin, end, &out->from, &out->to);

@@ -91,7 +91,7 @@ tsr_status tsr__grad_row(tsr_ctx *ctx, const tsr_grad_call *call)
 
     for (int k = 0; k < call->n_in; k++)
         call->grad_in[k] = NULL;
-    if (!call->op->grad && !call->op->means)
+    if (!call->op->grad && !call->op->expr)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_UNAVAILABLE, "%s: its gradient is not known", name));
     TSR_TRY(tsr__scope_push(ctx));
     st = call->op->grad ? call->op->grad(call) : tsr__grad_expr(ctx, call);

@@ -54,15 +54,15 @@ static size_t word_length(const char *p)
 static tsr_status unreadable(const reader *r, const char *at)
 {
     return tsr__fail(r->err, TSR_ERR_PARSE,
-                     "%s: means \"%.200s\" cannot be read at \"%.40s\", it should be like "
+                     "%s: expr \"%.200s\" cannot be read at \"%.40s\", it should be like "
                      "mul(x, sigmoid(x))",
-                     r->op->name, r->op->means, at);
+                     r->op->name, r->op->expr, at);
 }
 
 /* What a part says of its own is said of the row that names it. */
 static tsr_status hand_on(const reader *r, const tsr_error *why)
 {
-    return tsr__fail(r->err, why->code, "%s: means \"%.200s\": %.200s", r->op->name, r->op->means,
+    return tsr__fail(r->err, why->code, "%s: expr \"%.200s\": %.200s", r->op->name, r->op->expr,
                      why->text);
 }
 
@@ -75,12 +75,12 @@ static tsr_status find_part(const reader *r, size_t n, const tsr_op **out)
     if (!*out)
         *out = tsr__op_find(name);
     if (!*out || *out == r->op)
-        return tsr__fail(r->err, TSR_ERR_ARG, "%s: means \"%.200s\": there is no other op \"%s\"",
-                         r->op->name, r->op->means, name);
+        return tsr__fail(r->err, TSR_ERR_ARG, "%s: expr \"%.200s\": there is no other op \"%s\"",
+                         r->op->name, r->op->expr, name);
     if ((*out)->inplace)
         return tsr__fail(r->err, TSR_ERR_ARG,
-                         "%s: means \"%.200s\": %s overwrites its first input, parts cannot",
-                         r->op->name, r->op->means, name);
+                         "%s: expr \"%.200s\": %s overwrites its first input, parts cannot",
+                         r->op->name, r->op->expr, name);
     return TSR_OK;
 }
 
@@ -151,8 +151,8 @@ static tsr_status read_attr(reader *r, size_t name_length, tsr_expr_step *step)
     }
     if (!is_fitting(r, from, step->op, i, source))
         return tsr__fail(r->err, TSR_ERR_ARG,
-                         "%s: means \"%.200s\": %s=%.*s is of another type than %s's %s",
-                         r->op->name, r->op->means, name, (int)(n - name_length - 1), value,
+                         "%s: expr \"%.200s\": %s=%.*s is of another type than %s's %s",
+                         r->op->name, r->op->expr, name, (int)(n - name_length - 1), value,
                          step->op->name, name);
     step->attr[i].source = source;
     step->attr[i].from = from;
@@ -195,8 +195,8 @@ static tsr_status check_inputs(const reader *r, tsr_expr_step *step)
 
     if (step->list && (!takes_list || step->n_in != 1))
         return tsr__fail(r->err, TSR_ERR_ARG,
-                         "%s: means \"%.200s\": its list of inputs can only be the list of an op",
-                         r->op->name, r->op->means);
+                         "%s: expr \"%.200s\": its list of inputs can only be the list of an op",
+                         r->op->name, r->op->expr);
     if (step->n_in < 1 || step->n_in > (takes_list ? TSR_MAX_IN : declared)) {
         tsr__inputs_wrong(step->op, step->n_in, &why);
         return hand_on(r, &why);
@@ -207,8 +207,8 @@ static tsr_status check_inputs(const reader *r, tsr_expr_step *step)
 
         if (!optional && (!given || (v->step == TSR_EXPR_INPUT && tsr__op_optional(r->op, v->k))))
             return tsr__fail(r->err, TSR_ERR_ARG,
-                             "%s: means \"%.200s\": %s needs its input %d, which %s", r->op->name,
-                             r->op->means, step->op->name, k,
+                             "%s: expr \"%.200s\": %s needs its input %d, which %s", r->op->name,
+                             r->op->expr, step->op->name, k,
                              given ? "may be absent" : "is missing");
     }
     return TSR_OK;
@@ -269,8 +269,8 @@ static tsr_status read_value(reader *r, tsr_expr_value *out)
         return read_part(r, n, out);
     *out = (tsr_expr_value){TSR_EXPR_INPUT, tsr__op_input(r->op, r->p, n)};
     if (out->k < 0)
-        return tsr__fail(r->err, TSR_ERR_ARG, "%s: means \"%.200s\": %.*s is none of its inputs %s",
-                         r->op->name, r->op->means, (int)n, r->p, r->op->inputs);
+        return tsr__fail(r->err, TSR_ERR_ARG, "%s: expr \"%.200s\": %.*s is none of its inputs %s",
+                         r->op->name, r->op->expr, (int)n, r->p, r->op->inputs);
     r->p += n;
     skip(r);
     return TSR_OK;
@@ -285,13 +285,13 @@ static tsr_status read_all(reader *r)
         tsr_expr_value *out = &r->out->out[r->out->n_out];
 
         if (r->out->n_out == TSR_MAX_OUT)
-            return tsr__fail(r->err, TSR_ERR_ARG, "%s: means \"%.200s\" has more than %d outputs",
-                             r->op->name, r->op->means, TSR_MAX_OUT);
+            return tsr__fail(r->err, TSR_ERR_ARG, "%s: expr \"%.200s\" has more than %d outputs",
+                             r->op->name, r->op->expr, TSR_MAX_OUT);
         TSR_TRY(read_value(r, out));
         if (out->step == TSR_EXPR_INPUT)
             return tsr__fail(r->err, TSR_ERR_ARG,
-                             "%s: means \"%.200s\": output %d is an input, it should be an op",
-                             r->op->name, r->op->means, r->out->n_out);
+                             "%s: expr \"%.200s\": output %d is an input, it should be an op",
+                             r->op->name, r->op->expr, r->out->n_out);
         r->out->n_out++;
     } while (take(r, ';'));
     if (*r->p)
@@ -315,15 +315,15 @@ static void find_last(tsr_expr *m)
 tsr_status tsr__expr_read(tsr_heap *heap, const tsr_op_table *known, const tsr_op *op,
                           tsr_expr **out, tsr_error *err)
 {
-    reader r = {.op = op, .known = known, .p = op->means, .err = err};
+    reader r = {.op = op, .known = known, .p = op->expr, .err = err};
     int parts = 0;
     tsr_status st;
 
-    for (const char *p = op->means; *p; p++)
+    for (const char *p = op->expr; *p; p++)
         parts += *p == '(';
     if (parts > TSR_EXPR_STEPS)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: means \"%.200s\" has %d parts, at most %d work",
-                         op->name, op->means, parts, TSR_EXPR_STEPS);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: expr \"%.200s\" has %d parts, at most %d work",
+                         op->name, op->expr, parts, TSR_EXPR_STEPS);
     TSR_TRY(
         tsr__alloc(heap, 1, sizeof *r.out + (size_t)parts * sizeof r.out->step[0], &r.out, err));
     TSR_TRY(read_all(&r));
@@ -385,7 +385,7 @@ bool tsr_op_has_grad(const tsr_op *op)
     tsr_expr *m = NULL;
     bool known = op->grad != NULL;
 
-    if (!known && op->means && tsr__expr_read(&heap, NULL, op, &m, NULL) == TSR_OK) {
+    if (!known && op->expr && tsr__expr_read(&heap, NULL, op, &m, NULL) == TSR_OK) {
         known = true;
         for (int i = 0; i < m->n; i++)
             known = known && tsr_op_has_grad(m->step[i].op);

@@ -145,7 +145,7 @@ tsr_status tsr__partial_rules(const tsr_schema *s, tsr_rules *out, tsr_error *er
     tsr_terms terms;
     tsr_status st = TSR_OK;
 
-    if (s->op->moves)
+    if (s->op->permutes)
         return move_rules(s, out, err);
     for (int i = 0; i < 2 && s->op->linear; i++) {
         tsr_rule rule = {0};

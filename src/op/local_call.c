@@ -41,8 +41,8 @@ void tsr__local_call(const tsr_schema *s, const tsr_spec *in, const tsr_spec *ou
         if (tsr__schema_gives(s, k))
             call->out[k] = operand_at(windows, in, out, TSR_OUTPUT(k), coord);
     }
-    if (s->op->localise)
-        s->op->localise(s, in, out, coord, call);
+    if (s->op->bind_rank)
+        s->op->bind_rank(s, in, out, coord, call);
 }
 
 static tsr_status list_indices(tsr_heap *heap, const tsr_layout *layout, int dim, const int *coord,
@@ -157,18 +157,18 @@ tsr_comm tsr__op_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *o
                       const tsr_cost *cost)
 {
     tsr_comm own = {0}, windows;
-    bool spread;
+    bool reverse;
 
     if (s->op->comm)
         own = s->op->comm(s, in, out, cost);
     if (!s->op->windows || (s->op->run && own.bytes > 0)) /* a run moves all it needs */
         return own;
-    windows = tsr__windows_comm(s, in, out, cost, &spread);
+    windows = tsr__windows_comm(s, in, out, cost, &reverse);
     return (tsr_comm){own.seconds + windows.seconds, own.bytes + windows.bytes};
 }
 
-bool tsr__op_fits(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+bool tsr__op_feasible(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
 {
-    return (!s->op->fits || s->op->fits(s, in, out)) &&
-           (!s->op->windows || tsr__windows_fit(s, in, out));
+    return (!s->op->feasible || s->op->feasible(s, in, out)) &&
+           (!s->op->windows || tsr__windows_feasible(s, in, out));
 }

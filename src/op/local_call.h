@@ -25,6 +25,6 @@ bool tsr__op_communicates(const tsr_schema *schema, const tsr_spec *in, const ts
 tsr_comm tsr__op_comm(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
                       const tsr_cost *cost);
 /* Is the strategy possible for these shapes on this mesh? */
-bool tsr__op_fits(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out);
+bool tsr__op_feasible(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out);
 
 #endif

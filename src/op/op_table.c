@@ -37,7 +37,7 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
         unsigned saves_in, saves_out;
         TSR_TRY(tsr__attrs_default(op, &defaults, err));
         TSR_TRY(tsr__op_saves(op, &saves_in, &saves_out, err));
-        if (op->means)
+        if (op->expr)
             TSR_TRY(tsr__expr_read(heap, *table, op, &expr, err));
         TSR_TRY(tsr__alloc(heap, 1, sizeof *e, &e, err));
         *e = (tsr_op_entry){.op = op,

@@ -55,7 +55,7 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
                          "%s: its row says in %d ways how it shards, at most one of axes, rule, "
                          "strategies and propagate is allowed",
                          op->name, ways);
-    if (computes == composed || (op->compose && op->means))
+    if (computes == composed || (op->compose && op->expr))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a row has a kernel or a run, or is composed of other ops", op->name);
     if (op->kernel && op->run && !op->comm)
@@ -64,11 +64,11 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
     if (op->axes && strchr(op->inputs, '*'))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: axes are for inputs that are counted, not for a list", op->name);
-    if (composed && (ways > 0 || op->linear || op->monotone || op->moves))
+    if (composed && (ways > 0 || op->linear || op->monotone || op->permutes))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: it is composed of other ops, so it has no rules of its own",
                          op->name);
-    if (op->view && (!op->kernel || op->inplace || op->windows || tsr__op_inputs(op) > 1))
+    if (op->is_view && (!op->kernel || op->inplace || op->windows || tsr__op_inputs(op) > 1))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a view has a kernel and one input, and neither windows nor inplace",
                          op->name);
@@ -115,12 +115,12 @@ static int ndim_of(const tsr_schema *s, int operand)
     return operand < s->n_in ? s->in[operand].shape.ndim : -1;
 }
 
-/* Windows are of inputs, or of outputs if they are spread; one per dim, and they ascend. */
-static tsr_status check_windows(const tsr_schema *s, bool spread, tsr_error *err)
+/* Windows are of inputs, or of outputs of a reverse halo; one per dim, and they ascend. */
+static tsr_status check_windows(const tsr_schema *s, bool reverse, tsr_error *err)
 {
     tsr_windows w = {0};
 
-    s->op->windows(s, spread, &w);
+    s->op->windows(s, reverse, &w);
     for (int i = 0; i < w.n; i++) {
         const tsr_window *x = &w.window[i];
         const int ndim = ndim_of(s, x->operand);
@@ -128,14 +128,15 @@ static tsr_status check_windows(const tsr_schema *s, bool spread, tsr_error *err
 
         for (int k = 0; k < i; k++)
             again = again || (w.window[k].operand == x->operand && w.window[k].dim == x->dim);
-        if ((x->operand < 0) != spread || (x->circular && spread) || again || x->mul < 0 ||
-            x->div < 0 || x->dim < 0 || x->dim >= ndim_of(s, w.guide) ||
+        if ((x->operand < 0) != reverse || (x->circular && reverse) || again || x->mul < 0 ||
+            x->div < 0 || x->dim < 0 || x->dim >= ndim_of(s, w.anchor) ||
             (ndim >= 0 && x->dim >= ndim))
-            return tsr__fail(err, TSR_ERR_ARG,
-                             "%s: window %d%s is not possible: windows are of inputs, or of "
-                             "outputs if they are spread and not circular, one per dim that the "
-                             "guide has too, and neither mul nor div is negative",
-                             s->op->name, i, spread ? ", spread," : "");
+            return tsr__fail(
+                err, TSR_ERR_ARG,
+                "%s: window %d%s is not possible: windows are of inputs, or of "
+                "outputs of a reverse halo, which is not circular, one per dim that the "
+                "anchor has too, and neither mul nor div is negative",
+                s->op->name, i, reverse ? ", reverse," : "");
     }
     return TSR_OK;
 }
@@ -153,8 +154,8 @@ static tsr_status check_case(const tsr_op *op, const char *text, tsr_error *err)
         if (tsr__schema_has(&s, k) && s.in[k].shape.ndim > 0)
             s.in[k].place[0] = (tsr_placement){.kind = TSR_SHARD};
     TSR_TRY(tsr__rules_make(&s, &rules, err));
-    for (int spread = 0; spread < 2 && op->windows; spread++)
-        TSR_TRY(check_windows(&s, spread, err));
+    for (int reverse = 0; reverse < 2 && op->windows; reverse++)
+        TSR_TRY(check_windows(&s, reverse, err));
 done:
     tsr__rules_free(&rules);
     return st;
@@ -177,7 +178,7 @@ tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error
     if (op->axes)
         TSR_TRY(tsr__axes_check(op, err));
     TSR_TRY(check_partials(op, err));
-    if (op->means)
+    if (op->expr)
         TSR_TRY(check_expr(op, known, err));
     for (const char *const *text = op->cases; text && *text && !tsr_op_is_composed(op); text++)
         TSR_TRY(check_case(op, *text, err));

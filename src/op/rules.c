@@ -114,7 +114,7 @@ done:
 
 /* A placement for a tensor that is not there, or along a dim that it has not, is the row's
    mistake. */
-static bool mark_fits(const tsr_mark *mark, bool there, const tsr_shape *shape)
+static bool mark_feasible(const tsr_mark *mark, bool there, const tsr_shape *shape)
 {
     const tsr_placement *p = &mark->place;
 
@@ -130,14 +130,14 @@ static tsr_status check_rules(const tsr_schema *s, const tsr_rules *rules, tsr_e
     for (int i = 0; i < rules->n; i++) {
         const tsr_rule *rule = &rules->rule[i];
         for (int k = 0; k < TSR_MAX_IN; k++)
-            if (!mark_fits(&rule->in[k], tsr__schema_has(s, k), &s->in[k].shape))
+            if (!mark_feasible(&rule->in[k], tsr__schema_has(s, k), &s->in[k].shape))
                 return tsr__fail(err, TSR_ERR_ARG, "%s: rule %d puts input %d at %s, but %s%s",
                                  s->op->name, i, k,
                                  tsr__placement_text(&rule->in[k].place, text, sizeof text),
                                  k < s->n_in ? "it is of another shape" : "inputs are ",
                                  k < s->n_in ? "" : s->op->inputs);
         for (int k = 0; k < TSR_MAX_OUT; k++)
-            if (!mark_fits(&rule->out[k], tsr__schema_gives(s, k), &s->out_shape[k]))
+            if (!mark_feasible(&rule->out[k], tsr__schema_gives(s, k), &s->out_shape[k]))
                 return tsr__fail(err, TSR_ERR_ARG, "%s: rule %d puts output %d at %s, but %s",
                                  s->op->name, i, k,
                                  tsr__placement_text(&rule->out[k].place, text, sizeof text),

@@ -158,7 +158,7 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
         if (st != TSR_OK) /* a row's function may have left it at that */
             tsr__fail(err, st, "%s: its inputs do not fit", s->op->name);
         TSR_TRY(st);
-    } else if (s->op->means) {
+    } else if (s->op->expr) {
         TSR_TRY(tsr__expr_shapes(s, err));
     }
     if (s->n_out < 0 || s->n_out > TSR_MAX_OUT)

@@ -11,8 +11,8 @@ typedef struct tsr_sliding {
     int64_t kernel, stride, dilation, pad;
 } tsr_sliding;
 
-/* The window along `dim` of an operand that is the wide side, whose guide is the narrow one; or the
-   other way round. */
+/* The window along `dim` of an operand that is the wide side, whose anchor is the narrow one; or
+   the other way round. */
 tsr_window tsr__sliding_window(const tsr_sliding *s, int operand, int dim, bool wide);
 
 /* A step along a dim of this length, or a shorter one that takes the same elements: after steps

@@ -38,7 +38,7 @@ static unsigned sharding_mdims(const tsr_spec *spec, int dim)
     return mdims;
 }
 
-int tsr__windows_of(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out, bool spread,
+int tsr__windows_of(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out, bool reverse,
                     tsr_windows *w)
 {
     int kept = 0;
@@ -46,10 +46,10 @@ int tsr__windows_of(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out
     w->n = 0;
     if (!s->op->windows)
         return 0;
-    s->op->windows(s, spread, w);
+    s->op->windows(s, reverse, w);
     for (int i = 0; i < w->n; i++)
         if (is_there(s, w->window[i].operand) &&
-            sharding_mdims(tsr__operand_spec(in, out, w->guide), w->window[i].dim))
+            sharding_mdims(tsr__operand_spec(in, out, w->anchor), w->window[i].dim))
             w->window[kept++] = w->window[i];
     return w->n = kept;
 }
@@ -57,12 +57,12 @@ int tsr__windows_of(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out
 tsr_layout tsr__windows_layout(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
                                int operand)
 {
-    const tsr_spec *guide = tsr__operand_spec(in, out, w->guide);
+    const tsr_spec *anchor = tsr__operand_spec(in, out, w->anchor);
     tsr_layout layout = tsr__layout_of(tsr__operand_spec(in, out, operand));
     tsr_layout by = {0};
 
     if (w->n > 0)
-        by = tsr__layout_of(guide);
+        by = tsr__layout_of(anchor);
     for (int i = 0; i < w->n; i++) {
         const tsr_window *x = &w->window[i];
 
@@ -70,7 +70,7 @@ tsr_layout tsr__windows_layout(const tsr_windows *w, const tsr_spec *in, const t
             continue;
         layout.dim[x->dim] = by.dim[x->dim];
         layout.dim[x->dim].window = (tsr_dim_window){.on = true,
-                                                     .n = guide->shape.size[x->dim],
+                                                     .n = anchor->shape.size[x->dim],
                                                      .mul = x->mul,
                                                      .lo = x->lo,
                                                      .hi = x->hi,
@@ -87,35 +87,35 @@ unsigned tsr__windows_mdims(const tsr_windows *w, const tsr_spec *in, const tsr_
 
     for (int i = 0; i < w->n; i++)
         if (w->window[i].operand == operand)
-            mdims |= sharding_mdims(tsr__operand_spec(in, out, w->guide), w->window[i].dim);
+            mdims |= sharding_mdims(tsr__operand_spec(in, out, w->anchor), w->window[i].dim);
     return mdims;
 }
 
-/* Along the mesh dims that shard the guide, the operand is sharded alike or not at all. */
-static bool fits_along(const tsr_spec *guide, const tsr_spec *operand, int dim, bool spread)
+/* Along the mesh dims that shard the anchor, the operand is sharded alike or not at all. */
+static bool fits_along(const tsr_spec *anchor, const tsr_spec *operand, int dim, bool reverse)
 {
     bool any = sharding_mdims(operand, dim) != 0;
 
-    for (int m = 0; m < guide->mesh.ndim; m++) {
-        const bool guided = shards(guide, m, dim), own = shards(operand, m, dim);
+    for (int m = 0; m < anchor->mesh.ndim; m++) {
+        const bool guided = shards(anchor, m, dim), own = shards(operand, m, dim);
 
-        if ((guided && guide->place[m].kind == TSR_STRIDED) ||
+        if ((guided && anchor->place[m].kind == TSR_STRIDED) ||
             (own && operand->place[m].kind == TSR_STRIDED))
             return false;
-        if (own != (guided && any) || (guided && spread && !own) ||
+        if (own != (guided && any) || (guided && reverse && !own) ||
             (guided && !own && operand->place[m].kind != TSR_REPLICATE))
             return false;
     }
     return true;
 }
 
-bool tsr__windows_fit(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+bool tsr__windows_feasible(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
 {
     tsr_windows w;
 
     tsr__windows_of(s, in, out, false, &w);
     for (int i = 0; i < w.n; i++)
-        if (!fits_along(tsr__operand_spec(in, out, w.guide),
+        if (!fits_along(tsr__operand_spec(in, out, w.anchor),
                         tsr__operand_spec(in, out, w.window[i].operand), w.window[i].dim, false))
             return false;
     return true;
@@ -250,7 +250,7 @@ static int64_t meet_others(const tsr_layout *layout, int dim, unsigned mdims, in
 }
 
 static shares shares_along(const tsr_layout *own, const tsr_layout *window, int dim, unsigned mdims,
-                           bool spread)
+                           bool reverse)
 {
     shares all = {0};
     int64_t n = 1;
@@ -264,9 +264,9 @@ static shares shares_along(const tsr_layout *own, const tsr_layout *window, int 
         share x = {w.end - w.begin, meet_view(&sees, part)};
         int peers = 0;
 
-        if (spread && part.begin == part.end)
+        if (reverse && part.begin == part.end)
             x.needs = 0; /* others need not be looked at */
-        else if (spread)
+        else if (reverse)
             x.needs = x.has + meet_others(window, dim, mdims, n, r, &has, &peers);
         else if (x.needs > x.has)
             meet_others(own, dim, mdims, n, r, &sees, &peers);
@@ -292,10 +292,10 @@ static double most_missing(const shares *dims, int n, double needs, double has)
 }
 
 tsr_comm tsr__window_comm(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
-                          int operand, bool spread, const tsr_cost *cost)
+                          int operand, bool reverse, const tsr_cost *cost)
 {
     const tsr_spec *spec = tsr__operand_spec(in, out, operand);
-    const tsr_spec *guide = tsr__operand_spec(in, out, w->guide);
+    const tsr_spec *anchor = tsr__operand_spec(in, out, w->anchor);
     tsr_layout own = tsr__layout_of(spec), window = tsr__windows_layout(w, in, out, operand);
     tsr_move move = {.kind = TSR_STEP_EXCHANGE, .group = 1, .peers = 1};
     shares dims[TSR_MAX_DIM];
@@ -307,7 +307,7 @@ tsr_comm tsr__window_comm(const tsr_windows *w, const tsr_spec *in, const tsr_sp
         int size[TSR_MAX_MESH];
 
         if (window.dim[d].window.on) {
-            dims[n] = shares_along(&own, &window, d, sharding_mdims(guide, d), spread);
+            dims[n] = shares_along(&own, &window, d, sharding_mdims(anchor, d), reverse);
             move.peers *= 1 + dims[n++].peers;
             continue;
         }
@@ -322,13 +322,13 @@ tsr_comm tsr__window_comm(const tsr_windows *w, const tsr_spec *in, const tsr_sp
     move.mdims = tsr__windows_mdims(w, in, out, operand);
     for (int m = 0; m < spec->mesh.ndim; m++)
         move.group *= move.mdims >> m & 1 ? spec->mesh.size[m] : 1;
-    move.key = tsr__spec_hash(spec) ^ tsr__spec_hash(guide) ^ (uint64_t)spread;
+    move.key = tsr__spec_hash(spec) ^ tsr__spec_hash(anchor) ^ (uint64_t)reverse;
     return (tsr_comm){tsr__move_seconds(cost, &move), move.bytes};
 }
 
 /* Operands are counted once, whatever the number of their windows. */
 static tsr_comm comm_of_way(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
-                            bool spread, const tsr_cost *cost)
+                            bool reverse, const tsr_cost *cost)
 {
     tsr_comm sum = {0};
 
@@ -338,7 +338,7 @@ static tsr_comm comm_of_way(const tsr_windows *w, const tsr_spec *in, const tsr_
             seen = seen || w->window[k].operand == w->window[i].operand;
         if (seen)
             continue;
-        tsr_comm one = tsr__window_comm(w, in, out, w->window[i].operand, spread, cost);
+        tsr_comm one = tsr__window_comm(w, in, out, w->window[i].operand, reverse, cost);
         sum.seconds += one.seconds;
         sum.bytes += one.bytes;
     }
@@ -346,23 +346,23 @@ static tsr_comm comm_of_way(const tsr_windows *w, const tsr_spec *in, const tsr_
 }
 
 tsr_comm tsr__windows_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const tsr_cost *cost, bool *spread)
+                           const tsr_cost *cost, bool *reverse)
 {
     tsr_windows w;
     tsr_comm bring = {0}, other;
 
-    *spread = false;
+    *reverse = false;
     if (tsr__windows_of(s, in, out, false, &w) == 0)
         return bring;
     bring = comm_of_way(&w, in, out, false, cost);
-    /* what is spread is added up in an order that depends on the mesh */
+    /* a reverse halo is added up in an order that depends on the mesh */
     if (bring.bytes == 0 || cost->reproducible || tsr__windows_of(s, in, out, true, &w) == 0)
         return bring;
     for (int i = 0; i < w.n; i++)
-        if (!fits_along(tsr__operand_spec(in, out, w.guide),
+        if (!fits_along(tsr__operand_spec(in, out, w.anchor),
                         tsr__operand_spec(in, out, w.window[i].operand), w.window[i].dim, true))
             return bring;
     other = comm_of_way(&w, in, out, true, cost);
-    *spread = other.seconds < bring.seconds;
-    return *spread ? other : bring;
+    *reverse = other.seconds < bring.seconds;
+    return *reverse ? other : bring;
 }

@@ -37,7 +37,7 @@ void tsr__strategy_set(const tsr_search_problem *q, const tsr_rule *const *rule,
    order. What only moves is as partial as it was. */
 static bool sums_over_ranks(const tsr_schema *s, const tsr_spec *out)
 {
-    for (int k = 0; k < s->n_out && !s->op->moves; k++)
+    for (int k = 0; k < s->n_out && !s->op->permutes; k++)
         for (int m = 0; m < out[k].mesh.ndim; m++) {
             const tsr_placement *p = &out[k].place[m];
 
@@ -52,12 +52,13 @@ static bool sums_over_ranks(const tsr_schema *s, const tsr_spec *out)
 static bool is_reproducible(const tsr_search_problem *q, const tsr_strategy *s)
 {
     return !sums_over_ranks(q->schema, s->out) &&
-           !(q->schema->op->merges && tsr__op_communicates(q->schema, s->in, s->out, q->cost));
+           !(q->schema->op->cross_rank_reduction &&
+             tsr__op_communicates(q->schema, s->in, s->out, q->cost));
 }
 
-bool tsr__strategy_fits(const tsr_search_problem *q, const tsr_strategy *s)
+bool tsr__strategy_feasible(const tsr_search_problem *q, const tsr_strategy *s)
 {
-    return tsr__op_fits(q->schema, s->in, s->out) &&
+    return tsr__op_feasible(q->schema, s->in, s->out) &&
            (!q->cost->reproducible || is_reproducible(q, s));
 }
 
@@ -217,7 +218,7 @@ static tsr_status consider(tsr_heap *heap, const tsr_search_problem *q, const ts
     tsr_status st = TSR_OK;
 
     tsr__strategy_set(q, rule, &s);
-    if (!tsr__strategy_fits(q, &s))
+    if (!tsr__strategy_feasible(q, &s))
         return TSR_OK;
     TSR_TRY(tsr__strategy_price_rest(heap, q, &s, err));
     TSR_TRY(tsr__strategy_price_inputs(heap, q, &s, err));

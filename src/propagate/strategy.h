@@ -38,7 +38,7 @@ tsr_status tsr__strategy_search(tsr_heap *heap, const tsr_search_problem *q, tsr
 /* Shared by both. The specs of a strategy from its rules, one per mesh dim. */
 void tsr__strategy_set(const tsr_search_problem *q, const tsr_rule *const *rule, tsr_strategy *out);
 /* Can it be, for these shapes? */
-bool tsr__strategy_fits(const tsr_search_problem *q, const tsr_strategy *s);
+bool tsr__strategy_feasible(const tsr_search_problem *q, const tsr_strategy *s);
 /* The price of what follows the inputs: comm and pending. An output left partial is charged its
    cheapest resolution, reduce-scatters from the innermost run of partial dims outwards; or the move
    to the placements that were asked for. */

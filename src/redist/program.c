@@ -52,7 +52,7 @@ static tsr_status prepare_all_reduce(tsr_ctx *ctx, const tsr_group *group, tsr_p
     ask.from = &chunks;
     ask.to = &whole;
     ask.in_place = true;
-    TSR_TRY(tsr__exchange_make(&ctx->heap, &ask, &s->spread, &ctx->error));
+    TSR_TRY(tsr__exchange_make(&ctx->heap, &ask, &s->all_gather, &ctx->error));
 done:
     tsr__free(&ctx->heap, index);
     return st;
@@ -128,7 +128,7 @@ static void free_program(tsr_ctx *ctx, tsr_program *program)
         return;
     for (int i = 0; program->step && i < program->plan->n_steps; i++) {
         tsr__exchange_free(&ctx->heap, &program->step[i].move);
-        tsr__exchange_free(&ctx->heap, &program->step[i].spread);
+        tsr__exchange_free(&ctx->heap, &program->step[i].all_gather);
     }
     tsr__free(&ctx->heap, program->step);
     tsr__group_close(program->both);

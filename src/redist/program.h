@@ -10,10 +10,10 @@
 
 typedef struct tsr_program_step {
     const tsr_plan_step *plan;
-    tsr_exchange move;   /* the messages; of an all-reduce its first half */
-    tsr_exchange spread; /* second half of an all-reduce, if it has one */
-    int64_t part;        /* all-reduce: element where the own chunk begins */
-    size_t bytes;        /* of this rank's part afterwards */
+    tsr_exchange move;       /* the messages; of an all-reduce its first half */
+    tsr_exchange all_gather; /* second half of an all-reduce, if it has one */
+    int64_t part;            /* all-reduce: element where the own chunk begins */
+    size_t bytes;            /* of this rank's part afterwards */
     uint64_t fingerprint;
     char what[TSR_WHAT_LEN];
 } tsr_program_step;

@@ -33,8 +33,8 @@ static tsr_status run_all_reduce(const tsr_program_step *s, tsr_group *group, co
     tsr_status st;
 
     TSR_TRY(run_exchange(&s->move, s, group, 0, src, chunk));
-    if (s->spread.send || s->spread.recv)
-        TSR_TRY(run_exchange(&s->spread, s, group, 1, chunk, dst));
+    if (s->all_gather.send || s->all_gather.recv)
+        TSR_TRY(run_exchange(&s->all_gather, s, group, 1, chunk, dst));
 done:
     return st;
 }

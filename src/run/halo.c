@@ -29,7 +29,7 @@ typedef struct part {
 } part;
 
 struct tsr_halo {
-    bool spread;
+    bool reverse;
     tsr_windows windows;
     int n;
     part part[TSR_OP_WINDOWS];
@@ -64,7 +64,7 @@ static tsr_status make_part(tsr_mesh *mesh, const tsr_halo *h, const tsr_spec *i
     const tsr_spec *spec = tsr__operand_spec(in, out, p->operand);
     tsr_layout own = tsr__layout_of(spec);
     tsr_layout window = p->layout = tsr__windows_layout(&h->windows, in, out, p->operand);
-    tsr_exchange_ask ask = {.from = h->spread ? &window : &own, .to = h->spread ? &own : &window};
+    tsr_exchange_ask ask = {.from = h->reverse ? &window : &own, .to = h->reverse ? &own : &window};
     char dims[TSR_TEXT_LEN], shape[TSR_TEXT_LEN];
     tsr_ctx *ctx = mesh->ctx;
     tsr_group *group;
@@ -72,13 +72,14 @@ static tsr_status make_part(tsr_mesh *mesh, const tsr_halo *h, const tsr_spec *i
 
     p->dtype = spec->dtype;
     p->mdims = tsr__windows_mdims(&h->windows, in, out, p->operand);
-    p->communicates = tsr__window_comm(&h->windows, in, out, p->operand, h->spread, cost).bytes > 0;
+    p->communicates =
+        tsr__window_comm(&h->windows, in, out, p->operand, h->reverse, cost).bytes > 0;
     p->direct = !p->communicates && is_direct(&own, &window, mesh->coord);
     p->bytes = bytes_at(&window, mesh->coord);
     p->own_bytes = bytes_at(&own, mesh->coord);
     p->fingerprint = tsr__hash_final(
         tsr__hash_mix(tsr__spec_hash(spec),
-                      tsr__spec_hash(tsr__operand_spec(in, out, h->windows.guide)) + h->spread));
+                      tsr__spec_hash(tsr__operand_spec(in, out, h->windows.anchor)) + h->reverse));
     snprintf(p->what, sizeof p->what, "halo of %s%s over %s", tsr_dtype_name(spec->dtype),
              tsr__shape_text(&spec->shape, shape, sizeof shape),
              tsr__mesh_dims_text(&spec->mesh, p->mdims, dims, sizeof dims));
@@ -86,7 +87,7 @@ static tsr_status make_part(tsr_mesh *mesh, const tsr_halo *h, const tsr_spec *i
         return TSR_OK;
     if (p->communicates) {
         TSR_TRY(tsr__mesh_group(mesh, p->mdims, &group));
-        ask.mode = h->spread ? TSR_EXCHANGE_ADD : TSR_EXCHANGE_REPLACE;
+        ask.mode = h->reverse ? TSR_EXCHANGE_ADD : TSR_EXCHANGE_REPLACE;
     }
     ask.ranks = p->communicates ? group->rank : &ctx->world->rank;
     ask.n = p->communicates ? group->n : 1;
@@ -110,15 +111,15 @@ tsr_status tsr__halo_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_sp
     tsr_ctx *ctx = mesh->ctx;
     tsr_windows windows;
     tsr_halo *h = NULL;
-    bool spread;
+    bool reverse;
     tsr_status st = TSR_OK;
 
     *halo = NULL;
-    tsr__windows_comm(schema, in, out, cost, &spread);
-    if (tsr__windows_of(schema, in, out, spread, &windows) == 0)
+    tsr__windows_comm(schema, in, out, cost, &reverse);
+    if (tsr__windows_of(schema, in, out, reverse, &windows) == 0)
         return TSR_OK;
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *h, &h, &ctx->error));
-    h->spread = spread;
+    h->reverse = reverse;
     h->windows = windows;
     for (int i = 0; i < windows.n; i++) {
         if (is_part(h, windows.window[i].operand))
@@ -155,9 +156,9 @@ bool tsr__halo_communicates(const tsr_halo *h)
     return false;
 }
 
-bool tsr__halo_spreads(const tsr_halo *h)
+bool tsr__halo_is_reverse(const tsr_halo *h)
 {
-    return h && h->spread;
+    return h && h->reverse;
 }
 
 /* ---- running ---- */
@@ -213,7 +214,7 @@ tsr_status tsr__halo_start(tsr_halo *h, tsr_mesh *mesh, tsr_tensor *const *in,
 
         if (p->direct)
             continue;
-        if (p->communicates && !h->spread)
+        if (p->communicates && !h->reverse)
             kept = tsr__kept_find(in[p->operand], &p->layout);
         if (kept) { /* to be had even if the tensor keeps another window meanwhile */
             kept->refs++;
@@ -222,7 +223,7 @@ tsr_status tsr__halo_start(tsr_halo *h, tsr_mesh *mesh, tsr_tensor *const *in,
             continue;
         }
         TSR_TRY(tsr__buffer_make(ctx, p->bytes, &p->window));
-        if (h->spread)
+        if (h->reverse)
             p->own = x->data;
         else
             TSR_TRY(start(p, mesh, x->data, p->window->data));
@@ -249,11 +250,11 @@ done:
     return st;
 }
 
-tsr_status tsr__halo_spread(tsr_halo *h, tsr_mesh *mesh, tsr_kernel_call *call)
+tsr_status tsr__halo_scatter_add(tsr_halo *h, tsr_mesh *mesh, tsr_kernel_call *call)
 {
     tsr_status st = TSR_OK;
 
-    for (int i = 0; i < h->n && h->spread; i++) {
+    for (int i = 0; i < h->n && h->reverse; i++) {
         part *p = &h->part[i];
 
         if (p->direct)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* halo_overlap.c - see halo_overlap.h. Pieces are boxes of the guide's part: the interior, and for
+/* halo_overlap.c - see halo_overlap.h. Pieces are boxes of the anchor's part: the interior, and for
    every dim with windows one boundary box before it and one behind, as wide as what earlier dims
    left. Each is a kernel call of its own on operands that are cut out, and its results are pasted
    in. */
@@ -20,7 +20,7 @@ typedef struct box {
 
 typedef struct piece {
     tsr_kernel_call call; /* but for the data */
-    box at;               /* of the guide */
+    box at;               /* of the anchor */
 } piece;
 
 struct tsr_halo_overlap {
@@ -81,7 +81,7 @@ static void shrink(const tsr_dim_window *w, int64_t n, int64_t own_begin, int64_
     }
 }
 
-/* The shape and place that an operand has in the call for a part of the guide. */
+/* The shape and place that an operand has in the call for a part of the anchor. */
 static void cut_operand(const tsr_schema *s, const tsr_windows *w, int operand, const box *at,
                         tsr_operand *x)
 {
@@ -143,10 +143,10 @@ static bool is_sharded_along(const tsr_spec *spec, unsigned mdims)
 static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                        const tsr_windows *w, const tsr_kernel_call *call)
 {
-    if (w->guide >= 0 || s->op->inplace)
+    if (w->anchor >= 0 || s->op->inplace)
         return false;
     for (int i = 0; i < w->n; i++) {
-        const tsr_windows one = {.guide = w->guide, .n = 1, .window = {w->window[i]}};
+        const tsr_windows one = {.anchor = w->anchor, .n = 1, .window = {w->window[i]}};
         const unsigned mdims = tsr__windows_mdims(&one, in, out, w->window[i].operand);
 
         if (w->window[i].operand < 0 || w->window[i].circular)
@@ -159,9 +159,9 @@ static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *
     for (int k = 0; k < s->n_out; k++)
         for (int i = 0; i < w->n && tsr__schema_gives(s, k); i++) {
             const int d = w->window[i].dim;
-            const tsr_operand *guide = &call->out[TSR_OUTPUT(w->guide)];
-            if (d >= call->out[k].shape.ndim || call->out[k].first[d] != guide->first[d] ||
-                call->out[k].shape.size[d] != guide->shape.size[d])
+            const tsr_operand *anchor = &call->out[TSR_OUTPUT(w->anchor)];
+            if (d >= call->out[k].shape.ndim || call->out[k].first[d] != anchor->first[d] ||
+                call->out[k].shape.size[d] != anchor->shape.size[d])
                 return false;
         }
     return true;
@@ -186,13 +186,13 @@ static void add_piece(tsr_halo_overlap *p, const tsr_schema *s, const tsr_window
     p->n++;
 }
 
-/* What of the guide's part needs only the own parts; then what is left around it. */
+/* What of the anchor's part needs only the own parts; then what is left around it. */
 static void add_pieces(tsr_halo_overlap *p, const tsr_schema *s, const tsr_windows *w,
                        const tsr_kernel_call *call)
 {
-    const tsr_operand *guide = &call->out[TSR_OUTPUT(w->guide)];
-    const int ndim = guide->shape.ndim;
-    box rest = box_of(guide), inner = rest;
+    const tsr_operand *anchor = &call->out[TSR_OUTPUT(w->anchor)];
+    const int ndim = anchor->shape.ndim;
+    box rest = box_of(anchor), inner = rest;
 
     for (int i = 0; i < w->n; i++) {
         const tsr_window *x = &w->window[i];
@@ -218,12 +218,12 @@ static void add_pieces(tsr_halo_overlap *p, const tsr_schema *s, const tsr_windo
     }
 }
 
-static void localise_again(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call)
+static void bind_rank_again(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                            const int *coord, tsr_kernel_call *call)
 {
     call->attrs = s->attrs;
     memset(call->number, 0, sizeof call->number);
-    s->op->localise(s, in, out, coord, call);
+    s->op->bind_rank(s, in, out, coord, call);
 }
 
 static void set_own(tsr_halo_overlap *p, int k, const tsr_spec *spec, const int *coord)
@@ -261,8 +261,8 @@ tsr_status tsr__halo_overlap_make(tsr_mesh *mesh, const tsr_schema *s, const tsr
     for (int k = 0; k < s->n_out; k++)
         p->cut_out[k] = tsr__schema_gives(s, k);
     add_pieces(p, s, w, call);
-    for (int i = 0; i < p->n && s->op->localise; i++) /* it may go by where operands begin */
-        localise_again(s, in, out, mesh->coord, &p->piece[i].call);
+    for (int i = 0; i < p->n && s->op->bind_rank; i++) /* it may go by where operands begin */
+        bind_rank_again(s, in, out, mesh->coord, &p->piece[i].call);
     for (int i = 0; i < p->n && s->op->prepare; i++)
         TSR_TRY(s->op->prepare(&p->piece[i].call, &ctx->error));
     if (p->n > 0)

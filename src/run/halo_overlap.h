@@ -15,8 +15,8 @@ typedef struct tsr_halo_overlap tsr_halo_overlap;
 bool tsr__halo_overlap_pays(const tsr_kernel_call *call, const tsr_windows *windows,
                             double halo_seconds, const tsr_cost *cost);
 /* The kernel call of a rank in pieces; NULL if there is no interior, or if the op is not of the
-   kind that can be cut: its guide is an output, and its other operands are windows, of all, or cut
-   as the guide is. Local. */
+   kind that can be cut: its anchor is an output, and its other operands are windows, of all, or cut
+   as the anchor is. Local. */
 tsr_status tsr__halo_overlap_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_spec *in,
                                   const tsr_spec *out, const tsr_windows *windows,
                                   const tsr_kernel_call *call, tsr_halo_overlap **overlap);

@@ -4,7 +4,7 @@
    chance for some sizes does not count. Moves that cost nothing do not make a new rule. A tuple has
    all inputs and all outputs; where that would be thousands of tuples, outputs are looked at one by
    one instead: a tuple has all inputs and one output, it is known if a rule says so of that output,
-   and the other outputs may be anywhere (localise sees them replicated). It is missing then if the
+   and the other outputs may be anywhere (bind_rank sees them replicated). It is missing then if the
    other outputs have placements for these inputs too; that two outputs have known placements which
    no rule has together is not seen. Of ops with many inputs a sample of the inputs' placements is
    tried. */
@@ -93,7 +93,7 @@ static tuples tuples_of(const tsr_schema *s)
     t.one_by_one = n_given > 1 && t.n_in * t.n_out > MOST_TUPLES;
     if (t.one_by_one)
         t.n_out = sum;
-    set_sample(&t, s->op->fits != NULL);
+    set_sample(&t, s->op->feasible != NULL);
     return t;
 }
 
@@ -342,9 +342,9 @@ tsr_status tsr__check_missing(tsr_validator *v, tsr_error *err)
             done_with[j] = true;
             text[n++] = v->op->cases[j];
         }
-        if (!v->op->fits)
+        if (!v->op->feasible)
             TSR_TRY(check_together(v, text, n, LEAST_RANKS, MOST_RANKS, err));
-        for (int j = 0; j < n && v->op->fits; j++)
+        for (int j = 0; j < n && v->op->feasible; j++)
             for (int ranks = LEAST_RANKS; ranks <= MOST_RANKS; ranks++)
                 TSR_TRY(check_together(v, &text[j], 1, ranks, ranks, err));
     }

@@ -57,7 +57,7 @@ bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule)
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
 
     rule_specs(schema, rule, in, out);
-    return tsr__op_fits(schema, in, out);
+    return tsr__op_feasible(schema, in, out);
 }
 
 const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char *buf, size_t n)

@@ -38,7 +38,7 @@ int tsr__domains_of(const tsr_trial *t, tsr_domain out[2])
 {
     const tsr_schema *s = &t->schema;
     const tsr_op *op = s->op;
-    bool linear = op->linear || op->moves || op->in_field,
+    bool linear = op->linear || op->permutes || op->in_field,
          ordered = false; /* there is no order in the field */
 
     if (has_integers(t)) {

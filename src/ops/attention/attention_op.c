@@ -388,8 +388,8 @@ static bool heads_fit(const tsr_schema *s, const tsr_spec *in, const tsr_spec *o
     return fit;
 }
 
-static void attention_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                               const int *coord, tsr_kernel_call *call)
+static void attention_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)out;
@@ -428,15 +428,15 @@ const tsr_op tsr__ops_attention[] = {
          "each row's sum; head h of q reads head h / group of k and v, where group is heads of q "
          "by heads of k if not given",
      .rule = attention_rule,
-     .fits = heads_fit,
+     .feasible = heads_fit,
      .comm = attention_comm,
      .shape = attention_shape,
      .kind = TSR_LINALG_ATTENTION,
      .kernel = tsr__kernel_attention,
      .scratch = tsr__scratch_attention,
-     .localise = attention_localise,
+     .bind_rank = attention_bind_rank,
      .run = tsr__run_attention,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_attention,
      .saves = "q,k,v,mask,out,out1",
      .positions = true,
@@ -446,15 +446,15 @@ const tsr_op tsr__ops_attention[] = {
      .attrs = "causal:bool=false,scale:float,group:int,mask_grad:bool=false",
      .doc = "gradients of attention's q, k and v, and of its mask, from those of its outputs",
      .rule = attention_rule,
-     .fits = heads_fit,
+     .feasible = heads_fit,
      .comm = attention_comm,
      .shape = backward_shape,
      .kind = TSR_LINALG_ATTENTION_BACKWARD,
      .kernel = tsr__kernel_attention,
      .scratch = tsr__scratch_attention,
-     .localise = attention_localise,
+     .bind_rank = attention_bind_rank,
      .run = tsr__run_attention,
-     .merges = true,
+     .cross_rank_reduction = true,
      .positions = true,
      .cases = backward_cases},
     {0},

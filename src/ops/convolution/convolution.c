@@ -277,7 +277,7 @@ static bool cuts_groups(const tsr_spec *spec, int64_t groups)
     return false;
 }
 
-static bool conv_fits(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+static bool conv_feasible(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
 {
     const roles r = roles_of(s);
     const int64_t groups = s->attrs.value[TSR_CONV_GROUPS].i[0];
@@ -287,8 +287,8 @@ static bool conv_fits(const tsr_schema *s, const tsr_spec *in, const tsr_spec *o
 }
 
 /* A rank has some of the groups. */
-static void conv_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
+static void conv_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
 {
     const int x = roles_of(s).x;
     tsr_attr *groups = &call->attrs.value[TSR_CONV_GROUPS];
@@ -302,22 +302,22 @@ static void conv_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 
 /* ---- windows ---- */
 
-static void conv_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void conv_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     const roles r = roles_of(s);
     const int wide = is_transposed(s) ? r.y : r.x, narrow = is_transposed(s) ? r.x : r.y;
     const tsr_shape *weight = r.w < 0 ? &s->out_shape[0] : &s->in[r.w].shape;
     const bool both_in = wide >= 0 && narrow >= 0;
-    int guide = both_in ? narrow : r.result, operand = both_in || guide == narrow ? wide : narrow;
+    int anchor = both_in ? narrow : r.result, operand = both_in || anchor == narrow ? wide : narrow;
     tsr_conv_shape c = {0};
 
-    if (spread && (guide != wide || r.bias >= 0)) /* a bias would be added in every window */
+    if (reverse && (anchor != wide || r.bias >= 0)) /* a bias would be added in every window */
         return;
-    if (spread) /* the wide result is filled from the narrow side */
-        guide = narrow, operand = wide;
+    if (reverse) /* the wide result is filled from the narrow side */
+        anchor = narrow, operand = wide;
     if (tsr__conv_attrs(s->op->name, &s->attrs, weight->ndim - 2, &c, NULL) != TSR_OK)
         return;
-    w->guide = guide;
+    w->anchor = anchor;
     for (int d = 0; d < c.ndim; d++) {
         const tsr_sliding along = {
             .kernel = weight->size[2 + d],
@@ -390,13 +390,13 @@ const tsr_op tsr__ops_convolution[] = {
      .attrs = TSR_CONV_ATTRS,
      .doc = "convolution over 1 to 3 spatial dims: batch, channels, space; transposed: its adjoint",
      .rule = conv_rule,
-     .fits = conv_fits,
+     .feasible = conv_feasible,
      .windows = conv_windows,
      .linear = "x*weight+bias",
      .monotone = "+bias",
      .shape = conv_shape,
      .kernel = tsr__kernel_conv,
-     .localise = conv_localise,
+     .bind_rank = conv_bind_rank,
      .prepare = tsr__prepare_conv,
      .release = tsr__release_conv,
      .grad = tsr__grad_conv,
@@ -409,12 +409,12 @@ const tsr_op tsr__ops_convolution[] = {
      .attrs = TSR_CONV_ATTRS ",input:ints",
      .doc = "the gradient of a convolution's input, whose space has these sizes",
      .rule = conv_rule,
-     .fits = conv_fits,
+     .feasible = conv_feasible,
      .windows = conv_windows,
      .linear = "grad*weight",
      .shape = grad_input_shape,
      .kernel = tsr__kernel_conv,
-     .localise = conv_localise,
+     .bind_rank = conv_bind_rank,
      .prepare = tsr__prepare_conv_grad_input,
      .release = tsr__release_conv,
      .in_field = true,
@@ -425,12 +425,12 @@ const tsr_op tsr__ops_convolution[] = {
      .attrs = TSR_CONV_ATTRS ",kernel:ints",
      .doc = "the gradient of a convolution's weight, whose space has these sizes",
      .rule = conv_rule,
-     .fits = conv_fits,
+     .feasible = conv_feasible,
      .windows = conv_windows,
      .linear = "x*grad",
      .shape = grad_weight_shape,
      .kernel = tsr__kernel_conv,
-     .localise = conv_localise,
+     .bind_rank = conv_bind_rank,
      .prepare = tsr__prepare_conv_grad_weight,
      .release = tsr__release_conv,
      .in_field = true,

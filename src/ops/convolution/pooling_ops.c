@@ -125,16 +125,16 @@ done:
     return st;
 }
 
-static void pool_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void pool_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     const bool back = is_backward(s);
-    const int n = spread ? 1 : s->n_in;
+    const int n = reverse ? 1 : s->n_in;
     tsr_pooling_shape p = {0};
 
-    if ((spread && !back) ||
+    if ((reverse && !back) ||
         tsr__pooling_attrs(s->op->name, &s->attrs, s->in[0].shape.ndim - 2, &p, NULL) != TSR_OK)
         return;
-    w->guide = spread ? 0 : TSR_OUTPUT(0);
+    w->anchor = reverse ? 0 : TSR_OUTPUT(0);
     for (int k = 0; k < n; k++)
         for (int d = 0; d < p.ndim; d++) {
             const tsr_sliding along = {
@@ -144,12 +144,12 @@ static void pool_windows(const tsr_schema *s, bool spread, tsr_windows *w)
                 .pad = p.pad_lo[d],
             };
             w->window[w->n++] =
-                tsr__sliding_window(&along, spread ? TSR_OUTPUT(0) : k, 2 + d, spread || !back);
+                tsr__sliding_window(&along, reverse ? TSR_OUTPUT(0) : k, 2 + d, reverse || !back);
         }
 }
 
-static void pool_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
+static void pool_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
 {
     const bool back = is_backward(s);
     const tsr_shape *x = back ? &out[0].shape : &in[0].shape;
@@ -211,7 +211,7 @@ const tsr_op tsr__ops_pooling[] = {
      .windows = pool_windows,
      .shape = max_pool_shape,
      .kernel = tsr__kernel_pool,
-     .localise = pool_localise,
+     .bind_rank = pool_bind_rank,
      .prepare = tsr__prepare_pool,
      .grad = tsr__grad_max_pool,
      .saves = "out1",
@@ -226,7 +226,7 @@ const tsr_op tsr__ops_pooling[] = {
      .linear = "x",
      .shape = pool_shape,
      .kernel = tsr__kernel_pool,
-     .localise = pool_localise,
+     .bind_rank = pool_bind_rank,
      .prepare = tsr__prepare_pool,
      .grad = tsr__grad_avg_pool,
      .saves = "",
@@ -244,7 +244,7 @@ const tsr_op tsr__ops_pooling[] = {
      .positions = true,
      .shape = max_pool_backward_shape,
      .kernel = tsr__kernel_pool,
-     .localise = pool_localise,
+     .bind_rank = pool_bind_rank,
      .prepare = tsr__prepare_pool,
      .in_field = true,
      .cases = max_pool_backward_cases},
@@ -258,7 +258,7 @@ const tsr_op tsr__ops_pooling[] = {
      .linear = "grad",
      .shape = pool_backward_shape,
      .kernel = tsr__kernel_pool,
-     .localise = pool_localise,
+     .bind_rank = pool_bind_rank,
      .prepare = tsr__prepare_pool,
      .in_field = true,
      .cases = avg_pool_backward_cases},

@@ -71,15 +71,15 @@ done:
     return st;
 }
 
-static void resample_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void resample_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     const bool back = is_backward(s);
     const tsr_shape *x = back ? &s->out_shape[0] : &s->in[0].shape;
     const tsr_shape *y = back ? &s->in[0].shape : &s->out_shape[0];
 
-    if (spread)
+    if (reverse)
         return;
-    w->guide = TSR_OUTPUT(0);
+    w->anchor = TSR_OUTPUT(0);
     for (int d = 2; d < x->ndim; d++) {
         const tsr_window_law law = tsr__resample_law(kind_of(s), back, x->size[d], y->size[d]);
         w->window[w->n++] =
@@ -87,8 +87,8 @@ static void resample_windows(const tsr_schema *s, bool spread, tsr_windows *w)
     }
 }
 
-static void resample_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                              const int *coord, tsr_kernel_call *call)
+static void resample_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                               const int *coord, tsr_kernel_call *call)
 {
     const bool back = is_backward(s);
     const tsr_shape *x = back ? &out[0].shape : &in[0].shape;
@@ -163,7 +163,7 @@ const tsr_op tsr__ops_resampling[] = {
      .linear = "x",
      .shape = resample_shape,
      .kernel = tsr__kernel_resample,
-     .localise = resample_localise,
+     .bind_rank = resample_bind_rank,
      .prepare = tsr__prepare_resample,
      .grad = tsr__grad_adaptive_avg_pool,
      .saves = "",
@@ -179,7 +179,7 @@ const tsr_op tsr__ops_resampling[] = {
      .linear = "grad",
      .shape = resample_shape,
      .kernel = tsr__kernel_resample,
-     .localise = resample_localise,
+     .bind_rank = resample_bind_rank,
      .prepare = tsr__prepare_resample,
      .in_field = true,
      .cases = average_backward_cases},
@@ -190,10 +190,10 @@ const tsr_op tsr__ops_resampling[] = {
      .doc = "space in other sizes: for each place the nearest element before it",
      .rule = resample_rule,
      .windows = resample_windows,
-     .moves = true,
+     .permutes = true,
      .shape = resample_shape,
      .kernel = tsr__kernel_resample,
-     .localise = resample_localise,
+     .bind_rank = resample_bind_rank,
      .prepare = tsr__prepare_resample,
      .grad = tsr__grad_upsample_nearest,
      .saves = "",
@@ -209,7 +209,7 @@ const tsr_op tsr__ops_resampling[] = {
      .linear = "grad",
      .shape = resample_shape,
      .kernel = tsr__kernel_resample,
-     .localise = resample_localise,
+     .bind_rank = resample_bind_rank,
      .prepare = tsr__prepare_resample,
      .in_field = true,
      .cases = nearest_backward_cases},
@@ -223,7 +223,7 @@ const tsr_op tsr__ops_resampling[] = {
      .linear = "x",
      .shape = resample_shape,
      .kernel = tsr__kernel_resample,
-     .localise = resample_localise,
+     .bind_rank = resample_bind_rank,
      .prepare = tsr__prepare_resample,
      .grad = tsr__grad_upsample_linear,
      .saves = "",
@@ -239,7 +239,7 @@ const tsr_op tsr__ops_resampling[] = {
      .linear = "grad",
      .shape = resample_shape,
      .kernel = tsr__kernel_resample,
-     .localise = resample_localise,
+     .bind_rank = resample_bind_rank,
      .prepare = tsr__prepare_resample,
      .in_field = true,
      .cases = linear_backward_cases},

@@ -105,12 +105,12 @@ static tsr_comm ids_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec
 static tsr_comm with_offsets(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                              const tsr_cost *cost, tsr_comm own)
 {
-    bool spread;
+    bool reverse;
     tsr_comm offsets;
 
     if (own.bytes == 0)
         return own;
-    offsets = tsr__windows_comm(s, in, out, cost, &spread);
+    offsets = tsr__windows_comm(s, in, out, cost, &reverse);
     return (tsr_comm){own.seconds + offsets.seconds, own.bytes + offsets.bytes};
 }
 
@@ -164,16 +164,16 @@ static void set_numbers(const tsr_schema *s, int64_t rows, int offsets, tsr_kern
         call->number[TSR_NUMBER_OFFSETS] = s->in[offsets].shape.size[0];
 }
 
-void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
+void tsr__lookup_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
 {
     (void)out;
     (void)coord;
     set_numbers(s, in[TSR__TABLE].shape.size[0], TSR__OFFSETS, call);
 }
 
-void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                                   const int *coord, tsr_kernel_call *call)
+void tsr__lookup_backward_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                    const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)coord;
@@ -181,8 +181,8 @@ void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, cons
     call->attrs.value[tsr__attr_index(s->op, "rows")].i[0] = call->out[0].shape.size[0];
 }
 
-void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call)
+void tsr__weights_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                            const int *coord, tsr_kernel_call *call)
 {
     (void)out;
     (void)coord;
@@ -190,14 +190,14 @@ void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_sp
 }
 
 /* The offsets of bags are needed with the next one, where the last of them ends. */
-void tsr__bag_windows(const tsr_schema *s, bool spread, tsr_windows *out)
+void tsr__bag_windows(const tsr_schema *s, bool reverse, tsr_windows *out)
 {
     const int kind = s->op->kind;
     const bool sums = kind == TSR_EMBEDDING_BAG_SUM || kind == TSR_EMBEDDING_BAG_MEAN ||
                       kind == TSR_EMBEDDING_BAG_MAX;
 
-    if (!spread)
-        *out = (tsr_windows){.guide = sums ? TSR_OUTPUT(0) : TSR__GRAD,
+    if (!reverse)
+        *out = (tsr_windows){.anchor = sums ? TSR_OUTPUT(0) : TSR__GRAD,
                              .n = 1,
                              .window = {{.operand = tsr__lookup_ids(kind) + 1, .mul = 1, .hi = 2}}};
 }

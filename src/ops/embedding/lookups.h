@@ -69,13 +69,13 @@ tsr_comm tsr__weights_comm(const tsr_schema *s, const tsr_spec *in, const tsr_sp
                            const tsr_cost *cost);
 tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                           const tsr_cost *cost);
-void tsr__lookup_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call);
-void tsr__lookup_backward_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                                   const int *coord, tsr_kernel_call *call);
-void tsr__bag_windows(const tsr_schema *s, bool spread, tsr_windows *out);
-void tsr__weights_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+void tsr__lookup_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                            const int *coord, tsr_kernel_call *call);
+void tsr__lookup_backward_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                    const int *coord, tsr_kernel_call *call);
+void tsr__bag_windows(const tsr_schema *s, bool reverse, tsr_windows *out);
+void tsr__weights_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                            const int *coord, tsr_kernel_call *call);
 /* How ids of a call are checked: NULL if those out of range give zeros. */
 const tsr_index_range *tsr__ids_check(const tsr_schema *schema);
 

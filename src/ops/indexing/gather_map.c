@@ -27,11 +27,11 @@ static int64_t guide_position(const tsr_gather_map *map, int d, int64_t i)
                              : tsr__position(map->index, map->list ? 0 : d, i);
 }
 
-/* Do operands count alike along d? Along the indexed dim that is asked of guide and values. */
+/* Do operands count alike along d? Along the indexed dim that is asked of anchor and values. */
 static bool dim_alike(const tsr_gather_map *map, int d)
 {
     const int64_t n = guide_size(map, d);
-    const bool sharded = is_sharded(map, TSR_INDEXING_GUIDE, d);
+    const bool sharded = is_sharded(map, TSR_INDEXING_ANCHOR, d);
 
     if (is_sharded(map, TSR_INDEXING_VALUES, d) != sharded || map->values->shape.size[d] < n)
         return false;
@@ -70,7 +70,7 @@ int64_t tsr__gather_map_count(const tsr_gather_map *map)
     return tsr__product(map->ndim, map->count);
 }
 
-/* Local indices along d of x, guide and values where the guide's is j; of x not along the indexed
+/* Local indices along d of x, anchor and values where the anchor's is j; of x not along the indexed
    dim. False: a part has none, which happens only where the validator tries parts that do not fit.
    */
 static bool along(const tsr_gather_map *map, int d, int64_t j, int64_t out[3])

@@ -10,11 +10,16 @@
 #include "kernel/kernel.h"
 
 /* How operands lie to each other. Along the indexed dim, and along all dims if the index has as
-   many as x, the *guide* of a dim is the index; along the others of a list of ids it is the values:
-   the output, or what is written. Numbers of all but take and one_hot: masks of dims along which x,
-   guide and values are sharded, and the size of the whole x along the indexed dim. Where x is
-   written, the guide of another dim is cut like it. */
-enum { TSR_INDEXING_X = 0, TSR_INDEXING_GUIDE = 1, TSR_INDEXING_VALUES = 2, TSR_INDEXING_SIZE = 3 };
+   many as x, the *anchor* of a dim is the index; along the others of a list of ids it is the
+   values: the output, or what is written. Numbers of all but take and one_hot: masks of dims
+   along which x, anchor and values are sharded, and the size of the whole x along the indexed dim.
+   Where x is written, the anchor of another dim is cut like it. */
+enum {
+    TSR_INDEXING_X = 0,
+    TSR_INDEXING_ANCHOR = 1,
+    TSR_INDEXING_VALUES = 2,
+    TSR_INDEXING_SIZE = 3
+};
 
 /* Attribute 0 is the dim. Inputs x, index; or x, index, src. */
 void tsr__kernel_gather(const tsr_kernel_call *call);
@@ -41,9 +46,9 @@ typedef struct tsr_gather_map {
     int dim, ndim;
     bool list;                  /* the index is a list, the same for all lines */
     bool writes;                /* x is written; else values are */
-    unsigned sharded[3];        /* masks: x, guide, values */
+    unsigned sharded[3];        /* masks: x, anchor, values */
     int64_t size;               /* of the whole x along dim */
-    int64_t count[TSR_MAX_DIM]; /* along every dim, what is gone through: the guide's */
+    int64_t count[TSR_MAX_DIM]; /* along every dim, what is gone through: the anchor's */
     /* if lines are alike: an element is [outer, along dim, inner] in all operands */
     bool alike;
     int64_t outer, inner;

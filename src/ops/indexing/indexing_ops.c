@@ -297,14 +297,14 @@ static tsr_status written_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
     for (int d = 0; d < x->ndim; d++) {
         const tsr_mark shard = tsr_mark_shard(d);
         const bool list = by_list(s);
-        const int64_t guide = list ? src->size[d] : index->size[d];
+        const int64_t anchor = list ? src->size[d] : index->size[d];
         tsr_rule rule = {.in = {d == dim ? plain(d) : shard}, .out = {d == dim ? plain(d) : shard}};
 
         if (d != dim && !list)
             rule.in[INDEX] = shard;
         if (d != dim && src->size[d] == x->size[d])
             rule.in[SRC] = shard;
-        if (d == dim || guide == x->size[d])
+        if (d == dim || anchor == x->size[d])
             TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     if (adds(s)) {
@@ -349,8 +349,8 @@ static int64_t sharded_dims(const tsr_spec *spec)
 }
 
 /* The numbers of ops/indexing/indexing.h. */
-static void gather_map_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                                const int *coord, tsr_kernel_call *call)
+static void gather_map_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                 const int *coord, tsr_kernel_call *call)
 {
     const tsr_spec *values = writes(s) ? &in[SRC] : &out[0];
     int64_t *number = call->number;
@@ -359,19 +359,19 @@ static void gather_map_localise(const tsr_schema *s, const tsr_spec *in, const t
     (void)coord;
     dim_of(s, &dim, NULL); /* shape has checked it */
     number[TSR_INDEXING_X] = sharded_dims(writes(s) ? &out[0] : &in[X]);
-    number[TSR_INDEXING_GUIDE] = sharded_dims(&in[INDEX]);
+    number[TSR_INDEXING_ANCHOR] = sharded_dims(&in[INDEX]);
     number[TSR_INDEXING_VALUES] = sharded_dims(values);
     number[TSR_INDEXING_SIZE] = s->in[X].shape.size[dim];
     if (by_list(s)) {
         const int64_t own = INT64_C(1) << dim;
-        const int64_t ids = number[TSR_INDEXING_GUIDE] & 1 ? own : 0;
+        const int64_t ids = number[TSR_INDEXING_ANCHOR] & 1 ? own : 0;
 
-        number[TSR_INDEXING_GUIDE] = (number[TSR_INDEXING_VALUES] & ~own) | ids;
+        number[TSR_INDEXING_ANCHOR] = (number[TSR_INDEXING_VALUES] & ~own) | ids;
     }
 }
 
-static void take_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
+static void take_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)out;
@@ -380,8 +380,8 @@ static void take_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spe
         call->number[d] = s->in[X].shape.size[d];
 }
 
-static void one_hot_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                             const int *coord, tsr_kernel_call *call)
+static void one_hot_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                              const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)out;
@@ -426,7 +426,7 @@ const tsr_op tsr__ops_indexing[] = {
      .positions = true,
      .shape = gather_map_shape,
      .kernel = tsr__kernel_gather,
-     .localise = gather_map_localise,
+     .bind_rank = gather_map_bind_rank,
      .grad = tsr__grad_gather,
      .saves = "index",
      .in_field = true,
@@ -441,7 +441,7 @@ const tsr_op tsr__ops_indexing[] = {
      .positions = true,
      .shape = list_shape,
      .kernel = tsr__kernel_index_select,
-     .localise = gather_map_localise,
+     .bind_rank = gather_map_bind_rank,
      .run = tsr__run_select,
      .grad = tsr__grad_index_select,
      .saves = "index",
@@ -455,7 +455,7 @@ const tsr_op tsr__ops_indexing[] = {
      .positions = true,
      .shape = take_shape,
      .kernel = tsr__kernel_take,
-     .localise = take_localise,
+     .bind_rank = take_bind_rank,
      .grad = tsr__grad_take,
      .saves = "index",
      .in_field = true,
@@ -469,7 +469,7 @@ const tsr_op tsr__ops_indexing[] = {
      .positions = true,
      .shape = gather_map_shape,
      .kernel = tsr__kernel_scatter,
-     .localise = gather_map_localise,
+     .bind_rank = gather_map_bind_rank,
      .grad = tsr__grad_scatter,
      .saves = "index",
      .in_field = true,
@@ -486,7 +486,7 @@ const tsr_op tsr__ops_indexing[] = {
      .shape = gather_map_shape,
      .kernel = tsr__kernel_index_add,
      .scratch = tsr__scratch_index_add,
-     .localise = gather_map_localise,
+     .bind_rank = gather_map_bind_rank,
      .grad = tsr__grad_scatter_add,
      .saves = "index",
      .in_field = true,
@@ -503,7 +503,7 @@ const tsr_op tsr__ops_indexing[] = {
      .shape = list_shape,
      .kernel = tsr__kernel_index_add,
      .scratch = tsr__scratch_index_add,
-     .localise = gather_map_localise,
+     .bind_rank = gather_map_bind_rank,
      .grad = tsr__grad_index_add,
      .saves = "index",
      .in_field = true,
@@ -519,7 +519,7 @@ const tsr_op tsr__ops_indexing[] = {
      .shape = gather_map_shape,
      .kernel = tsr__kernel_scatter_backward,
      .scratch = tsr__scratch_scatter_backward,
-     .localise = gather_map_localise,
+     .bind_rank = gather_map_bind_rank,
      .in_field = true,
      .cases = scatter_backward_cases},
     {.name = "one_hot",
@@ -531,7 +531,7 @@ const tsr_op tsr__ops_indexing[] = {
      .positions = true,
      .shape = one_hot_shape,
      .kernel = tsr__kernel_one_hot,
-     .localise = one_hot_localise,
+     .bind_rank = one_hot_bind_rank,
      .grad = tsr_grad_none,
      .cases = one_hot_cases},
     {0},

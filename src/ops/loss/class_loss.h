@@ -18,7 +18,7 @@ enum {
     TSR_CLASS_LSE = 4   /* of cross_entropy's gradient; the last input is what a mean divided by */
 };
 /* Attributes of all, reduction a tsr_loss_reduction; cross_entropy has smoothing besides. What
-   localise says: classes in all. */
+   bind_rank says: classes in all. */
 enum { TSR_CLASS_REDUCTION = 0, TSR_CLASS_IGNORE = 1, TSR_CLASS_SMOOTHING = 2 };
 enum { TSR_CLASS_COUNT = 0 };
 /* Outputs of cross_entropy: the loss; of every row the log of the sum of exponentials, in f64, for

@@ -48,7 +48,7 @@ static int lead_of(const tsr_schema *s)
     return s->in[x_of(s)].shape.ndim - 1;
 }
 
-/* All classes; x may have a part of them, as localise says. */
+/* All classes; x may have a part of them, as bind_rank says. */
 static int64_t classes_of(const tsr_schema *s)
 {
     const tsr_attr *classes = tsr_schema_attr(s, "classes");
@@ -325,8 +325,8 @@ static tsr_comm class_comm(const tsr_schema *s, const tsr_spec *in, const tsr_sp
     return (tsr_comm){a.seconds + b.seconds, a.bytes + b.bytes};
 }
 
-static void class_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call)
+static void class_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                            const int *coord, tsr_kernel_call *call)
 {
     tsr_attr *classes = &call->attrs.value[tsr__attr_index(s->op, "classes")];
 
@@ -391,9 +391,9 @@ const tsr_op tsr__ops_class_loss[] = {
      .kernel = tsr__kernel_class_loss,
      .scratch = tsr__scratch_class_loss,
      .positions = true,
-     .localise = class_localise,
+     .bind_rank = class_bind_rank,
      .run = tsr__run_class_loss,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_cross_entropy,
      .saves = "x,target,weight,out,out1,out2",
      .cases = cross_entropy_cases},
@@ -407,7 +407,7 @@ const tsr_op tsr__ops_class_loss[] = {
      .kernel = tsr__kernel_class_loss,
      .scratch = tsr__scratch_class_loss,
      .positions = true,
-     .localise = class_localise,
+     .bind_rank = class_bind_rank,
      .cases = cross_entropy_backward_cases},
     {.name = "nll_loss",
      .inputs = "x,target,weight?",
@@ -421,9 +421,9 @@ const tsr_op tsr__ops_class_loss[] = {
      .kind = TSR_LOSS_NLL,
      .kernel = tsr__kernel_class_loss,
      .positions = true,
-     .localise = class_localise,
+     .bind_rank = class_bind_rank,
      .run = tsr__run_class_loss,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_nll_loss,
      .saves = "x,target,weight,out,out1",
      .cases = nll_loss_cases},
@@ -436,7 +436,7 @@ const tsr_op tsr__ops_class_loss[] = {
      .kind = TSR_LOSS_NLL_BACKWARD,
      .kernel = tsr__kernel_class_loss,
      .positions = true,
-     .localise = class_localise,
+     .bind_rank = class_bind_rank,
      .cases = nll_loss_backward_cases},
     {0},
 };

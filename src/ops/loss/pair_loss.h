@@ -14,7 +14,7 @@ enum {
     TSR_PAIR_POSITIVE = 3,
     TSR_PAIR_INPUTS = 4
 };
-/* The attribute is the reduction, as in class_loss.h; what localise says: elements in all. */
+/* The attribute is the reduction, as in class_loss.h; what bind_rank says: elements in all. */
 enum { TSR_PAIR_REDUCTION = 0 };
 enum { TSR_PAIR_COUNT = 0 };
 

@@ -199,8 +199,8 @@ done:
     return st;
 }
 
-static void pair_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
+static void pair_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)out;
@@ -252,7 +252,7 @@ const tsr_op tsr__ops_pair_loss[] = {
      .shape = forward_shape,
      .kind = TSR_LOSS_MSE,
      .kernel = tsr__kernel_pair_loss,
-     .localise = pair_localise,
+     .bind_rank = pair_bind_rank,
      .grad = tsr__grad_mse_loss,
      .saves = "x,target",
      .cases = pair_cases},
@@ -264,7 +264,7 @@ const tsr_op tsr__ops_pair_loss[] = {
      .shape = backward_shape,
      .kind = TSR_LOSS_MSE_BACKWARD,
      .kernel = tsr__kernel_pair_loss,
-     .localise = pair_localise,
+     .bind_rank = pair_bind_rank,
      .cases = pair_backward_cases},
     {.name = "l1_loss",
      .inputs = "x,target",
@@ -274,7 +274,7 @@ const tsr_op tsr__ops_pair_loss[] = {
      .shape = forward_shape,
      .kind = TSR_LOSS_L1,
      .kernel = tsr__kernel_pair_loss,
-     .localise = pair_localise,
+     .bind_rank = pair_bind_rank,
      .grad = tsr__grad_l1_loss,
      .saves = "x,target",
      .cases = pair_cases},
@@ -286,7 +286,7 @@ const tsr_op tsr__ops_pair_loss[] = {
      .shape = backward_shape,
      .kind = TSR_LOSS_L1_BACKWARD,
      .kernel = tsr__kernel_pair_loss,
-     .localise = pair_localise,
+     .bind_rank = pair_bind_rank,
      .cases = pair_backward_cases},
     {.name = "bce_with_logits",
      .inputs = "x,target,weight?,pos_weight?",
@@ -298,7 +298,7 @@ const tsr_op tsr__ops_pair_loss[] = {
      .shape = forward_shape,
      .kind = TSR_LOSS_BCE,
      .kernel = tsr__kernel_pair_loss,
-     .localise = pair_localise,
+     .bind_rank = pair_bind_rank,
      .grad = tsr__grad_bce_with_logits,
      .saves = "x,target,weight,pos_weight",
      .cases = bce_cases},
@@ -310,7 +310,7 @@ const tsr_op tsr__ops_pair_loss[] = {
      .shape = backward_shape,
      .kind = TSR_LOSS_BCE_BACKWARD,
      .kernel = tsr__kernel_pair_loss,
-     .localise = pair_localise,
+     .bind_rank = pair_bind_rank,
      .cases = bce_backward_cases},
     {0},
 };

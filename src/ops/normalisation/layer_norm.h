@@ -17,7 +17,7 @@ enum {
     TSR_LAYER_GRAD_WEIGHT = 2,
     TSR_LAYER_GRAD_STATISTICS = 3 /* mean and rstd, or rstd */
 };
-/* Their attributes, and what localise says. */
+/* Their attributes, and what bind_rank says. */
 enum { TSR_LAYER_DIMS = 0, TSR_LAYER_EPS = 1 };
 enum { TSR_LAYER_COUNT = 0 }; /* values of a statistic, on all ranks */
 

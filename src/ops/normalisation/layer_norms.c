@@ -288,8 +288,8 @@ static tsr_comm layer_norm_comm(const tsr_schema *s, const tsr_spec *in, const t
                            tsr__layer_norm_mdims(s, in), cost);
 }
 
-static void layer_norm_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                                const int *coord, tsr_kernel_call *call)
+static void layer_norm_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                 const int *coord, tsr_kernel_call *call)
 {
     const tsr_shape last = last_dims(s);
 
@@ -350,7 +350,7 @@ const tsr_op tsr__ops_layer_norm[] = {
      .kernel = tsr__kernel_layer_norm,
      .scratch = tsr__scratch_layer_norm,
      .run = tsr__run_layer_norm,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_layer_norm,
      .saves = "x,weight,out1,out2",
      .cases = layer_norm_cases},
@@ -364,9 +364,9 @@ const tsr_op tsr__ops_layer_norm[] = {
      .kind = TSR_LAYER_NORM_BACKWARD,
      .kernel = tsr__kernel_layer_norm,
      .scratch = tsr__scratch_layer_norm,
-     .localise = layer_norm_localise,
+     .bind_rank = layer_norm_bind_rank,
      .run = tsr__run_layer_norm,
-     .merges = true,
+     .cross_rank_reduction = true,
      .cases = layer_norm_backward_cases},
     {.name = "rms_norm",
      .inputs = "x,weight?",
@@ -379,7 +379,7 @@ const tsr_op tsr__ops_layer_norm[] = {
      .kernel = tsr__kernel_layer_norm,
      .scratch = tsr__scratch_layer_norm,
      .run = tsr__run_layer_norm,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_rms_norm,
      .saves = "x,weight,out1",
      .cases = rms_norm_cases},
@@ -393,9 +393,9 @@ const tsr_op tsr__ops_layer_norm[] = {
      .kind = TSR_RMS_NORM_BACKWARD,
      .kernel = tsr__kernel_layer_norm,
      .scratch = tsr__scratch_layer_norm,
-     .localise = layer_norm_localise,
+     .bind_rank = layer_norm_bind_rank,
      .run = tsr__run_layer_norm,
-     .merges = true,
+     .cross_rank_reduction = true,
      .cases = rms_norm_backward_cases},
     {0},
 };

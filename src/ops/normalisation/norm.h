@@ -27,7 +27,7 @@ enum {
     TSR_NORM_GRAD_MEAN = 3,
     TSR_NORM_GRAD_RSTD = 4
 };
-/* Their attributes, and what localise says. */
+/* Their attributes, and what bind_rank says. */
 enum { TSR_NORM_TRAINING = 0, TSR_NORM_GROUPS = 0, TSR_NORM_EPS = 1 };
 enum { TSR_NORM_COUNT = 0 }; /* values of a statistic, on all ranks */
 

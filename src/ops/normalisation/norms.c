@@ -463,8 +463,8 @@ static bool groups_fit(const tsr_schema *s, const tsr_spec *in, const tsr_spec *
 }
 
 /* Groups of the channels that are here; -1 if they are not whole. */
-static void groups_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                            const int *coord, tsr_kernel_call *call)
+static void groups_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const int *coord, tsr_kernel_call *call)
 {
     tsr_layout layout = tsr__layout_of(&in[x_of(s)]);
     int64_t here = tsr__layout_local_shape(&layout, coord).size[1];
@@ -477,8 +477,8 @@ static void groups_localise(const tsr_schema *s, const tsr_spec *in, const tsr_s
             here * groups % channels == 0 ? here * groups / channels : -1;
 }
 
-static void batch_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call)
+static void batch_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                            const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)out;
@@ -630,7 +630,7 @@ const tsr_op tsr__ops_norm[] = {
      .run = tsr__run_norm,
      .grad = tsr__grad_batch_norm,
      .saves = "x,weight,running_mean,out1,out2",
-     .merges = true,
+     .cross_rank_reduction = true,
      .cases = batch_norm_cases},
     {.name = "batch_norm_backward",
      .inputs = "grad,x,weight?,mean,rstd",
@@ -642,41 +642,41 @@ const tsr_op tsr__ops_norm[] = {
      .kind = TSR_NORM_BATCH_BACKWARD,
      .kernel = tsr__kernel_channel_norm,
      .scratch = tsr__scratch_channel_norm,
-     .localise = batch_localise,
+     .bind_rank = batch_bind_rank,
      .run = tsr__run_norm,
-     .merges = true,
+     .cross_rank_reduction = true,
      .cases = batch_norm_backward_cases},
     {.name = "group_norm",
      .inputs = "x,weight?,bias?",
      .attrs = "groups:int,eps:float=1e-5",
      .doc = "as batch_norm, with statistics of each sample's groups of channels",
      .rule = forward_rule,
-     .fits = groups_fit,
+     .feasible = groups_fit,
      .comm = norm_comm,
      .shape = group_norm_shape,
      .kind = TSR_NORM_GROUP,
      .kernel = tsr__kernel_channel_norm,
      .scratch = tsr__scratch_channel_norm,
-     .localise = groups_localise,
+     .bind_rank = groups_bind_rank,
      .run = tsr__run_norm,
      .grad = tsr__grad_group_norm,
      .saves = "x,weight,out1,out2",
-     .merges = true,
+     .cross_rank_reduction = true,
      .cases = group_norm_cases},
     {.name = "group_norm_backward",
      .inputs = "grad,x,weight?,mean,rstd",
      .attrs = "groups:int," MASK,
      .doc = "the gradients of group_norm's x, weight and bias",
      .rule = backward_rule,
-     .fits = groups_fit,
+     .feasible = groups_fit,
      .comm = norm_comm,
      .shape = backward_shape,
      .kind = TSR_NORM_GROUP_BACKWARD,
      .kernel = tsr__kernel_channel_norm,
      .scratch = tsr__scratch_channel_norm,
-     .localise = groups_localise,
+     .bind_rank = groups_bind_rank,
      .run = tsr__run_norm,
-     .merges = true,
+     .cross_rank_reduction = true,
      .cases = group_norm_backward_cases},
     {.name = "instance_norm",
      .inputs = "x,weight?,bias?",

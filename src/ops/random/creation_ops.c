@@ -26,8 +26,8 @@ done:
     return st;
 }
 
-void tsr__filled_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
+void tsr__filled_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)out;
@@ -89,7 +89,7 @@ const tsr_op tsr__ops_creation[] = {
      .shape = arange_shape,
      .kind = TSR_CREATION_ARANGE,
      .kernel = tsr__kernel_formula,
-     .localise = tsr__filled_localise,
+     .bind_rank = tsr__filled_bind_rank,
      .grad = tsr_grad_none,
      .inplace = true,
      .cases = arange_cases},
@@ -102,7 +102,7 @@ const tsr_op tsr__ops_creation[] = {
      .shape = linspace_shape,
      .kind = TSR_CREATION_LINSPACE,
      .kernel = tsr__kernel_formula,
-     .localise = tsr__filled_localise,
+     .bind_rank = tsr__filled_bind_rank,
      .grad = tsr_grad_none,
      .inplace = true,
      .cases = linspace_cases},

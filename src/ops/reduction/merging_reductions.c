@@ -105,8 +105,8 @@ static tsr_status arg_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     return add_rules(s, &(tsr_mark){.open = false}, true, out, err);
 }
 
-static void arg_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                         const int *coord, tsr_kernel_call *call)
+static void arg_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)out;
@@ -177,7 +177,7 @@ const tsr_op tsr__ops_merging[] = {
      .kernel = tsr__kernel_norm,
      .scratch = tsr__scratch_norm,
      .run = tsr__run_reduction,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_norm,
      .saves = "x,out",
      .cases = norm_cases},
@@ -193,7 +193,7 @@ const tsr_op tsr__ops_merging[] = {
      .kernel = tsr__kernel_var,
      .scratch = tsr__scratch_var,
      .run = tsr__run_reduction,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_var,
      .saves = "x",
      .cases = var_cases},
@@ -208,7 +208,7 @@ const tsr_op tsr__ops_merging[] = {
      .kernel = tsr__kernel_var,
      .scratch = tsr__scratch_var,
      .run = tsr__run_reduction,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_std,
      .saves = "x,out",
      .cases = var_cases},
@@ -223,7 +223,7 @@ const tsr_op tsr__ops_merging[] = {
      .kernel = tsr__kernel_logsumexp,
      .scratch = tsr__scratch_logsumexp,
      .run = tsr__run_reduction,
-     .merges = true,
+     .cross_rank_reduction = true,
      .grad = tsr__grad_logsumexp,
      .saves = "x,out",
      .cases = merging_cases},
@@ -262,7 +262,7 @@ const tsr_op tsr__ops_merging[] = {
      .kind = TSR_REDUCTION_ARGMAX,
      .kernel = tsr__kernel_arg,
      .scratch = tsr__scratch_arg,
-     .localise = arg_localise,
+     .bind_rank = arg_bind_rank,
      .run = tsr__run_reduction,
      .grad = tsr_grad_none,
      .cases = arg_cases},
@@ -277,7 +277,7 @@ const tsr_op tsr__ops_merging[] = {
      .kind = TSR_REDUCTION_ARGMIN,
      .kernel = tsr__kernel_arg,
      .scratch = tsr__scratch_arg,
-     .localise = arg_localise,
+     .bind_rank = arg_bind_rank,
      .run = tsr__run_reduction,
      .grad = tsr_grad_none,
      .cases = arg_cases},

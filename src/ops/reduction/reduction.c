@@ -73,8 +73,8 @@ static bool is_averaged(const tsr_placement *in, const tsr_placement *out)
 /* The sum is divided by the number of elements that the whole result stands for, so parts add up to
    it; where they will be averaged, a part counts as many times as there are parts. Of nothing every
    part is NaN, and so is what they add up to. */
-static void mean_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
+static void mean_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
 {
     int64_t n = tsr_shape_count(&s->in[0].shape), results = tsr_shape_count(&s->out_shape[0]);
 
@@ -103,7 +103,7 @@ static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
         if (!gone || partial)
             TSR_TRY(tsr_rule_add(out, &rule, err));
     }
-    for (int d = 0; d < s->in[0].shape.ndim && s->op->localise == mean_localise; d++)
+    for (int d = 0; d < s->in[0].shape.ndim && s->op->bind_rank == mean_bind_rank; d++)
         if (reduced >> d & 1)
             TSR_TRY(tsr_rule_add(
                 out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_partial(TSR_AVG)}},
@@ -169,7 +169,7 @@ const tsr_op tsr__ops_reduction[] = {
      .kind = TSR_REDUCTION_MEAN,
      .kernel = tsr__kernel_reduce,
      .in_field = true,
-     .localise = mean_localise,
+     .bind_rank = mean_bind_rank,
      .grad = tsr__grad_mean,
      .saves = "",
      .cases = reduction_cases},

@@ -110,18 +110,18 @@ done:
     return st;
 }
 
-static void cut_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void cut_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     cut c;
 
-    if (spread || cut_of(s, &c, NULL) != TSR_OK || is_whole(s, &c))
+    if (reverse || cut_of(s, &c, NULL) != TSR_OK || is_whole(s, &c))
         return;
-    w->guide = TSR_OUTPUT(0);
+    w->anchor = TSR_OUTPUT(0);
     w->window[w->n++] = (tsr_window){.dim = c.dim, .mul = c.step, .lo = c.start, .hi = c.start + 1};
 }
 
-static void cut_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                         const int *coord, tsr_kernel_call *call)
+static void cut_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call)
 {
     const int length = tsr__attr_index(s->op, "length");
     cut c = {0};
@@ -233,13 +233,13 @@ done:
     return st;
 }
 
-static void unfold_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void unfold_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     unfolding u;
 
-    if (spread || unfolding_of(s, &u, NULL) != TSR_OK)
+    if (reverse || unfolding_of(s, &u, NULL) != TSR_OK)
         return;
-    w->guide = TSR_OUTPUT(0);
+    w->anchor = TSR_OUTPUT(0);
     w->window[w->n++] = tsr__sliding_window(
         &(tsr_sliding){
             .kernel = u.size,
@@ -349,10 +349,10 @@ const tsr_op tsr__ops_cuts[] = {
      .doc = "x[start:stop:step] along dim; negative numbers count from the end",
      .rule = cut_rule,
      .windows = cut_windows,
-     .moves = true,
+     .permutes = true,
      .shape = cut_shape,
      .kernel = tsr__kernel_slice,
-     .localise = cut_localise,
+     .bind_rank = cut_bind_rank,
      .in_field = true,
      .grad = tsr__grad_slice,
      .saves = "",
@@ -363,10 +363,10 @@ const tsr_op tsr__ops_cuts[] = {
      .doc = "length elements from start on along dim; a negative start counts from the end",
      .rule = cut_rule,
      .windows = cut_windows,
-     .moves = true,
+     .permutes = true,
      .shape = cut_shape,
      .kernel = tsr__kernel_slice,
-     .localise = cut_localise,
+     .bind_rank = cut_bind_rank,
      .in_field = true,
      .grad = tsr__grad_narrow,
      .saves = "",
@@ -376,7 +376,7 @@ const tsr_op tsr__ops_cuts[] = {
      .attrs = "dim:int=0,index:int",
      .doc = "x at one index of dim, which goes; a negative index counts from the end",
      .rule = select_rule,
-     .moves = true,
+     .permutes = true,
      .shape = select_shape,
      .kernel = tsr__kernel_select,
      .in_field = true,
@@ -389,7 +389,7 @@ const tsr_op tsr__ops_cuts[] = {
      .doc = "runs of size elements along dim that begin step apart, each as a last dim",
      .rule = unfold_rule,
      .windows = unfold_windows,
-     .moves = true,
+     .permutes = true,
      .shape = unfold_shape,
      .kernel = tsr__kernel_unfold,
      .in_field = true,
@@ -401,7 +401,7 @@ const tsr_op tsr__ops_cuts[] = {
      .attrs = "offset:int=0,dim1:int=0,dim2:int=1",
      .doc = "elements at [i, i + offset] of two dims, as a last dim instead of these",
      .rule = diagonal_rule,
-     .moves = true,
+     .permutes = true,
      .shape = diagonal_shape,
      .kernel = tsr__kernel_diagonal,
      .in_field = true,

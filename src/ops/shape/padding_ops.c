@@ -112,13 +112,13 @@ done:
 
 /* Beyond its ends a dim is seen from within, as far away as the padding is wide, or from its other
    end. */
-static void pad_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void pad_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     const tsr_attr *before = tsr_schema_attr(s, "before"), *after = tsr_schema_attr(s, "after");
 
-    if (spread)
+    if (reverse)
         return;
-    w->guide = TSR_OUTPUT(0);
+    w->anchor = TSR_OUTPUT(0);
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
         const int64_t b = before->i[d], a = after->i[d];
         tsr_window window = {.dim = d, .mul = 1, .lo = -b, .hi = 1 - b};
@@ -136,8 +136,8 @@ static void pad_windows(const tsr_schema *s, bool spread, tsr_windows *w)
     }
 }
 
-static void pad_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                         const int *coord, tsr_kernel_call *call)
+static void pad_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call)
 {
     (void)in;
     (void)out;
@@ -223,20 +223,20 @@ done:
     return st;
 }
 
-static void spread_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void spread_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     spreading p;
 
-    if (spread || spreading_of(s, &p, NULL) != TSR_OK)
+    if (reverse || spreading_of(s, &p, NULL) != TSR_OK)
         return;
-    w->guide = TSR_OUTPUT(0);
+    w->anchor = TSR_OUTPUT(0);
     w->window[w->n++] = tsr__sliding_window(
         &(tsr_sliding){.kernel = p.size, .stride = p.step, .dilation = 1, .pad = -p.start}, 0,
         p.dim, false);
 }
 
-static void spread_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                            const int *coord, tsr_kernel_call *call)
+static void spread_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const int *coord, tsr_kernel_call *call)
 {
     spreading p;
 
@@ -313,7 +313,7 @@ const tsr_op tsr__ops_padding[] = {
      .windows = pad_windows,
      .shape = pad_shape,
      .kernel = tsr__kernel_pad,
-     .localise = pad_localise,
+     .bind_rank = pad_bind_rank,
      .in_field = true,
      .grad = tsr__grad_pad,
      .saves = "",
@@ -325,10 +325,10 @@ const tsr_op tsr__ops_padding[] = {
      .doc = "so many indices before and after each dim, mirrored at its first and last element",
      .rule = pad_dims_rule,
      .windows = pad_windows,
-     .moves = true,
+     .permutes = true,
      .shape = pad_shape,
      .kernel = tsr__kernel_pad,
-     .localise = pad_localise,
+     .bind_rank = pad_bind_rank,
      .in_field = true,
      .grad = tsr__grad_pad_reflect,
      .saves = "",
@@ -340,10 +340,10 @@ const tsr_op tsr__ops_padding[] = {
      .doc = "so many indices before and after each dim, equal to its first and last element",
      .rule = pad_dims_rule,
      .windows = pad_windows,
-     .moves = true,
+     .permutes = true,
      .shape = pad_shape,
      .kernel = tsr__kernel_pad,
-     .localise = pad_localise,
+     .bind_rank = pad_bind_rank,
      .in_field = true,
      .grad = tsr__grad_pad_replicate,
      .saves = "",
@@ -355,10 +355,10 @@ const tsr_op tsr__ops_padding[] = {
      .doc = "so many indices before and after each dim, from its other end",
      .rule = pad_dims_rule,
      .windows = pad_windows,
-     .moves = true,
+     .permutes = true,
      .shape = pad_shape,
      .kernel = tsr__kernel_pad,
-     .localise = pad_localise,
+     .bind_rank = pad_bind_rank,
      .in_field = true,
      .grad = tsr__grad_pad_circular,
      .saves = "",
@@ -369,10 +369,10 @@ const tsr_op tsr__ops_padding[] = {
      .doc = "the gradient of slice's input, which has this length: grad at its places, else 0",
      .rule = spread_rule,
      .windows = spread_windows,
-     .moves = true,
+     .permutes = true,
      .shape = spread_shape,
      .kernel = tsr__kernel_slice_backward,
-     .localise = spread_localise,
+     .bind_rank = spread_bind_rank,
      .in_field = true,
      .grad = tsr__grad_slice_backward,
      .saves = "",
@@ -386,7 +386,7 @@ const tsr_op tsr__ops_padding[] = {
      .linear = "grad",
      .shape = spread_shape,
      .kernel = tsr__kernel_unfold_backward,
-     .localise = spread_localise,
+     .bind_rank = spread_bind_rank,
      .in_field = true,
      .grad = tsr__grad_unfold_backward,
      .saves = "",
@@ -396,7 +396,7 @@ const tsr_op tsr__ops_padding[] = {
      .attrs = "diagonal:int=0",
      .doc = "x[..., i, j] where j - i is at most diagonal, else 0",
      .axes = "...->...",
-     .moves = true,
+     .permutes = true,
      .shape = triangle_shape,
      .kind = TSR_MOVE_TRIL,
      .kernel = tsr__kernel_triangle,
@@ -410,7 +410,7 @@ const tsr_op tsr__ops_padding[] = {
      .attrs = "diagonal:int=0",
      .doc = "x[..., i, j] where j - i is at least diagonal, else 0",
      .axes = "...->...",
-     .moves = true,
+     .permutes = true,
      .shape = triangle_shape,
      .kind = TSR_MOVE_TRIU,
      .kernel = tsr__kernel_triangle,

@@ -54,8 +54,8 @@ done:
     return st;
 }
 
-static void expand_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                            const int *coord, tsr_kernel_call *call)
+static void expand_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                             const int *coord, tsr_kernel_call *call)
 {
     (void)s;
     (void)in;
@@ -137,10 +137,10 @@ const tsr_op tsr__ops_repeats[] = {
      .attrs = "sizes:ints",
      .doc = "dims of size 1 in other sizes, by repeating, and new dims in front; -1 keeps a size",
      .rule = expand_rule,
-     .moves = true,
+     .permutes = true,
      .shape = expand_shape,
      .kernel = tsr__kernel_expand,
-     .localise = expand_localise,
+     .bind_rank = expand_bind_rank,
      .in_field = true,
      .grad = tsr__grad_expand,
      .saves = "",
@@ -150,7 +150,7 @@ const tsr_op tsr__ops_repeats[] = {
      .attrs = "counts:ints",
      .doc = "x so many times along each of its last dims; more counts than dims add dims in front",
      .rule = tile_rule,
-     .moves = true,
+     .permutes = true,
      .shape = tile_shape,
      .kernel = tsr__kernel_tile,
      .in_field = true,

@@ -109,8 +109,8 @@ done:
 }
 
 /* Parts may have dims of size 1 that the whole has not: those that go are named. */
-static void squeeze_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                             const int *coord, tsr_kernel_call *call)
+static void squeeze_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                              const int *coord, tsr_kernel_call *call)
 {
     tsr_attr *dims = &call->attrs.value[0];
     unsigned gone = 0;
@@ -319,7 +319,7 @@ static bool group_agrees(const tsr_layout *in, const tsr_layout *out, const grou
     return same;
 }
 
-static bool reshape_fits(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
+static bool reshape_feasible(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)
 {
     tsr_layout a = tsr__layout_of(&in[0]), b = tsr__layout_of(&out[0]);
     group g[2 * TSR_MAX_DIM];
@@ -337,8 +337,8 @@ static bool reshape_fits(const tsr_schema *s, const tsr_spec *in, const tsr_spec
     return true;
 }
 
-static void reshape_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                             const int *coord, tsr_kernel_call *call)
+static void reshape_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                              const int *coord, tsr_kernel_call *call)
 {
     tsr_layout layout = tsr__layout_of(&out[0]);
     tsr_shape local = tsr__layout_local_shape(&layout, coord);
@@ -374,13 +374,13 @@ const tsr_op tsr__ops_reshape[] = {
      .attrs = "shape:ints",
      .doc = "the same elements, row-major, in another shape; one size may be -1",
      .rule = reshape_rule,
-     .fits = reshape_fits,
-     .moves = true,
+     .feasible = reshape_feasible,
+     .permutes = true,
      .shape = reshape_shape,
      .kernel = tsr__kernel_reshape,
-     .view = true,
+     .is_view = true,
      .in_field = true,
-     .localise = reshape_localise,
+     .bind_rank = reshape_bind_rank,
      .grad = tsr__grad_reshape,
      .saves = "",
      .cases = reshape_cases},
@@ -389,13 +389,13 @@ const tsr_op tsr__ops_reshape[] = {
      .attrs = "dims:ints",
      .doc = "without those of the given dims that have size 1, or without all of size 1",
      .rule = reshape_rule,
-     .fits = reshape_fits,
-     .moves = true,
+     .feasible = reshape_feasible,
+     .permutes = true,
      .shape = squeeze_shape,
      .kernel = tsr__kernel_reshape,
-     .view = true,
+     .is_view = true,
      .in_field = true,
-     .localise = squeeze_localise,
+     .bind_rank = squeeze_bind_rank,
      .grad = tsr__grad_reshape,
      .saves = "",
      .cases = squeeze_cases},
@@ -404,11 +404,11 @@ const tsr_op tsr__ops_reshape[] = {
      .attrs = "dims:ints",
      .doc = "with new dims of size 1 at these places of the output",
      .rule = reshape_rule,
-     .fits = reshape_fits,
-     .moves = true,
+     .feasible = reshape_feasible,
+     .permutes = true,
      .shape = unsqueeze_shape,
      .kernel = tsr__kernel_reshape,
-     .view = true,
+     .is_view = true,
      .in_field = true,
      .grad = tsr__grad_reshape,
      .saves = "",
@@ -418,11 +418,11 @@ const tsr_op tsr__ops_reshape[] = {
      .attrs = "start:int=0,end:int=-1",
      .doc = "dims start to end become one",
      .rule = reshape_rule,
-     .fits = reshape_fits,
-     .moves = true,
+     .feasible = reshape_feasible,
+     .permutes = true,
      .shape = flatten_shape,
      .kernel = tsr__kernel_reshape,
-     .view = true,
+     .is_view = true,
      .in_field = true,
      .grad = tsr__grad_reshape,
      .saves = "",

@@ -60,14 +60,14 @@ done:
     return st;
 }
 
-static void cat_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void cat_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     const int dim = cat_dim(s);
     int64_t begin = 0;
 
-    if (spread)
+    if (reverse)
         return;
-    w->guide = TSR_OUTPUT(0);
+    w->anchor = TSR_OUTPUT(0);
     for (int k = 0; k < s->n_in; k++) {
         w->window[w->n++] =
             (tsr_window){.operand = k, .dim = dim, .mul = 1, .lo = -begin, .hi = 1 - begin};
@@ -75,8 +75,8 @@ static void cat_windows(const tsr_schema *s, bool spread, tsr_windows *w)
     }
 }
 
-static void cat_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                         const int *coord, tsr_kernel_call *call)
+static void cat_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                          const int *coord, tsr_kernel_call *call)
 {
     int64_t begin = 0;
 
@@ -296,14 +296,14 @@ done:
 }
 
 /* Of what lies `shift` before it, around the end; in units of rows if all elements are one. */
-static void roll_windows(const tsr_schema *s, bool spread, tsr_windows *w)
+static void roll_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
     const tsr_attr *shifts = tsr_schema_attr(s, "shifts"), *dims = tsr_schema_attr(s, "dims");
     const tsr_shape *x = &s->in[0].shape;
 
-    if (spread || tsr_shape_count(x) == 0)
+    if (reverse || tsr_shape_count(x) == 0)
         return;
-    w->guide = TSR_OUTPUT(0);
+    w->anchor = TSR_OUTPUT(0);
     if (is_flat(s) && x->ndim > 0) {
         const int64_t row = tsr_shape_count(x) / x->size[0];
         const int64_t shift = tsr__modulo(shifts->i[0], tsr_shape_count(x));
@@ -322,8 +322,8 @@ static void roll_windows(const tsr_schema *s, bool spread, tsr_windows *w)
 
 /* What the kernel sees through a window ends where it went around, so that its part is rolled by
    what is left; for all elements as one: where the first one is, and how many follow it. */
-static void roll_localise(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
+static void roll_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                           const int *coord, tsr_kernel_call *call)
 {
     const tsr_shape *whole = &s->in[0].shape;
     const tsr_operand *x = &call->in[0];
@@ -397,10 +397,10 @@ const tsr_op tsr__ops_views[] = {
      .doc = "joins tensors along dim",
      .rule = cat_rule,
      .windows = cat_windows,
-     .moves = true,
+     .permutes = true,
      .shape = cat_shape,
      .kernel = tsr__kernel_cat,
-     .localise = cat_localise,
+     .bind_rank = cat_bind_rank,
      .in_field = true,
      .grad = tsr__grad_cat,
      .saves = "",
@@ -410,7 +410,7 @@ const tsr_op tsr__ops_views[] = {
      .attrs = "dim:int=0",
      .doc = "joins tensors of one shape along a new dim",
      .rule = stack_rule,
-     .moves = true,
+     .permutes = true,
      .shape = stack_shape,
      .kernel = tsr__kernel_stack,
      .in_field = true,
@@ -422,7 +422,7 @@ const tsr_op tsr__ops_views[] = {
      .attrs = "dim0:int=-2,dim1:int=-1",
      .doc = "two dims change places",
      .rule = transpose_rule,
-     .moves = true,
+     .permutes = true,
      .shape = transpose_shape,
      .kernel = tsr__kernel_transpose,
      .in_field = true,
@@ -434,7 +434,7 @@ const tsr_op tsr__ops_views[] = {
      .attrs = "dims:ints",
      .doc = "the dims of x in the order that dims says",
      .rule = permute_rule,
-     .moves = true,
+     .permutes = true,
      .shape = permute_shape,
      .kernel = tsr__kernel_permute,
      .in_field = true,
@@ -446,7 +446,7 @@ const tsr_op tsr__ops_views[] = {
      .attrs = "dims:ints",
      .doc = "the last element first along the given dims, or along all",
      .rule = flip_rule,
-     .moves = true,
+     .permutes = true,
      .shape = flip_shape,
      .kernel = tsr__kernel_flip,
      .in_field = true,
@@ -459,10 +459,10 @@ const tsr_op tsr__ops_views[] = {
      .doc = "elements shifted along dims, around the ends; without dims along all as one",
      .rule = roll_rule,
      .windows = roll_windows,
-     .moves = true,
+     .permutes = true,
      .shape = roll_shape,
      .kernel = tsr__kernel_roll,
-     .localise = roll_localise,
+     .bind_rank = roll_bind_rank,
      .in_field = true,
      .grad = tsr__grad_roll,
      .saves = "",
