@@ -50,7 +50,7 @@ static void add_time(times *t, double seconds)
 
 /* One search, the best of some tries. */
 static tsr_status plan(const op_problem *p, const tsr_spec *in, bool exhaustive, int tries,
-                       tsr_op_way *way, double *seconds)
+                       tsr_op_strategy *way, double *seconds)
 {
     tsr_status st = TSR_OK;
     double spent = 0;
@@ -74,7 +74,7 @@ static tsr_status plan(const op_problem *p, const tsr_spec *in, bool exhaustive,
 static bool compare(const op_problem *p, const tsr_spec *in, times *all)
 {
     char text[OP_TEXT], settings[OP_TEXT];
-    tsr_op_way found, best;
+    tsr_op_strategy found, best;
     double seconds;
     tsr_status st = plan(p, in, false, 1, &found, &seconds);
     tsr_status other = plan(p, in, true, 1, &best, &seconds);
@@ -113,7 +113,7 @@ static bool measure_all(const op_problem *p, bool deepest, times *search, times 
 {
     op_placings ways = op_placings_of(p, OP_PLACE_PLAIN);
     tsr_spec in[TSR_OP_INPUTS];
-    tsr_op_way way;
+    tsr_op_strategy way;
     double seconds, end = measure_now() + SEARCH_SECONDS;
 
     ways.n = ways.n > CALLS ? CALLS : ways.n;

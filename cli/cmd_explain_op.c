@@ -70,7 +70,7 @@ static int look_usual(story *s)
     const op_problem *p = &s->p;
     tsr_cost cost = p->set.cost;
     tsr_error err = {0};
-    tsr_op_way way;
+    tsr_op_strategy way;
 
     cost.reproducible = false;
     if (p->set.cost.reproducible &&
@@ -85,7 +85,7 @@ static int look_agreement(story *s)
 {
     const op_problem *p = &s->p;
     tsr_error err = {0};
-    tsr_op_way way;
+    tsr_op_strategy way;
 
     s->n_strategies = 1;
     for (int m = 0; m < p->set.from.mesh.ndim; m++)

@@ -11,7 +11,8 @@
 
 enum { TABLE_NAME = 32, TABLES_MOST = 4096, FILE_MOST = 1 << 20 };
 
-static const char *const ways[TSR_TABLE_WAYS] = {"replicated", "by rows", "by columns", "one rank"};
+static const char *const ways[TSR_TABLE_SHARDINGS] = {"replicated", "by rows", "by columns",
+                                                      "one rank"};
 static const char *const poolings[] = {"none", "sum", "mean", "max"};
 
 typedef struct tables_problem {
@@ -165,7 +166,7 @@ static const char *why(const tables_problem *p, int i, char *buf, size_t n)
     size_t used = 0;
 
     buf[0] = 0;
-    for (int w = 0; w < TSR_TABLE_WAYS && used < n; w++) {
+    for (int w = 0; w < TSR_TABLE_SHARDINGS && used < n; w++) {
         char time[CLI_TEXT];
         bool fits = p->opts.memory == 0 || c->could[w].memory <= p->opts.memory;
         if (w == (int)c->way)
@@ -226,7 +227,7 @@ static json_t *to_json(const tables_problem *p)
         const tsr_table_facts *f = &p->facts[i];
         const tsr_table_choice *c = &p->choice[i];
         json_t *could = json_object();
-        for (int w = 0; w < TSR_TABLE_WAYS; w++)
+        for (int w = 0; w < TSR_TABLE_SHARDINGS; w++)
             json_object_set_new(could, ways[w], load_json(&c->could[w]));
         json_array_append_new(
             results,

@@ -108,7 +108,7 @@ static tsr_status compare(const task *t, tsr_tensor *y, const tsr_spec *planned,
     return st;
 }
 
-static tsr_status compare_all(const task *t, tsr_tensor *const *out, const tsr_op_way *plan,
+static tsr_status compare_all(const task *t, tsr_tensor *const *out, const tsr_op_strategy *plan,
                               int way, verdict *v)
 {
     tsr_status st = TSR_OK;
@@ -123,7 +123,7 @@ static tsr_status compare_all(const task *t, tsr_tensor *const *out, const tsr_o
 }
 
 /* Where the outputs should be; an op that is composed of others does not say. */
-static tsr_status look_up_plan(const op_problem *p, const tsr_spec *specs, tsr_op_way *plan)
+static tsr_status look_up_plan(const op_problem *p, const tsr_spec *specs, tsr_op_strategy *plan)
 {
     tsr_schema schema;
     tsr_status st = tsr_schema_make(p->op, specs, p->n_in, p->attr, p->n_attrs, &schema, NULL);
@@ -151,7 +151,7 @@ static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec
 {
     const op_problem *p = t->p;
     tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *out[TSR_OP_OUTPUTS];
-    tsr_op_way plan;
+    tsr_op_strategy plan;
     tsr_status st = look_up_plan(p, specs, &plan);
 
     for (int k = 0; k < p->n_in && st == TSR_OK; k++)

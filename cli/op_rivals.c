@@ -103,7 +103,7 @@ static void explain_cost(const op_problem *p, op_rival *r)
                  r->seconds / best);
 }
 
-static bool is_chosen(const op_problem *p, const tsr_op_way *way)
+static bool is_chosen(const op_problem *p, const tsr_op_strategy *way)
 {
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k) && !tsr_spec_equal(&way->in[k], &p->way.in[k]))
@@ -112,7 +112,7 @@ static bool is_chosen(const op_problem *p, const tsr_op_way *way)
 }
 
 /* The first input that cannot be brought there, or what else is in the way. */
-static void report_infeasible(const op_problem *p, const tsr_op_way *way, op_rival *r)
+static void report_infeasible(const op_problem *p, const tsr_op_strategy *way, op_rival *r)
 {
     tsr_error err = {0};
 
@@ -135,7 +135,7 @@ static void report_infeasible(const op_problem *p, const tsr_op_way *way, op_riv
 
 int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *r)
 {
-    tsr_op_way way = p->way;
+    tsr_op_strategy way = p->way;
     tsr_error err = {0};
 
     for (int k = 0; k < p->n_in; k++)

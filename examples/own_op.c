@@ -63,7 +63,7 @@ static const tsr_op scale_rows_op = {
 
 static tsr_status forgets_w(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    tsr_rule rule = {.in = {tsr_mark_shard(0)}, .out = {tsr_mark_shard(0)}};
+    tsr_rule rule = {.in = {tsr_rule_shard(0)}, .out = {tsr_rule_shard(0)}};
 
     (void)s;
     return tsr_rule_add(out, &rule, err);

@@ -29,7 +29,7 @@ static tsr_status laplace_shape(tsr_schema *s, tsr_error *err)
 /* It can be cut, in consecutive parts. */
 static tsr_status laplace_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const tsr_mark cut = {.place = {.kind = TSR_SHARD, .dim = 0}};
+    const tsr_rule_placement cut = {.place = {.kind = TSR_SHARD, .dim = 0}};
     const tsr_rule rule = {.in = {cut}, .out = {cut}};
 
     (void)s;

@@ -65,24 +65,24 @@ typedef struct tsr_schema {
 
 /* What a rule says of one tensor. A shard is open until it is filled with a kind of shard that the
    inputs have: plain, or strided with some factor. */
-typedef struct tsr_mark {
+typedef struct tsr_rule_placement {
     tsr_placement place;
     bool open;
-} tsr_mark;
+} tsr_rule_placement;
 
 /* A rule for one mesh dim: these placements of inputs give those of outputs. Zero is all-replicate,
    which every op has. */
 typedef struct tsr_rule {
-    tsr_mark out[TSR_OP_OUTPUTS], in[TSR_OP_INPUTS];
+    tsr_rule_placement out[TSR_OP_OUTPUTS], in[TSR_OP_INPUTS];
 } tsr_rule;
 
-static inline tsr_mark tsr_mark_shard(int dim)
+static inline tsr_rule_placement tsr_rule_shard(int dim)
 {
-    return (tsr_mark){.place = {.kind = TSR_SHARD, .dim = dim}, .open = true};
+    return (tsr_rule_placement){.place = {.kind = TSR_SHARD, .dim = dim}, .open = true};
 }
-static inline tsr_mark tsr_mark_partial(tsr_reduce reduce)
+static inline tsr_rule_placement tsr_rule_partial(tsr_reduce reduce)
 {
-    return (tsr_mark){.place = {.kind = TSR_PARTIAL, .reduce = reduce}};
+    return (tsr_rule_placement){.place = {.kind = TSR_PARTIAL, .reduce = reduce}};
 }
 
 typedef struct tsr_rules tsr_rules;
@@ -344,26 +344,27 @@ TSR_API tsr_status tsr_schema_make(const tsr_op *op, const tsr_spec *in, int n_i
 
 /* How a call would run: the specs that inputs are brought to and that the outputs have, and what
    that costs in seconds. */
-typedef struct tsr_op_way {
+typedef struct tsr_op_strategy {
     tsr_spec in[TSR_OP_INPUTS], out[TSR_OP_OUTPUTS];
     double inputs;  /* bringing the inputs there */
     double comm;    /* what the op moves by itself */
     double pending; /* what a partial output will cost, or the move to what was asked for */
     double seconds; /* all of it */
-} tsr_op_way;
+} tsr_op_strategy;
 
-/* The cheapest way, among all that the op's rules allow; `exhaustive` tries them one by one. cost
+/* The cheapest strategy that the op's rules allow; `exhaustive` tries them one by one. cost
    may be NULL: the default; want, the placements that output 0 shall end in, too: any. Pure. */
 TSR_API tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost,
-                               const tsr_placement *want, bool exhaustive, tsr_op_way *out,
+                               const tsr_placement *want, bool exhaustive, tsr_op_strategy *out,
                                tsr_error *err);
-/* The price of one given way: in[].place and out[].place are set by the caller. Pure. */
+/* The price of one given strategy: in[].place and out[].place are set by the caller. Pure. */
 TSR_API tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost,
-                                const tsr_placement *want, tsr_op_way *way, tsr_error *err);
-/* The windows of a way, n 0 if it has none: those of which it shards the anchor along their dim,
+                                const tsr_placement *want, tsr_op_strategy *strategy,
+                                tsr_error *err);
+/* The halo windows of a strategy, n 0 if it has none: those whose anchor it shards along their dim,
    and whether the halo is a reverse one. Pure. */
 TSR_API tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
-                                  const tsr_op_way *way, tsr_windows *out, bool *reverse,
+                                  const tsr_op_strategy *strategy, tsr_windows *out, bool *reverse,
                                   tsr_error *err);
 /* What one window shows along its dim. A circular one: from and to are begin and end, and where
    end is beyond the dim's size n, the rest is [0, end - n). */
@@ -372,7 +373,7 @@ typedef struct tsr_window_range {
     int64_t from, to;   /* the same if the dim had no ends: what lies beyond them is padding */
 } tsr_window_range;
 /* That of window i at mesh index `index`. Pure. */
-TSR_API tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int i,
+TSR_API tsr_status tsr_window_at(const tsr_op_strategy *strategy, const tsr_windows *windows, int i,
                                  int index, tsr_window_range *out, tsr_error *err);
 /* The rules for one mesh dim, filled for these inputs. At most cap; *n is how many there are. An op
    with strategies for the whole mesh has all-replicate only. Pure. */

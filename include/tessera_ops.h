@@ -610,13 +610,13 @@ TSR_API tsr_status tsr_lookup_group_backward(const tsr_table_use *uses, tsr_tens
                                              int n, tsr_tensor **table_grads);
 
 /* Where tables should live: in whole on every rank, by rows, by columns, or on one rank. */
-typedef enum tsr_table_way {
+typedef enum tsr_table_sharding {
     TSR_TABLE_REPLICATE = 0,
     TSR_TABLE_ROWS = 1,
     TSR_TABLE_COLUMNS = 2,
     TSR_TABLE_ONE_RANK = 3
-} tsr_table_way;
-enum { TSR_TABLE_WAYS = 4 };
+} tsr_table_sharding;
+enum { TSR_TABLE_SHARDINGS = 4 };
 
 typedef struct tsr_table_facts {
     int64_t rows, columns;
@@ -641,10 +641,10 @@ typedef struct tsr_table_load {
 } tsr_table_load;
 
 typedef struct tsr_table_choice {
-    tsr_table_way way;
-    int rank;                             /* of TSR_TABLE_ONE_RANK, else -1 */
-    tsr_table_load load;                  /* of the rank that this table costs most */
-    tsr_table_load could[TSR_TABLE_WAYS]; /* the same for each way */
+    tsr_table_sharding way;
+    int rank;                                  /* of TSR_TABLE_ONE_RANK, else -1 */
+    tsr_table_load load;                       /* of the rank that this table costs most */
+    tsr_table_load could[TSR_TABLE_SHARDINGS]; /* the same for each way */
 } tsr_table_choice;
 
 /* Choose for each table so that the busiest rank takes little time and no rank holds more than

@@ -59,7 +59,7 @@ typedef struct null_calls {
     tsr_kernel_sku kernel_sku;
     tsr_mesh_shape mesh_shape;
     tsr_norm_opts norm_opts;
-    tsr_op_way op_way, conv_way;
+    tsr_op_strategy op_strategy, conv_strategy;
     tsr_optimizer_opts optimizer_opts;
     tsr_pool_opts pool_opts;
     tsr_rule rule;

@@ -76,7 +76,7 @@ static void count_missing(run *r, const oracle_line *line, const char *op)
     }
 }
 
-static void print_way(const oracle_case *c, const tsr_op_way *way)
+static void print_way(const oracle_case *c, const tsr_op_strategy *way)
 {
     char in[TSR_TEXT_LEN], a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
 

@@ -70,8 +70,8 @@ typedef struct oracle_findings {
     bool free_moves;   /* (3) holds, but only after free moves */
     double chosen_us;
     double moves_us, move_us[TSR_OP_INPUTS]; /* to PyTorch's placements, all and by aten_place */
-    double implicit_us;           /* all, as the search over strategies sees it; may be infinite */
-    tsr_op_way way[ORACLE_PARTS]; /* ours */
+    double implicit_us; /* all, as the search over strategies sees it; may be infinite */
+    tsr_op_strategy way[ORACLE_PARTS]; /* ours */
 } oracle_findings;
 
 typedef enum oracle_result {
@@ -93,7 +93,7 @@ bool oracle_is_first(const oracle_case *parts, int part, int k);
 
 /* oracle_check.c: the three checks; and what we chose, as JSON. */
 tsr_status oracle_check(const oracle_case *parts, int n, oracle_findings *out, tsr_error *err);
-tsr_status oracle_chosen(const oracle_case *c, const tsr_op_way *way, double us, json_t **out,
+tsr_status oracle_chosen(const oracle_case *c, const tsr_op_strategy *way, double us, json_t **out,
                          tsr_error *err);
 
 /* oracle_torch.c: PyTorch's steps for a redistribution, and what an element's terms, one per

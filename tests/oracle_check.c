@@ -198,7 +198,7 @@ static bool is_brought(const oracle_case *parts, int part, int k, const oracle_f
 static tsr_status check_part(const oracle_case *parts, int part, oracle_findings *f, tsr_error *err)
 {
     const oracle_case *c = &parts[part];
-    tsr_op_way *way = &f->way[part];
+    tsr_op_strategy *way = &f->way[part];
     const char *attrs[ORACLE_ATTRS];
     tsr_schema schema;
     bool exact, free_moves;
@@ -259,7 +259,7 @@ static tsr_status add_steps(const tsr_redist *plan, int input, json_t *steps, ts
 }
 
 /* use, out, steps, cost, and the bytes that each rank receives; inputs in the order of our op. */
-tsr_status oracle_chosen(const oracle_case *c, const tsr_op_way *way, double us, json_t **out,
+tsr_status oracle_chosen(const oracle_case *c, const tsr_op_strategy *way, double us, json_t **out,
                          tsr_error *err)
 {
     json_t *use = json_array(), *steps = json_array(), *bytes = json_array();

@@ -59,23 +59,23 @@ static void pair_kernel(const tsr_kernel_call *call)
 }
 
 /* Rows sharded: the sums are partial, or as `wrong` says. */
-tsr_status sample_pair_rules(const tsr_schema *s, tsr_rules *out, tsr_mark sums, bool columns,
-                             tsr_error *err)
+tsr_status sample_pair_rules(const tsr_schema *s, tsr_rules *out, tsr_rule_placement sums,
+                             bool columns, tsr_error *err)
 {
     bool both = s->in[1].shape.ndim >= 0, has_sums = s->out_shape[1].ndim >= 0;
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < 1 + columns; d++) {
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
         if (both)
-            rule.in[1] = tsr_mark_shard(d);
+            rule.in[1] = tsr_rule_shard(d);
         if (has_sums)
-            rule.out[1] = d == 0 ? sums : tsr_mark_shard(0);
+            rule.out[1] = d == 0 ? sums : tsr_rule_shard(0);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     for (int k = 0; k < 1 + both && !has_sums; k++)
         for (int max = 0; max < 2; max++) { /* largest elements pass where nothing is summed */
-            tsr_rule rule = {.out = {tsr_mark_partial(max ? TSR_MAX : TSR_MIN)}};
+            tsr_rule rule = {.out = {tsr_rule_partial(max ? TSR_MAX : TSR_MIN)}};
             rule.in[k] = rule.out[0];
             TSR_TRY(tsr_rule_add(out, &rule, err));
         }
@@ -85,7 +85,7 @@ done:
 
 static tsr_status pair_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    return sample_pair_rules(s, out, tsr_mark_partial(TSR_SUM), true, err);
+    return sample_pair_rules(s, out, tsr_rule_partial(TSR_SUM), true, err);
 }
 
 static const char *const pair_cases[] = {"f64[4,6]",
@@ -163,19 +163,20 @@ static void lookup_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_
 
 static tsr_status lookup_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const tsr_mark rows = {.place = {.kind = TSR_SHARD}}; /* plain: an offset tells which */
-    const tsr_mark sum = tsr_mark_partial(TSR_SUM);
+    const tsr_rule_placement rows = {
+        .place = {.kind = TSR_SHARD}}; /* plain: an offset tells which */
+    const tsr_rule_placement sum = tsr_rule_partial(TSR_SUM);
     tsr_status st;
 
     (void)s;
     TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {rows}, .out = {sum}}, err));
     TSR_TRY(tsr_rule_add(
-        out, &(tsr_rule){.in[1] = tsr_mark_shard(0), .out = {tsr_mark_shard(0), tsr_mark_shard(0)}},
+        out, &(tsr_rule){.in[1] = tsr_rule_shard(0), .out = {tsr_rule_shard(0), tsr_rule_shard(0)}},
         err));
     TSR_TRY(
-        tsr_rule_add(out, &(tsr_rule){.in = {tsr_mark_shard(1)}, .out = {tsr_mark_shard(1)}}, err));
+        tsr_rule_add(out, &(tsr_rule){.in = {tsr_rule_shard(1)}, .out = {tsr_rule_shard(1)}}, err));
     for (int r = TSR_SUM; r <= TSR_MAX; r++) { /* the table passes as it is, the indices too */
-        const tsr_mark partial = tsr_mark_partial((tsr_reduce)r);
+        const tsr_rule_placement partial = tsr_rule_partial((tsr_reduce)r);
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {partial}, .out = {partial}}, err));
     }
 done:

@@ -10,8 +10,8 @@
 /* a + b, and the sums of its columns, which sums=false switches off; b is optional. */
 extern const tsr_op sample_pair;
 /* Its rules; sums: where the second output is when rows are sharded; columns: can they be? */
-tsr_status sample_pair_rules(const tsr_schema *s, tsr_rules *out, tsr_mark sums, bool columns,
-                             tsr_error *err);
+tsr_status sample_pair_rules(const tsr_schema *s, tsr_rules *out, tsr_rule_placement sums,
+                             bool columns, tsr_error *err);
 /* Rows of a table by indices, and the indices; bind_rank sets number[0] to the first own row. */
 extern const tsr_op sample_lookup;
 /* The sum of all elements, by its own run. */

@@ -341,11 +341,11 @@ static void bags_stay_where_their_offsets_are(void **state)
 }
 
 /* The way of a call on four ranks. */
-static tsr_op_way plan(const char *name, const tsr_spec *in, int n_in, const char *attr,
-                       const char *cost)
+static tsr_op_strategy plan(const char *name, const tsr_spec *in, int n_in, const char *attr,
+                            const char *cost)
 {
     tsr_schema schema;
-    tsr_op_way way;
+    tsr_op_strategy way;
     tsr_cost prices;
     tsr_error err = {0};
 
@@ -379,14 +379,14 @@ static void sharded_offsets_stay(void **state)
                                spec_of("i64[60000]@[S(0)]")};
         const tsr_spec back[] = {spec_of("f32[60000,64]@[S(0)]"), in[1], in[2]};
         for (int k = 0; k < 3; k++) {
-            tsr_op_way way = plan(forward[k], in, 3, NULL, cost[i]);
+            tsr_op_strategy way = plan(forward[k], in, 3, NULL, cost[i]);
             assert_int_equal(way.in[1].place[0].kind, TSR_SHARD);
             assert_int_equal(way.in[2].place[0].kind, TSR_SHARD);
             assert_int_equal(way.out[0].place[0].kind, TSR_SHARD);
             assert_true(way.inputs == 0 && way.comm > 0 && way.pending == 0);
         }
         for (int k = 0; k < 2; k++) {
-            tsr_op_way way = plan(backward[k], back, 3, "rows=1000", cost[i]);
+            tsr_op_strategy way = plan(backward[k], back, 3, "rows=1000", cost[i]);
             assert_int_equal(way.in[2].place[0].kind, TSR_SHARD);
             assert_int_equal(way.out[0].place[0].kind, TSR_PARTIAL);
             assert_true(way.inputs == 0);

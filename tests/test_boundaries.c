@@ -466,7 +466,7 @@ static void prices(void **state)
     tsr_mesh_shape mesh;
     tsr_schema schema;
     tsr_spec in[2];
-    tsr_op_way best, way = {0};
+    tsr_op_strategy best, way = {0};
     (void)state;
 
     tsr_mesh_parse("4", &mesh, NULL);

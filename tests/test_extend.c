@@ -50,7 +50,7 @@ static const tsr_op by_axes = {.name = "twice_axes",
 static tsr_status rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        tsr_rule r = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule r = {.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
         tsr_status st = tsr_rule_add(out, &r, err);
         if (st != TSR_OK)
             return st;
@@ -237,7 +237,7 @@ static void plans_of_whole_meshes(void **state)
     tsr_mesh_shape mesh;
     tsr_schema schema;
     tsr_spec in;
-    tsr_op_way way, other;
+    tsr_op_strategy way, other;
     tsr_rule rules[4];
     int n;
     char text[TSR_TEXT_LEN];
@@ -264,7 +264,7 @@ static void plans_of_whole_meshes(void **state)
 
 /* The way of a call of a built-in op on a 2x2 mesh. */
 static tsr_schema planned(const char *op, const char *const *in, int n_in, const char *const *attrs,
-                          int n_attrs, tsr_op_way *way)
+                          int n_attrs, tsr_op_strategy *way)
 {
     tsr_mesh_shape mesh;
     tsr_schema schema;
@@ -280,7 +280,7 @@ static tsr_schema planned(const char *op, const char *const *in, int n_in, const
     return schema;
 }
 
-static void check_range(const tsr_op_way *way, const tsr_windows *w, int i, int index,
+static void check_range(const tsr_op_strategy *way, const tsr_windows *w, int i, int index,
                         tsr_window_range x)
 {
     tsr_window_range got;
@@ -299,7 +299,7 @@ static void windows_of_ways(void **state)
     const char *sizes[] = {"padding=1", "stride=2", "input=12,16"};
     const char *all[] = {"f32[1,1,12,16]", "f32[1,1,12,16]", "f32[1,1,5,5]"};
     tsr_window_range range;
-    tsr_op_way way = {0};
+    tsr_op_strategy way = {0};
     tsr_error err = {0};
     tsr_windows w;
     tsr_schema s;
@@ -370,7 +370,7 @@ static void own_run(void **state)
 
 static tsr_status wrong_length(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    tsr_rule r = {.in = {tsr_mark_shard(0), tsr_mark_shard(0)}, .out = {tsr_mark_shard(0)}};
+    tsr_rule r = {.in = {tsr_rule_shard(0), tsr_rule_shard(0)}, .out = {tsr_rule_shard(0)}};
 
     (void)s;
     return tsr_rule_add(out, &r, err);
@@ -378,7 +378,7 @@ static tsr_status wrong_length(const tsr_schema *s, tsr_rules *out, tsr_error *e
 
 static tsr_status wrong_dim(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    tsr_rule r = {.in = {tsr_mark_shard(0)}, .out = {tsr_mark_shard(2)}};
+    tsr_rule r = {.in = {tsr_rule_shard(0)}, .out = {tsr_rule_shard(2)}};
 
     (void)s;
     return tsr_rule_add(out, &r, err);
@@ -394,7 +394,7 @@ static tsr_status short_strategy(const tsr_schema *s, tsr_rules *out, tsr_error 
 
 static tsr_status open_strategy(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    tsr_rule r[2] = {{.in = {tsr_mark_shard(0)}, .out = {tsr_mark_shard(0)}}};
+    tsr_rule r[2] = {{.in = {tsr_rule_shard(0)}, .out = {tsr_rule_shard(0)}}};
 
     (void)s;
     return tsr_strategy_add(out, r, 2, err);
@@ -403,7 +403,7 @@ static tsr_status open_strategy(const tsr_schema *s, tsr_rules *out, tsr_error *
 /* The columns are cut, yet the output is said to be cut by rows. */
 static tsr_status wrong_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    tsr_rule r = {.in = {tsr_mark_shard(1)}, .out = {tsr_mark_shard(0)}};
+    tsr_rule r = {.in = {tsr_rule_shard(1)}, .out = {tsr_rule_shard(0)}};
 
     (void)s;
     return tsr_rule_add(out, &r, err);

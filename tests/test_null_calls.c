@@ -235,14 +235,14 @@ static tsr_status fill_plans(null_calls *f)
     bool reverse;
 
     CHECK(tsr_schema_make(f->op, f->specs, 2, NULL, 0, &f->schema, &f->err) == TSR_OK);
-    CHECK(tsr_op_plan(&f->schema, NULL, NULL, false, &f->op_way, &f->err) == TSR_OK);
+    CHECK(tsr_op_plan(&f->schema, NULL, NULL, false, &f->op_strategy, &f->err) == TSR_OK);
     CHECK(tsr_spec_parse("f32[2,2,8]@[S(2)]", &f->mesh_shape, &in[0], &f->err) == TSR_OK);
     CHECK(tsr_spec_parse("f32[2,2,3]", &f->mesh_shape, &in[1], &f->err) == TSR_OK);
     CHECK(tsr_schema_make(tsr_op_find(NULL, "conv"), in, 2, NULL, 0, &f->conv_schema, &f->err) ==
           TSR_OK);
-    CHECK(tsr_op_plan(&f->conv_schema, NULL, NULL, false, &f->conv_way, &f->err) == TSR_OK);
-    CHECK(tsr_op_windows(&f->conv_schema, NULL, &f->conv_way, &f->windows, &reverse, &f->err) ==
-          TSR_OK);
+    CHECK(tsr_op_plan(&f->conv_schema, NULL, NULL, false, &f->conv_strategy, &f->err) == TSR_OK);
+    CHECK(tsr_op_windows(&f->conv_schema, NULL, &f->conv_strategy, &f->windows, &reverse,
+                         &f->err) == TSR_OK);
     return TSR_OK;
 }
 

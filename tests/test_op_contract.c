@@ -183,7 +183,7 @@ static void note_strategies(contract *c, const char *text, const char *mesh_text
     char line[LINE], spec[TSR_TEXT_LEN];
     tsr_mesh_shape mesh;
     tsr_schema s;
-    tsr_op_way way;
+    tsr_op_strategy way;
 
     assert_int_equal(tsr_mesh_parse(mesh_text, &mesh, NULL), TSR_OK);
     assert_int_equal(tsr__case_read(c->op, text, &mesh, &s, NULL), TSR_OK);

@@ -97,7 +97,7 @@ static tsr_status check_plan(tsr_mesh *mesh, const property_call *c, tsr_tensor 
 {
     const tsr_schema *s = &c->schema;
     tsr_cost cost = tsr_cost_get(mesh);
-    tsr_op_way way;
+    tsr_op_strategy way;
     int64_t planned = 0;
     bool good = true;
 

@@ -457,7 +457,7 @@ static void what_ops_do_not_take(void **state)
     tsr_mesh_shape mesh;
     tsr_error err = {0};
     tsr_schema schema;
-    tsr_op_way way;
+    tsr_op_strategy way;
     tsr_spec spec;
     (void)state;
 

@@ -37,7 +37,7 @@ static int compare_searches(const tsr_op *op, const char *text, const tsr_mesh_s
                             uint64_t seed)
 {
     tsr_schema schema;
-    tsr_op_way a, b;
+    tsr_op_strategy a, b;
     tsr_cost cost;
     char name[TSR_NAME_LEN], line[TSR_TEXT_LEN];
     bool same;
@@ -148,7 +148,7 @@ static void ties_are_broken_alike(void **state)
     tsr_mesh_shape mesh;
     tsr_schema schema;
     tsr_spec in;
-    tsr_op_way a, b;
+    tsr_op_strategy a, b;
     (void)state;
 
     if (!sample_has(0, sample_every()))
@@ -211,7 +211,7 @@ static void mixed_partials_have_their_price(void **state)
         const int kind[3] = {c / 2 % KINDS, c / 2 / KINDS % KINDS, c / 2 / KINDS / KINDS};
         tsr_spec in = {.dtype = TSR_F32, .shape = {.ndim = 2, .size = {96, 120}}};
         tsr_schema schema;
-        tsr_op_way way = {0};
+        tsr_op_strategy way = {0};
         assert_int_equal(tsr_mesh_parse(meshes[c % 2], &in.mesh, NULL), TSR_OK);
         for (int m = 0; m < 3; m++)
             if (kind[m] <= TSR_PROD)
@@ -250,7 +250,7 @@ static void ties_go_to_the_first(void **state)
             tsr_mesh_shape mesh;
             tsr_spec in[2];
             tsr_schema schema;
-            tsr_op_way way;
+            tsr_op_strategy way;
             assert_int_equal(sscanf(ties[i][1], "%15s %511s %511s", name, a, b), 3);
             assert_int_equal(tsr_mesh_parse(ties[i][0], &mesh, NULL), TSR_OK);
             assert_int_equal(tsr_spec_parse(a, &mesh, &in[0], NULL), TSR_OK);

@@ -133,12 +133,12 @@ static tsr_status both_on_m(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     return matmul_and(
         s, out,
-        &(tsr_rule){.in = {tsr_mark_shard(0), tsr_mark_shard(0)}, .out = {tsr_mark_shard(0)}}, err);
+        &(tsr_rule){.in = {tsr_rule_shard(0), tsr_rule_shard(0)}, .out = {tsr_rule_shard(0)}}, err);
 }
 
 static tsr_status sum_forgotten(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    return matmul_and(s, out, &(tsr_rule){.in = {tsr_mark_shard(1), tsr_mark_shard(0)}}, err);
+    return matmul_and(s, out, &(tsr_rule){.in = {tsr_rule_shard(1), tsr_rule_shard(0)}}, err);
 }
 
 static const char *const matrix_cases[] = {"f64[4,6] f64[6,2]", "f64[5,7] f64[7,3]", NULL};
@@ -244,7 +244,7 @@ static tsr_status shard_stays(const tsr_schema *s, tsr_rules *out, tsr_error *er
 
     for (int d = 0; d < s->in[0].shape.ndim; d++)
         TSR_TRY(tsr_rule_add(
-            out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}}, err));
+            out, &(tsr_rule){.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}}, err));
 done:
     return st;
 }
@@ -348,7 +348,7 @@ static void wrong_runtime_in_integers(void **state)
 static tsr_status first_dim_only(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     (void)s;
-    return tsr_rule_add(out, &(tsr_rule){.in = {tsr_mark_shard(0)}, .out = {tsr_mark_shard(1)}},
+    return tsr_rule_add(out, &(tsr_rule){.in = {tsr_rule_shard(0)}, .out = {tsr_rule_shard(1)}},
                         err);
 }
 

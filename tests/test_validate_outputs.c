@@ -143,12 +143,12 @@ static void terms_stay_in_range(void **state)
 
 static tsr_status pair_sums_forgotten(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    return sample_pair_rules(s, out, (tsr_mark){0}, true, err);
+    return sample_pair_rules(s, out, (tsr_rule_placement){0}, true, err);
 }
 
 static tsr_status pair_without_columns(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    return sample_pair_rules(s, out, tsr_mark_partial(TSR_SUM), false, err);
+    return sample_pair_rules(s, out, tsr_rule_partial(TSR_SUM), false, err);
 }
 
 static void two_outputs(void **state)

@@ -33,7 +33,7 @@ static tsr_status reach_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < s->in[0].shape.ndim && st == TSR_OK; d++)
-        st = tsr_rule_add(out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}},
+        st = tsr_rule_add(out, &(tsr_rule){.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}},
                           err);
     return st;
 }
@@ -411,7 +411,7 @@ static tsr_status pair_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < s->in[0].shape.ndim && st == TSR_OK; d++) {
-        const tsr_mark shard = tsr_mark_shard(d);
+        const tsr_rule_placement shard = tsr_rule_shard(d);
         st = tsr_rule_add(out, &(tsr_rule){.in = {shard, shard}, .out = {shard}}, err);
     }
     return st;

@@ -9,7 +9,7 @@
 #include "op/schema.h"
 #include "propagate/propagate.h"
 
-static void set_way(const tsr_schema *schema, const tsr_strategy *s, tsr_op_way *out)
+static void set_way(const tsr_schema *schema, const tsr_strategy *s, tsr_op_strategy *out)
 {
     memset(out, 0, sizeof *out);
     for (int k = 0; k < schema->n_in; k++)
@@ -23,7 +23,7 @@ static void set_way(const tsr_schema *schema, const tsr_strategy *s, tsr_op_way 
 }
 
 tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr_placement *want,
-                       bool exhaustive, tsr_op_way *out, tsr_error *err)
+                       bool exhaustive, tsr_op_strategy *out, tsr_error *err)
 {
     TSR_NEED(TSR_ERR_ARG, err, schema, out);
 
@@ -42,7 +42,7 @@ done:
 }
 
 tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const tsr_placement *want,
-                        tsr_op_way *way, tsr_error *err)
+                        tsr_op_strategy *way, tsr_error *err)
 {
     TSR_NEED(TSR_ERR_ARG, err, schema, way);
 
@@ -82,8 +82,9 @@ done:
     return st;
 }
 
-tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost, const tsr_op_way *way,
-                          tsr_windows *out, bool *reverse, tsr_error *err)
+tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
+                          const tsr_op_strategy *way, tsr_windows *out, bool *reverse,
+                          tsr_error *err)
 {
     TSR_NEED(TSR_ERR_ARG, err, schema, way, out, reverse);
 
@@ -105,7 +106,7 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost, const 
     return TSR_OK;
 }
 
-tsr_status tsr_window_at(const tsr_op_way *way, const tsr_windows *windows, int i, int index,
+tsr_status tsr_window_at(const tsr_op_strategy *way, const tsr_windows *windows, int i, int index,
                          tsr_window_range *out, tsr_error *err)
 {
     TSR_NEED(TSR_ERR_ARG, err, way, windows, out);

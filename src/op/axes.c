@@ -103,10 +103,10 @@ static tsr_status choose(const axes_table *t, const tsr_terms *terms, int term, 
     if (has)
         return choose(t, terms, term + 1, rule, out, err);
     for (int i = 0; i < terms->count[term]; i++) {
-        tsr_mark *mark = &rule->in[terms->input[term][i]];
-        *mark = tsr_mark_partial(TSR_SUM);
+        tsr_rule_placement *mark = &rule->in[terms->input[term][i]];
+        *mark = tsr_rule_partial(TSR_SUM);
         TSR_TRY(choose(t, terms, term + 1, rule, out, err));
-        *mark = (tsr_mark){0};
+        *mark = (tsr_rule_placement){0};
     }
 done:
     return st;
@@ -128,14 +128,14 @@ static tsr_status axis_rules(const axes_table *t, int axis, tsr_rules *out, tsr_
         bool has = tsr__schema_has(s, k) && d >= 0 && s->in[k].shape.size[d] == size;
         everywhere = everywhere && (has || !tsr__schema_has(s, k));
         if (has)
-            rule.in[k] = tsr_mark_shard(d);
+            rule.in[k] = tsr_rule_shard(d);
     }
     for (int k = 0; k < s->n_out; k++) {
         int d = t->dim[axis][TSR_MAX_IN + k];
         if (!tsr__schema_gives(s, k))
             continue;
         reduced = reduced || d < 0;
-        rule.out[k] = d < 0 ? tsr_mark_partial(s->op->reduce) : tsr_mark_shard(d);
+        rule.out[k] = d < 0 ? tsr_rule_partial(s->op->reduce) : tsr_rule_shard(d);
     }
     if (!reduced || everywhere)
         return tsr_rule_add(out, &rule, err);

@@ -75,7 +75,7 @@ static void set_outputs(const tsr_schema *s, tsr_rule *rule, tsr_reduce reduce)
 {
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k))
-            rule->out[k] = tsr_mark_partial(reduce);
+            rule->out[k] = tsr_rule_partial(reduce);
 }
 
 /* One partial factor in every term, all choices. */
@@ -88,9 +88,9 @@ static tsr_status linear_rules(const tsr_schema *s, const tsr_terms *terms, int 
         return add_if_meant(s, out, rule, err);
     for (int i = 0; i < terms->count[term]; i++) {
         int k = terms->input[term][i];
-        rule->in[k] = tsr_mark_partial(reduce);
+        rule->in[k] = tsr_rule_partial(reduce);
         TSR_TRY(linear_rules(s, terms, term + 1, reduce, rule, out, err));
-        rule->in[k] = (tsr_mark){0};
+        rule->in[k] = (tsr_rule_placement){0};
     }
 done:
     return st;
@@ -114,7 +114,7 @@ static tsr_status monotone_rules(const tsr_schema *s, tsr_rules *out, tsr_error 
             continue;
         for (int max = 0; max < 2; max++) {
             tsr_rule rule = {0};
-            rule.in[k] = tsr_mark_partial(max ? TSR_MAX : TSR_MIN);
+            rule.in[k] = tsr_rule_partial(max ? TSR_MAX : TSR_MIN);
             set_outputs(s, &rule, (max != 0) == grows ? TSR_MAX : TSR_MIN);
             TSR_TRY(add_if_meant(s, out, &rule, err));
         }
@@ -131,7 +131,7 @@ static tsr_status move_rules(const tsr_schema *s, tsr_rules *out, tsr_error *err
         tsr_rule rule = {0};
         for (int k = 0; k < s->n_in; k++)
             if (tsr__schema_has(s, k))
-                rule.in[k] = tsr_mark_partial((tsr_reduce)op);
+                rule.in[k] = tsr_rule_partial((tsr_reduce)op);
         set_outputs(s, &rule, (tsr_reduce)op);
         TSR_TRY(add_if_meant(s, out, &rule, err));
     }

@@ -10,7 +10,7 @@
 
 enum { KINDS = 2 * TSR_MAX_MESH };
 
-static bool marks_equal(const tsr_mark *a, const tsr_mark *b, int n)
+static bool marks_equal(const tsr_rule_placement *a, const tsr_rule_placement *b, int n)
 {
     for (int i = 0; i < n; i++)
         if (a[i].open != b[i].open || !tsr__placement_equal(&a[i].place, &b[i].place))
@@ -36,7 +36,7 @@ done:
 
 tsr_status tsr__rule_pass(tsr_rules *rules, int from, int to, tsr_error *err)
 {
-    const tsr_rule rule = {.in = {tsr_mark_shard(from)}, .out = {tsr_mark_shard(to)}};
+    const tsr_rule rule = {.in = {tsr_rule_shard(from)}, .out = {tsr_rule_shard(to)}};
 
     return tsr_rule_add(rules, &rule, err);
 }
@@ -79,7 +79,7 @@ static bool is_open(const tsr_rule *rule)
     return open;
 }
 
-static void fill(tsr_mark *mark, int n, int64_t factor)
+static void fill(tsr_rule_placement *mark, int n, int64_t factor)
 {
     for (int i = 0; i < n; i++)
         if (mark[i].open) {
@@ -114,7 +114,7 @@ done:
 
 /* A placement for a tensor that is not there, or along a dim that it has not, is the row's
    mistake. */
-static bool mark_feasible(const tsr_mark *mark, bool there, const tsr_shape *shape)
+static bool mark_feasible(const tsr_rule_placement *mark, bool there, const tsr_shape *shape)
 {
     const tsr_placement *p = &mark->place;
 

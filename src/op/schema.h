@@ -35,12 +35,13 @@ bool tsr__attrs_equal(const tsr_attr *a, const tsr_attr *b, int n, unsigned numb
 tsr_status tsr__inputs_wrong(const tsr_op *op, int n, tsr_error *err);
 
 /* What a rule says of an input or output, if it is there. */
-static inline void tsr__rule_in(const tsr_schema *s, tsr_rule *rule, int k, tsr_mark mark)
+static inline void tsr__rule_in(const tsr_schema *s, tsr_rule *rule, int k, tsr_rule_placement mark)
 {
     if (tsr__schema_has(s, k))
         rule->in[k] = mark;
 }
-static inline void tsr__rule_out(const tsr_schema *s, tsr_rule *rule, int k, tsr_mark mark)
+static inline void tsr__rule_out(const tsr_schema *s, tsr_rule *rule, int k,
+                                 tsr_rule_placement mark)
 {
     if (tsr__schema_gives(s, k))
         rule->out[k] = mark;

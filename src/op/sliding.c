@@ -24,9 +24,9 @@ tsr_window tsr__sliding_window(const tsr_sliding *s, int operand, int dim, bool 
                         .div = s->stride};
 }
 
-tsr_mark tsr__plain_shard(int dim)
+tsr_rule_placement tsr__plain_shard(int dim)
 {
-    return (tsr_mark){.place = {.kind = TSR_SHARD, .dim = dim}};
+    return (tsr_rule_placement){.place = {.kind = TSR_SHARD, .dim = dim}};
 }
 
 tsr_status tsr__spatial_sizes(const tsr_schema *s, const char *name, int ndim, int64_t *out,

@@ -23,7 +23,7 @@ static inline int64_t tsr__step_within(int64_t step, int64_t length)
 }
 
 /* A plain shard: windows are of no others. */
-tsr_mark tsr__plain_shard(int dim);
+tsr_rule_placement tsr__plain_shard(int dim);
 
 /* Attribute `name` as sizes of all spatial dims. */
 tsr_status tsr__spatial_sizes(const tsr_schema *s, const char *name, int ndim, int64_t *out,

@@ -99,15 +99,15 @@ static tuples tuples_of(const tsr_schema *s)
 
 /* Outputs number i: of those that are switched off nothing is said, others are open where only one
    is looked at. */
-static void set_outputs(const tuples *t, int64_t i, tsr_mark out[TSR_MAX_OUT])
+static void set_outputs(const tuples *t, int64_t i, tsr_rule_placement out[TSR_MAX_OUT])
 {
     for (int k = 0; k < TSR_MAX_OUT; k++)
-        out[k] = (tsr_mark){.open = t->one_by_one && t->out[k].n > 0};
+        out[k] = (tsr_rule_placement){.open = t->one_by_one && t->out[k].n > 0};
     if (t->one_by_one) {
         int k = 0;
         while (i >= t->out[k].n)
             i -= t->out[k++].n;
-        out[k] = (tsr_mark){.place = t->out[k].place[i]};
+        out[k] = (tsr_rule_placement){.place = t->out[k].place[i]};
         return;
     }
     for (int k = TSR_MAX_OUT - 1; k >= 0; k--)

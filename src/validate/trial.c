@@ -209,7 +209,7 @@ static void fill_empty(tsr_shape *shape)
 
 /* Are the outputs of the shapes that layouts say? Those that are open take what comes. */
 static bool outputs_fit(const tsr_trial *t, const tsr_schema *local, const tsr_shape *want,
-                        const tsr_mark *out)
+                        const tsr_rule_placement *out)
 {
     for (int k = 0; k < t->schema.n_out; k++) {
         if (!tsr__schema_gives(&t->schema, k))
@@ -223,7 +223,7 @@ static bool outputs_fit(const tsr_trial *t, const tsr_schema *local, const tsr_s
 }
 
 /* Nothing is asked of the rank, whatever its inputs are. */
-static bool is_idle(const tsr_trial *t, const tsr_kernel_call *call, const tsr_mark *out)
+static bool is_idle(const tsr_trial *t, const tsr_kernel_call *call, const tsr_rule_placement *out)
 {
     for (int k = 0; k < call->n_out; k++)
         if (tsr__schema_gives(&t->schema, k) &&
@@ -233,7 +233,7 @@ static bool is_idle(const tsr_trial *t, const tsr_kernel_call *call, const tsr_m
 }
 
 /* Is the op defined on the parts, with these outputs? Open ones get their shapes. */
-static bool parts_fit(const tsr_trial *t, tsr_kernel_call *call, const tsr_mark *out)
+static bool parts_fit(const tsr_trial *t, tsr_kernel_call *call, const tsr_rule_placement *out)
 {
     tsr_schema local = t->schema;
     tsr_shape want[TSR_MAX_OUT];
@@ -270,8 +270,8 @@ static void forget_outputs(tsr_trial *t)
 }
 
 /* Leaves the outputs in t->local; *fits is false where the kernel cannot run, and `why` says so. */
-static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_mark *mark, int rank,
-                           bool *fits, char why[TSR_TEXT_LEN], tsr_error *err)
+static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_rule_placement *mark,
+                           int rank, bool *fits, char why[TSR_TEXT_LEN], tsr_error *err)
 {
     const tsr_schema *s = &t->schema;
     tsr_kernel_call call;
@@ -406,8 +406,8 @@ static bool assembled(tsr_trial *t, int k, const tsr_placement *out, char why[TS
     return same(t, k, t->own[k][0], why);
 }
 
-tsr_status tsr__trial_holds(tsr_trial *t, const tsr_mark *out, bool *holds, char why[TSR_TEXT_LEN],
-                            tsr_error *err)
+tsr_status tsr__trial_holds(tsr_trial *t, const tsr_rule_placement *out, bool *holds,
+                            char why[TSR_TEXT_LEN], tsr_error *err)
 {
     const tsr_schema *s = &t->schema;
     tsr_spec spec[TSR_MAX_OUT];

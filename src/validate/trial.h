@@ -58,8 +58,8 @@ tsr_status tsr__trial_part(tsr_trial *t, int k, int index, tsr_shape *shape, tsr
 /* On one mesh dim: are the outputs as `out` says when every rank runs the kernel on its parts? One
    that is open is not looked at: ranks may have any part of it. If not, `why` says what differs
    first. */
-tsr_status tsr__trial_holds(tsr_trial *t, const tsr_mark *out, bool *holds, char why[TSR_TEXT_LEN],
-                            tsr_error *err);
+tsr_status tsr__trial_holds(tsr_trial *t, const tsr_rule_placement *out, bool *holds,
+                            char why[TSR_TEXT_LEN], tsr_error *err);
 
 /* The first element in which x differs from result k, -1 if none. Integers must be equal. */
 int64_t tsr__trial_differs(const tsr_trial *t, int k, const void *x);

@@ -220,9 +220,9 @@ static int mask_dim(const tsr_schema *s, int d)
                : -1;
 }
 
-static tsr_mark along(int dim, bool open)
+static tsr_rule_placement along(int dim, bool open)
 {
-    return (tsr_mark){.place = {.kind = TSR_SHARD, .dim = dim}, .open = open};
+    return (tsr_rule_placement){.place = {.kind = TSR_SHARD, .dim = dim}, .open = open};
 }
 
 /* What goes along with rows, heads or batches of queries: outputs, or what the gradients need. */
@@ -242,8 +242,8 @@ static void set_queries(const tsr_schema *s, tsr_rule *rule, int d, bool open)
 /* Keys and values are along dim d too, or whole: then their gradients are sums over ranks. */
 static void set_keys(const tsr_schema *s, tsr_rule *rule, int d, bool sharded, bool open)
 {
-    const tsr_mark in = sharded ? along(d, open) : (tsr_mark){0};
-    const tsr_mark out = sharded ? in : tsr_mark_partial(TSR_SUM);
+    const tsr_rule_placement in = sharded ? along(d, open) : (tsr_rule_placement){0};
+    const tsr_rule_placement out = sharded ? in : tsr_rule_partial(TSR_SUM);
 
     rule->in[input(s, TSR_ATT_K)] = rule->in[input(s, TSR_ATT_V)] = in;
     if (is_backward(s))
@@ -257,7 +257,7 @@ static void set_mask(const tsr_schema *s, tsr_rule *rule, int d, bool open)
     if (own >= 0)
         rule->in[input(s, TSR_ATT_MASK)] = along(own, open);
     if (is_backward(s))
-        tsr__rule_out(s, rule, GRAD_MASK, own >= 0 ? along(own, open) : tsr_mark_partial(TSR_SUM));
+        tsr__rule_out(s, rule, GRAD_MASK, own >= 0 ? along(own, open) : tsr_rule_partial(TSR_SUM));
 }
 
 static tsr_status add_queries(const tsr_schema *s, int d, bool keys, bool open, tsr_rules *out,
@@ -272,8 +272,8 @@ static tsr_status add_queries(const tsr_schema *s, int d, bool keys, bool open, 
 }
 
 /* A partial v passes to what is linear in it. The same holds for its columns, if they are cut. */
-static tsr_status add_values(const tsr_schema *s, tsr_mark v, tsr_mark sum, tsr_rules *out,
-                             tsr_error *err)
+static tsr_status add_values(const tsr_schema *s, tsr_rule_placement v, tsr_rule_placement sum,
+                             tsr_rules *out, tsr_error *err)
 {
     tsr_rule rule = {0};
 
@@ -292,7 +292,7 @@ static tsr_status add_values(const tsr_schema *s, tsr_mark v, tsr_mark sum, tsr_
 }
 
 /* All gradients are linear in those of the outputs. */
-static tsr_status add_gradients(const tsr_schema *s, tsr_mark partial, tsr_rules *out,
+static tsr_status add_gradients(const tsr_schema *s, tsr_rule_placement partial, tsr_rules *out,
                                 tsr_error *err)
 {
     tsr_rule rule = {.in = {[TSR_ATT_GRAD] = partial}};
@@ -307,12 +307,12 @@ static tsr_status add_gradients(const tsr_schema *s, tsr_mark partial, tsr_rules
    gradients; the output may still be those terms there. */
 static tsr_status add_key_sequence(const tsr_schema *s, bool terms, tsr_rules *out, tsr_error *err)
 {
-    tsr_rule rule = {.out = {tsr_mark_partial(TSR_SUM)}}; /* of q's gradient too */
+    tsr_rule rule = {.out = {tsr_rule_partial(TSR_SUM)}}; /* of q's gradient too */
 
     set_keys(s, &rule, SEQUENCE, true, true);
     set_mask(s, &rule, WIDTH, true);
     if (terms)
-        rule.in[TSR_ATT_GRAD_OUT] = tsr_mark_partial(TSR_SUM);
+        rule.in[TSR_ATT_GRAD_OUT] = tsr_rule_partial(TSR_SUM);
     return tsr_rule_add(out, &rule, err);
 }
 
@@ -323,7 +323,7 @@ static tsr_status attention_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
     tsr_status st;
 
     for (int i = 0; i < 2; i++) {
-        const tsr_mark partial = tsr_mark_partial(additive[i]);
+        const tsr_rule_placement partial = tsr_rule_partial(additive[i]);
 
         TSR_TRY(add_values(s, partial, partial, out, err));
         if (is_backward(s))
@@ -334,7 +334,7 @@ static tsr_status attention_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
     if (!paired) /* ranks that have not the same share of both: see heads_fit */
         TSR_TRY(add_queries(s, HEADS, false, true, out, err));
     TSR_TRY(add_queries(s, SEQUENCE, false, true, out, err));
-    TSR_TRY(add_values(s, along(WIDTH, true), tsr_mark_partial(TSR_SUM), out, err));
+    TSR_TRY(add_values(s, along(WIDTH, true), tsr_rule_partial(TSR_SUM), out, err));
     TSR_TRY(add_key_sequence(s, false, out, err));
     if (is_backward(s))
         TSR_TRY(add_key_sequence(s, true, out, err));

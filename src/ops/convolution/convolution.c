@@ -189,7 +189,7 @@ done:
 
 /* ---- rules for one mesh dim ---- */
 
-static void put(tsr_rule *rule, int operand, tsr_mark mark)
+static void put(tsr_rule *rule, int operand, tsr_rule_placement mark)
 {
     *(operand < 0 ? &rule->out[TSR_OUTPUT(operand)] : &rule->in[operand]) = mark;
 }
@@ -204,7 +204,7 @@ static tsr_status add_rule(const roles *r, tsr_rule rule, bool summed, tsr_rules
                            tsr_error *err)
 {
     if (summed)
-        put(&rule, r->result, tsr_mark_partial(TSR_SUM));
+        put(&rule, r->result, tsr_rule_partial(TSR_SUM));
     return tsr_rule_add(out, &rule, err);
 }
 
@@ -215,13 +215,13 @@ static tsr_status channel_rules(const tsr_schema *s, const roles *r, tsr_rules *
     tsr_rule in = {0}, of_y = {0};
     tsr_status st;
 
-    put(&in, r->x, tsr_mark_shard(1));
-    put(&in, r->w, tsr_mark_shard(of_x));
-    put(&of_y, r->w, tsr_mark_shard(1 - of_x));
-    put(&of_y, r->y, tsr_mark_shard(1));
+    put(&in, r->x, tsr_rule_shard(1));
+    put(&in, r->w, tsr_rule_shard(of_x));
+    put(&of_y, r->w, tsr_rule_shard(1 - of_x));
+    put(&of_y, r->y, tsr_rule_shard(1));
     if (r->bias >= 0) {
-        put(&in, r->bias, tsr_mark_partial(TSR_SUM));
-        put(&of_y, r->bias, tsr_mark_shard(0));
+        put(&in, r->bias, tsr_rule_partial(TSR_SUM));
+        put(&of_y, r->bias, tsr_rule_shard(0));
     }
     TSR_TRY(add_rule(r, in, r->result == r->y, out, err));
     TSR_TRY(add_rule(r, of_y, r->result == r->x, out, err));
@@ -236,8 +236,8 @@ static tsr_status conv_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     tsr_rule batch = {0}, groups = {0};
     tsr_status st;
 
-    put(&batch, r.x, tsr_mark_shard(0));
-    put(&batch, r.y, tsr_mark_shard(0));
+    put(&batch, r.x, tsr_rule_shard(0));
+    put(&batch, r.y, tsr_rule_shard(0));
     TSR_TRY(add_rule(&r, batch, r.result == r.w, out, err));
     if (!grouped)
         TSR_TRY(channel_rules(s, &r, out, err));

@@ -112,7 +112,7 @@ static tsr_status pool_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        const tsr_mark mark = d < 2 ? tsr_mark_shard(d) : tsr__plain_shard(d);
+        const tsr_rule_placement mark = d < 2 ? tsr_rule_shard(d) : tsr__plain_shard(d);
         tsr_rule rule = {0};
 
         for (int k = 0; k < s->n_in; k++)

@@ -212,7 +212,7 @@ static tsr_status check(const tables *t, tsr_error *err)
                              "tables: table %d of %" PRId64 " rows and %" PRId64
                              " columns with %" PRId64 " lookups of %g ids is not possible",
                              i, f->rows, f->columns, f->lookups, f->length);
-        for (int way = 0; way < TSR_TABLE_WAYS; way++)
+        for (int way = 0; way < TSR_TABLE_SHARDINGS; way++)
             seconds += load_of(t, f, way, 0).seconds;
         bytes += 2 * size;
     }
@@ -243,9 +243,9 @@ static void describe(const tables *t, int i, tsr_table_choice *out)
 {
     int c = t->choice[i];
 
-    out->way = c > TSR_TABLE_ONE_RANK ? TSR_TABLE_ONE_RANK : (tsr_table_way)c;
+    out->way = c > TSR_TABLE_ONE_RANK ? TSR_TABLE_ONE_RANK : (tsr_table_sharding)c;
     out->rank = c >= TSR_TABLE_ONE_RANK ? c - TSR_TABLE_ONE_RANK : -1;
-    for (int way = 0; way < TSR_TABLE_WAYS; way++)
+    for (int way = 0; way < TSR_TABLE_SHARDINGS; way++)
         out->could[way] = load_of(t, &t->facts[i], way, 0); /* the one rank costs most */
     out->load = out->could[out->way];
 }

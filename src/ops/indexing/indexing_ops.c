@@ -38,9 +38,9 @@ static tsr_status dim_of(const tsr_schema *s, int *dim, tsr_error *err)
 }
 
 /* Indices are known by where they begin, so the indexed dim of x is not cut into strides. */
-static tsr_mark plain(int dim)
+static tsr_rule_placement plain(int dim)
 {
-    return (tsr_mark){.place = {.kind = TSR_SHARD, .dim = dim}};
+    return (tsr_rule_placement){.place = {.kind = TSR_SHARD, .dim = dim}};
 }
 
 /* ---- shapes ---- */
@@ -173,7 +173,7 @@ static tsr_status moved_partials(const tsr_schema *s, tsr_rules *out, tsr_error 
     tsr_status st = TSR_OK;
 
     for (int reduce = TSR_SUM; reduce <= TSR_PROD; reduce++) {
-        const tsr_mark mark = tsr_mark_partial((tsr_reduce)reduce);
+        const tsr_rule_placement mark = tsr_rule_partial((tsr_reduce)reduce);
         tsr_rule rule = {.in = {mark}, .out = {mark}};
 
         if (writes(s))
@@ -188,7 +188,7 @@ done:
 /* Each rank looks up what it has along dim, zeros elsewhere. */
 static tsr_status add_owners(const tsr_schema *s, int dim, tsr_rules *out, tsr_error *err)
 {
-    const tsr_rule rule = {.in = {plain(dim)}, .out = {tsr_mark_partial(TSR_SUM)}};
+    const tsr_rule rule = {.in = {plain(dim)}, .out = {tsr_rule_partial(TSR_SUM)}};
 
     return has_sums(s) ? tsr_rule_add(out, &rule, err) : TSR_OK;
 }
@@ -202,12 +202,12 @@ static tsr_status gather_rule(const tsr_schema *s, tsr_rules *out, tsr_error *er
     TSR_TRY(dim_of(s, &dim, err));
     TSR_TRY(moved_partials(s, out, err));
     for (int d = 0; d < x->ndim; d++) {
-        tsr_rule rule = {.in = {[INDEX] = tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {[INDEX] = tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
 
         if (d == dim && s->op->kind == TSR_INDEX_SCATTER_BACKWARD)
             continue; /* who writes last is seen in a whole line */
         if (d != dim && x->size[d] == index->size[d])
-            rule.in[X] = tsr_mark_shard(d);
+            rule.in[X] = tsr_rule_shard(d);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     TSR_TRY(add_owners(s, dim, out, err));
@@ -223,9 +223,9 @@ static tsr_status select_rule(const tsr_schema *s, tsr_rules *out, tsr_error *er
     TSR_TRY(dim_of(s, &dim, err));
     TSR_TRY(moved_partials(s, out, err));
     for (int d = 0; d < s->in[X].shape.ndim; d++) {
-        tsr_rule rule = {.out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.out = {tsr_rule_shard(d)}};
 
-        rule.in[d == dim ? INDEX : X] = tsr_mark_shard(d == dim ? 0 : d);
+        rule.in[d == dim ? INDEX : X] = tsr_rule_shard(d == dim ? 0 : d);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     TSR_TRY(add_owners(s, dim, out, err));
@@ -271,11 +271,11 @@ static tsr_status take_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 
     TSR_TRY(moved_partials(s, out, err));
     for (int d = 0; d < s->in[INDEX].shape.ndim; d++) {
-        tsr_rule rule = {.in = {[INDEX] = tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {[INDEX] = tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     for (int d = 0; d < s->in[X].shape.ndim && has_sums(s); d++) {
-        tsr_rule rule = {.in = {plain(d)}, .out = {tsr_mark_partial(TSR_SUM)}};
+        tsr_rule rule = {.in = {plain(d)}, .out = {tsr_rule_partial(TSR_SUM)}};
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:
@@ -295,7 +295,7 @@ static tsr_status written_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
         TSR_TRY(moved_partials(s, out, err));
     TSR_TRY(dim_of(s, &dim, err));
     for (int d = 0; d < x->ndim; d++) {
-        const tsr_mark shard = tsr_mark_shard(d);
+        const tsr_rule_placement shard = tsr_rule_shard(d);
         const bool list = by_list(s);
         const int64_t anchor = list ? src->size[d] : index->size[d];
         tsr_rule rule = {.in = {d == dim ? plain(d) : shard}, .out = {d == dim ? plain(d) : shard}};
@@ -308,11 +308,11 @@ static tsr_status written_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
             TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     if (adds(s)) {
-        tsr_rule rule = {.in = {tsr_mark_partial(TSR_SUM), tsr_mark_shard(by_list(s) ? 0 : dim)},
-                         .out = {tsr_mark_partial(TSR_SUM)}};
+        tsr_rule rule = {.in = {tsr_rule_partial(TSR_SUM), tsr_rule_shard(by_list(s) ? 0 : dim)},
+                         .out = {tsr_rule_partial(TSR_SUM)}};
 
         if (src->size[dim] == index->size[by_list(s) ? 0 : dim])
-            rule.in[SRC] = tsr_mark_shard(dim);
+            rule.in[SRC] = tsr_rule_shard(dim);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:
@@ -326,10 +326,10 @@ static tsr_status one_hot_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < ndim; d++) {
-        rule = (tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        rule = (tsr_rule){.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
-    rule = (tsr_rule){.out = {tsr_mark_shard(ndim)}}; /* each rank has some classes */
+    rule = (tsr_rule){.out = {tsr_rule_shard(ndim)}}; /* each rank has some classes */
     TSR_TRY(tsr_rule_add(out, &rule, err));
 done:
     return st;

@@ -61,13 +61,13 @@ static tsr_status order_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err
 
     TSR_TRY(dim_of(s, &dim, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        const tsr_mark shard = tsr_mark_shard(d);
+        const tsr_rule_placement shard = tsr_rule_shard(d);
         tsr_rule rule = {.in = {shard}, .out = {shard, shard}};
 
         if (d == dim && !s->op->run)
             continue;
         if (d == dim)
-            rule.out[0] = rule.out[1] = (tsr_mark){0};
+            rule.out[0] = rule.out[1] = (tsr_rule_placement){0};
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:

@@ -71,7 +71,7 @@ static tsr_status add_moves(const tsr_einsum_axes *e, tsr_rules *out, tsr_error 
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 3 && e->n == 1 && e->n_axes == e->ndim[TSR_EINSUM_OUT]; i++) {
-        const tsr_mark partial = tsr_mark_partial(reduce[i]);
+        const tsr_rule_placement partial = tsr_rule_partial(reduce[i]);
 
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {partial}, .out = {partial}}, err));
     }

@@ -174,9 +174,9 @@ done:
 /* ---- rules ---- */
 
 /* Classes are known by where they begin, so they are not cut into strides. */
-static tsr_mark class_mark(const tsr_schema *s)
+static tsr_rule_placement class_mark(const tsr_schema *s)
 {
-    return (tsr_mark){.place = {.kind = TSR_SHARD, .dim = lead_of(s)}};
+    return (tsr_rule_placement){.place = {.kind = TSR_SHARD, .dim = lead_of(s)}};
 }
 
 /* Sums pass along weights, unless the loss is divided by them too; and nll_loss is linear in x. */
@@ -188,9 +188,9 @@ static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 2; i++) {
-        const tsr_mark partial = tsr_mark_partial(i ? TSR_AVG : TSR_SUM);
-        const tsr_mark one = tsr_mark_partial(i ? TSR_MAX : TSR_MIN);
-        const tsr_mark other = tsr_mark_partial(i ? TSR_MIN : TSR_MAX);
+        const tsr_rule_placement partial = tsr_rule_partial(i ? TSR_AVG : TSR_SUM);
+        const tsr_rule_placement one = tsr_rule_partial(i ? TSR_MAX : TSR_MIN);
+        const tsr_rule_placement other = tsr_rule_partial(i ? TSR_MIN : TSR_MAX);
 
         if (weighted && reduction_of(s) != TSR_LOSS_MEAN)
             TSR_TRY(tsr_rule_add(
@@ -215,20 +215,20 @@ static tsr_status forward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
 
     TSR_TRY(add_forward_partials(s, out, err));
     for (int d = 0; d < lead_of(s); d++) {
-        const tsr_mark row = tsr_mark_shard(d);
+        const tsr_rule_placement row = tsr_rule_shard(d);
 
         rule = (tsr_rule){.in = {[TSR_CLASS_X] = row, [TSR_CLASS_TARGET] = row}};
         if (reduction_of(s) == TSR_LOSS_NONE)
             rule.out[0] = row;
         if (reduction_of(s) == TSR_LOSS_SUM)
-            rule.out[0] = tsr_mark_partial(TSR_SUM);
+            rule.out[0] = tsr_rule_partial(TSR_SUM);
         if (has_logits(s))
             rule.out[TSR_CLASS_OUT_LSE] = row;
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     rule = (tsr_rule){.in = {class_mark(s)}};
     if (!has_logits(s))
-        rule.out[0] = tsr_mark_partial(TSR_SUM);
+        rule.out[0] = tsr_rule_partial(TSR_SUM);
     TSR_TRY(tsr_rule_add(out, &rule, err));
 done:
     return st;
@@ -237,11 +237,11 @@ done:
 /* Sums pass along grad and along weights. Of nll_loss only the shape of x counts. */
 static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const tsr_mark of_x[] = {{.open = false},
-                             tsr_mark_partial(TSR_SUM),
-                             tsr_mark_partial(TSR_AVG),
-                             tsr_mark_partial(TSR_MAX),
-                             tsr_mark_partial(TSR_MIN)};
+    const tsr_rule_placement of_x[] = {{.open = false},
+                                       tsr_rule_partial(TSR_SUM),
+                                       tsr_rule_partial(TSR_AVG),
+                                       tsr_rule_partial(TSR_MAX),
+                                       tsr_rule_partial(TSR_MIN)};
     const bool weighted = tsr__schema_has(s, weight_of(s));
     const bool falls = !has_logits(s) && !weighted && reduction_of(s) != TSR_LOSS_MEAN;
     tsr_status st = TSR_OK;
@@ -253,17 +253,17 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
         if (k > 0)
             TSR_TRY(tsr_rule_add(out, &rule, err));
         for (int i = 0; i < 2; i++) {
-            rule.out[0] = rule.in[0] = tsr_mark_partial(i ? TSR_AVG : TSR_SUM);
+            rule.out[0] = rule.in[0] = tsr_rule_partial(i ? TSR_AVG : TSR_SUM);
             TSR_TRY(tsr_rule_add(out, &rule, err));
         }
         for (int i = 0; i < 2 && falls; i++) {
-            rule.in[0] = tsr_mark_partial(i ? TSR_MAX : TSR_MIN);
-            rule.out[0] = tsr_mark_partial(i ? TSR_MIN : TSR_MAX);
+            rule.in[0] = tsr_rule_partial(i ? TSR_MAX : TSR_MIN);
+            rule.out[0] = tsr_rule_partial(i ? TSR_MIN : TSR_MAX);
             TSR_TRY(tsr_rule_add(out, &rule, err));
         }
-        rule.in[0] = (tsr_mark){0};
+        rule.in[0] = (tsr_rule_placement){0};
         for (int i = 0; i < 2 && weighted; i++) {
-            rule.out[0] = rule.in[weight_of(s)] = tsr_mark_partial(i ? TSR_AVG : TSR_SUM);
+            rule.out[0] = rule.in[weight_of(s)] = tsr_rule_partial(i ? TSR_AVG : TSR_SUM);
             TSR_TRY(tsr_rule_add(out, &rule, err));
         }
     }
@@ -278,7 +278,7 @@ static tsr_status backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
 
     TSR_TRY(add_backward_partials(s, out, err));
     for (int d = 0; d < lead_of(s); d++) {
-        const tsr_mark row = tsr_mark_shard(d);
+        const tsr_rule_placement row = tsr_rule_shard(d);
 
         rule = (tsr_rule){.out = {row}};
         rule.in[x_of(s)] = rule.in[target_of(s)] = row;

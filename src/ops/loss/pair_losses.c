@@ -132,7 +132,7 @@ done:
 static tsr_status add_partial(const tsr_schema *s, int k, int also, tsr_reduce reduce,
                               tsr_rules *out, tsr_error *err)
 {
-    const tsr_mark partial = tsr_mark_partial(reduce);
+    const tsr_rule_placement partial = tsr_rule_partial(reduce);
     tsr_rule rule = {0};
 
     rule.in[k] = rule.in[also] = partial;
@@ -179,20 +179,20 @@ static tsr_status pair_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 
     TSR_TRY(add_partials(s, out, err));
     for (int d = 0; d < s->in[x_of(s)].shape.ndim; d++) {
-        const tsr_mark mark = tsr_mark_shard(d);
+        const tsr_rule_placement mark = tsr_rule_shard(d);
         tsr_rule rule = {0};
 
         for (int k = 0; k < s->n_in; k++) {
             const int own = tsr__schema_has(s, k) ? own_dim(s, k, d) : -1;
 
             if (own >= 0 && !(back && k == 0 && !each))
-                rule.in[k] = tsr_mark_shard(own);
+                rule.in[k] = tsr_rule_shard(own);
         }
         for (int k = 0; k < s->n_out && back; k++)
             if (tsr__schema_gives(s, k))
                 rule.out[k] = mark;
         if (!back)
-            rule.out[0] = each ? mark : tsr_mark_partial(TSR_SUM);
+            rule.out[0] = each ? mark : tsr_rule_partial(TSR_SUM);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:

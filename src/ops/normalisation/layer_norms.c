@@ -178,7 +178,7 @@ static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 4; i++) {
-        const tsr_mark partial = tsr_mark_partial(reduce[i]);
+        const tsr_rule_placement partial = tsr_rule_partial(reduce[i]);
         const bool linear = reduce[i] == TSR_SUM || reduce[i] == TSR_AVG;
         tsr_rule rule = {.out = {partial}};
 
@@ -202,12 +202,12 @@ static tsr_status forward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
 
     TSR_TRY(add_forward_partials(s, out, err));
     for (int d = 0; d < s->in[TSR_LAYER_X].shape.ndim; d++) {
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
 
         for (int k = 1; k < s->n_out && d < lead; k++)
-            rule.out[k] = tsr_mark_shard(d);
+            rule.out[k] = tsr_rule_shard(d);
         for (int k = TSR_LAYER_WEIGHT; k < s->n_in && d >= lead; k++)
-            tsr__rule_in(s, &rule, k, tsr_mark_shard(d - lead));
+            tsr__rule_in(s, &rule, k, tsr_rule_shard(d - lead));
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:
@@ -224,7 +224,7 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 2; i++) {
-        const tsr_mark partial = tsr_mark_partial(i ? TSR_AVG : TSR_SUM);
+        const tsr_rule_placement partial = tsr_rule_partial(i ? TSR_AVG : TSR_SUM);
         tsr_rule rule = {.in = {partial}};
 
         for (int k = 0; k < s->n_out; k++)
@@ -255,8 +255,9 @@ static tsr_status backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
 
     TSR_TRY(add_backward_partials(s, out, err));
     for (int d = 0; d < s->in[TSR_LAYER_GRAD_X].shape.ndim; d++) {
-        const tsr_mark x = tsr_mark_shard(d);
-        const tsr_mark vector = d < lead ? tsr_mark_partial(TSR_SUM) : tsr_mark_shard(d - lead);
+        const tsr_rule_placement x = tsr_rule_shard(d);
+        const tsr_rule_placement vector =
+            d < lead ? tsr_rule_partial(TSR_SUM) : tsr_rule_shard(d - lead);
         tsr_rule rule = {.in = {[TSR_LAYER_GRAD] = x, [TSR_LAYER_GRAD_X] = x}};
 
         if (d >= lead)

@@ -284,13 +284,13 @@ done:
 /* ---- rules ---- */
 
 /* Groups are known by where they begin, so channels of groups are not cut into strides. */
-static tsr_mark channel_mark(const tsr_schema *s, int dim)
+static tsr_rule_placement channel_mark(const tsr_schema *s, int dim)
 {
-    return is_grouped(s) ? (tsr_mark){.place = {.kind = TSR_SHARD, .dim = dim}}
-                         : tsr_mark_shard(dim);
+    return is_grouped(s) ? (tsr_rule_placement){.place = {.kind = TSR_SHARD, .dim = dim}}
+                         : tsr_rule_shard(dim);
 }
 
-static void set_statistics_out(const tsr_schema *s, tsr_rule *rule, tsr_mark mark)
+static void set_statistics_out(const tsr_schema *s, tsr_rule *rule, tsr_rule_placement mark)
 {
     for (int k = MEAN; k <= VAR; k++)
         tsr__rule_out(s, rule, k, mark);
@@ -305,7 +305,7 @@ static tsr_status add_forward_partials(const tsr_schema *s, tsr_rules *out, tsr_
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 4; i++) {
-        tsr_mark partial = tsr_mark_partial(reduce[i]);
+        tsr_rule_placement partial = tsr_rule_partial(reduce[i]);
         bool linear = reduce[i] == TSR_SUM || reduce[i] == TSR_AVG;
         tsr_rule rule = {.out = {partial}};
 
@@ -328,7 +328,7 @@ static tsr_status add_given_partials(const tsr_schema *s, tsr_rules *out, tsr_er
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < 2; i++) {
-        tsr_mark partial = tsr_mark_partial(i ? TSR_AVG : TSR_SUM);
+        tsr_rule_placement partial = tsr_rule_partial(i ? TSR_AVG : TSR_SUM);
         tsr_rule rule = {.in = {[TSR_NORM_X] = partial, [TSR_NORM_RUNNING_MEAN] = partial},
                          .out = {partial}};
 
@@ -336,8 +336,8 @@ static tsr_status add_given_partials(const tsr_schema *s, tsr_rules *out, tsr_er
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     for (int max = 0; max < 2 && !tsr__schema_has(s, TSR_NORM_WEIGHT); max++) {
-        tsr_mark one = tsr_mark_partial(max ? TSR_MAX : TSR_MIN);
-        tsr_mark other = tsr_mark_partial(max ? TSR_MIN : TSR_MAX);
+        tsr_rule_placement one = tsr_rule_partial(max ? TSR_MAX : TSR_MIN);
+        tsr_rule_placement other = tsr_rule_partial(max ? TSR_MIN : TSR_MAX);
 
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {one}, .out = {one}}, err));
         TSR_TRY(tsr_rule_add(
@@ -355,7 +355,7 @@ static tsr_status forward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
     if (!is_measured(s))
         TSR_TRY(add_given_partials(s, out, err));
     for (int d = 0; d < s->in[TSR_NORM_X].shape.ndim; d++) {
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
 
         if (d == 1) {
             rule.in[TSR_NORM_X] = rule.out[Y] = channel_mark(s, 1);
@@ -363,7 +363,7 @@ static tsr_status forward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
                 tsr__rule_in(s, &rule, k, channel_mark(s, 0));
             set_statistics_out(s, &rule, channel_mark(s, is_grouped(s) ? 1 : 0));
         } else if (d == 0 && is_grouped(s)) {
-            set_statistics_out(s, &rule, tsr_mark_shard(0));
+            set_statistics_out(s, &rule, tsr_rule_shard(0));
         }
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
@@ -379,7 +379,8 @@ static tsr_status add_backward_partials(const tsr_schema *s, tsr_rules *out, tsr
     bool whole = tsr__schema_gives(s, GRAD_X) && is_measured(s);
     bool by_weight = tsr__schema_gives(s, GRAD_X) && tsr__schema_has(s, TSR_NORM_GRAD_WEIGHT);
     bool by_x = tsr__schema_gives(s, GRAD_WEIGHT) && !whole;
-    const tsr_mark mark[] = {{.open = false}, tsr_mark_partial(TSR_SUM), tsr_mark_partial(TSR_AVG)};
+    const tsr_rule_placement mark[] = {
+        {.open = false}, tsr_rule_partial(TSR_SUM), tsr_rule_partial(TSR_AVG)};
     tsr_status st = TSR_OK;
 
     for (int i = 1; i < 3; i++) {
@@ -415,10 +416,10 @@ static tsr_status backward_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
 
     TSR_TRY(add_backward_partials(s, out, err));
     for (int d = 0; d < s->in[TSR_NORM_GRAD_X].shape.ndim; d++) {
-        tsr_mark x = d == 1 ? channel_mark(s, 1) : tsr_mark_shard(d);
-        tsr_mark vector = d == 1   ? channel_mark(s, 0)
-                          : summed ? (tsr_mark){0}
-                                   : tsr_mark_partial(TSR_SUM);
+        tsr_rule_placement x = d == 1 ? channel_mark(s, 1) : tsr_rule_shard(d);
+        tsr_rule_placement vector = d == 1   ? channel_mark(s, 0)
+                                    : summed ? (tsr_rule_placement){0}
+                                             : tsr_rule_partial(TSR_SUM);
         tsr_rule rule = {.in = {[TSR_NORM_GRAD] = x, [TSR_NORM_GRAD_X] = x}};
 
         if (d == 1)

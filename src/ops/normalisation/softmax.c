@@ -45,7 +45,7 @@ static tsr_status softmax_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < ndim; d++) {
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
 
         if (s->n_in > 1)
             rule.in[1] = rule.in[0];

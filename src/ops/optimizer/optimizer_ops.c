@@ -190,10 +190,10 @@ static tsr_status pass_averages(const tsr_schema *s, const dependence *d, tsr_ru
         for (int k = 0; k < s->n_in; k++) {
             if (!(which >> k & 1))
                 continue;
-            rule.in[k] = tsr_mark_partial(TSR_AVG);
+            rule.in[k] = tsr_rule_partial(TSR_AVG);
             for (int i = 0; i < s->n_out; i++)
                 if (d->sign[k][i] != SAME)
-                    rule.out[i] = tsr_mark_partial(TSR_AVG);
+                    rule.out[i] = tsr_rule_partial(TSR_AVG);
         }
         TSR_TRY(add_rule(s, &rule, out, err));
     }
@@ -210,14 +210,14 @@ static tsr_status pass_extremes(const tsr_schema *s, const dependence *d, int k,
     for (int max = 0; max < 2; max++) {
         tsr_rule rule = {0};
 
-        rule.in[k] = tsr_mark_partial(max ? TSR_MAX : TSR_MIN);
+        rule.in[k] = tsr_rule_partial(max ? TSR_MAX : TSR_MIN);
         for (int i = 0; i < s->n_out; i++) {
             const int sign = d->sign[k][i];
 
             if (sign == UNKNOWN)
                 return TSR_OK;
             if (sign != SAME)
-                rule.out[i] = tsr_mark_partial((max != 0) == (sign > 0) ? TSR_MAX : TSR_MIN);
+                rule.out[i] = tsr_rule_partial((max != 0) == (sign > 0) ? TSR_MAX : TSR_MIN);
         }
         TSR_TRY(add_rule(s, &rule, out, err));
     }
@@ -237,9 +237,9 @@ static tsr_status step_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
         tsr_rule rule = {0};
 
         for (int k = 0; k < s->n_in; k++)
-            rule.in[k] = tsr_mark_partial(TSR_SUM);
+            rule.in[k] = tsr_rule_partial(TSR_SUM);
         for (int k = 0; k < s->n_out; k++)
-            rule.out[k] = tsr_mark_partial(TSR_SUM);
+            rule.out[k] = tsr_rule_partial(TSR_SUM);
         TSR_TRY(add_rule(s, &rule, out, err));
     }
     TSR_TRY(pass_averages(s, &d, out, err));

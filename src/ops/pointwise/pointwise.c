@@ -127,8 +127,8 @@ done:
 /* ---- partial inputs ---- */
 
 /* The inputs in `which` at P(from), the others replicated. */
-static tsr_status passes(const tsr_schema *s, unsigned which, tsr_reduce from, tsr_mark to,
-                         tsr_rules *out, tsr_error *err)
+static tsr_status passes(const tsr_schema *s, unsigned which, tsr_reduce from,
+                         tsr_rule_placement to, tsr_rules *out, tsr_error *err)
 {
     tsr_rule rule = {.out = {to}};
 
@@ -140,7 +140,7 @@ static tsr_status passes(const tsr_schema *s, unsigned which, tsr_reduce from, t
             continue;
         if (!tsr__schema_has(s, k) || tsr__reduce_check(s->in[k].dtype, from, NULL) != TSR_OK)
             return TSR_OK;
-        rule.in[k] = tsr_mark_partial(from);
+        rule.in[k] = tsr_rule_partial(from);
     }
     return tsr_rule_add(out, &rule, err);
 }
@@ -152,8 +152,8 @@ static tsr_status passes_in_order(const tsr_schema *s, int k, bool grows, tsr_ru
     const unsigned which = 1u << k;
     tsr_status st = TSR_OK;
 
-    TSR_TRY(passes(s, which, TSR_MAX, tsr_mark_partial(grows ? TSR_MAX : TSR_MIN), out, err));
-    TSR_TRY(passes(s, which, TSR_MIN, tsr_mark_partial(grows ? TSR_MIN : TSR_MAX), out, err));
+    TSR_TRY(passes(s, which, TSR_MAX, tsr_rule_partial(grows ? TSR_MAX : TSR_MIN), out, err));
+    TSR_TRY(passes(s, which, TSR_MIN, tsr_rule_partial(grows ? TSR_MIN : TSR_MAX), out, err));
 done:
     return st;
 }
@@ -164,8 +164,8 @@ static tsr_status affine_partials(const tsr_schema *s, tsr_rules *out, tsr_error
     tsr_status st;
 
     if (add == 0)
-        TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
-    TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
+        TSR_TRY(passes(s, 1, TSR_SUM, tsr_rule_partial(TSR_SUM), out, err));
+    TSR_TRY(passes(s, 1, TSR_AVG, tsr_rule_partial(TSR_AVG), out, err));
     if (!tsr__dtype_wraps(s->in[0].dtype))
         TSR_TRY(passes_in_order(s, 0, mul >= 0, out, err));
 done:
@@ -178,8 +178,8 @@ static tsr_status masked_partials(const tsr_schema *s, tsr_rules *out, tsr_error
     tsr_status st;
 
     if (s->attrs.value[0].f == 0)
-        TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
-    TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
+        TSR_TRY(passes(s, 1, TSR_SUM, tsr_rule_partial(TSR_SUM), out, err));
+    TSR_TRY(passes(s, 1, TSR_AVG, tsr_rule_partial(TSR_AVG), out, err));
     TSR_TRY(passes_in_order(s, 0, true, out, err));
 done:
     return st;
@@ -192,9 +192,9 @@ static tsr_status extreme_partials(const tsr_schema *s, tsr_reduce same, tsr_red
 {
     tsr_status st;
 
-    TSR_TRY(passes(s, 3, same, tsr_mark_partial(same), out, err));
-    TSR_TRY(passes(s, 1, other, tsr_mark_partial(other), out, err));
-    TSR_TRY(passes(s, 2, other, tsr_mark_partial(other), out, err));
+    TSR_TRY(passes(s, 3, same, tsr_rule_partial(same), out, err));
+    TSR_TRY(passes(s, 1, other, tsr_rule_partial(other), out, err));
+    TSR_TRY(passes(s, 2, other, tsr_rule_partial(other), out, err));
 done:
     return st;
 }
@@ -205,7 +205,7 @@ static tsr_status fill_partials(const tsr_schema *s, tsr_rules *out, tsr_error *
     tsr_status st = TSR_OK;
 
     for (int r = TSR_SUM; r <= TSR_PROD; r++)
-        TSR_TRY(passes(s, 1, (tsr_reduce)r, (tsr_mark){0}, out, err));
+        TSR_TRY(passes(s, 1, (tsr_reduce)r, (tsr_rule_placement){0}, out, err));
 done:
     return st;
 }
@@ -216,7 +216,7 @@ static tsr_status where_partials(const tsr_schema *s, tsr_rules *out, tsr_error 
     tsr_status st = TSR_OK;
 
     for (int r = TSR_SUM; r <= TSR_PROD; r++)
-        TSR_TRY(passes(s, 6, (tsr_reduce)r, tsr_mark_partial((tsr_reduce)r), out, err));
+        TSR_TRY(passes(s, 6, (tsr_reduce)r, tsr_rule_partial((tsr_reduce)r), out, err));
 done:
     return st;
 }
@@ -227,7 +227,7 @@ static tsr_status lerp_partials(const tsr_schema *s, tsr_rules *out, tsr_error *
     const double weight = s->attrs.value[0].f;
     tsr_status st;
 
-    TSR_TRY(passes(s, 4, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
+    TSR_TRY(passes(s, 4, TSR_AVG, tsr_rule_partial(TSR_AVG), out, err));
     if (tsr__schema_has(s, 2))
         return TSR_OK;
     TSR_TRY(passes_in_order(s, 0, weight <= 1, out, err));
@@ -252,13 +252,13 @@ static tsr_status cast_partials(const tsr_schema *s, tsr_rules *out, tsr_error *
     tsr_status st = TSR_OK;
 
     if (from == to || is_wider(to, from)) {
-        TSR_TRY(passes(s, 1, TSR_SUM, tsr_mark_partial(TSR_SUM), out, err));
-        TSR_TRY(passes(s, 1, TSR_AVG, tsr_mark_partial(TSR_AVG), out, err));
+        TSR_TRY(passes(s, 1, TSR_SUM, tsr_rule_partial(TSR_SUM), out, err));
+        TSR_TRY(passes(s, 1, TSR_AVG, tsr_rule_partial(TSR_AVG), out, err));
     }
     if (!tsr__dtype_is_float(from) || tsr__dtype_is_float(to))
         TSR_TRY(passes_in_order(s, 0, true, out, err));
     else if (to == TSR_U8)
-        TSR_TRY(passes(s, 1, TSR_MIN, tsr_mark_partial(TSR_MIN), out, err));
+        TSR_TRY(passes(s, 1, TSR_MIN, tsr_rule_partial(TSR_MIN), out, err));
 done:
     return st;
 }
@@ -276,8 +276,8 @@ static tsr_status special_partials(const tsr_schema *s, tsr_rules *out, tsr_erro
     case TSR_POINTWISE_LERP: return lerp_partials(s, out, err);
     case TSR_POINTWISE_LOG: /* a maximum does not pass: of other terms NaN may come, which wins */
     case TSR_POINTWISE_LOG1P:
-    case TSR_POINTWISE_SQRT: return passes(s, 1, TSR_MIN, tsr_mark_partial(TSR_MIN), out, err);
-    case TSR_POINTWISE_RSQRT: return passes(s, 1, TSR_MIN, tsr_mark_partial(TSR_MAX), out, err);
+    case TSR_POINTWISE_SQRT: return passes(s, 1, TSR_MIN, tsr_rule_partial(TSR_MIN), out, err);
+    case TSR_POINTWISE_RSQRT: return passes(s, 1, TSR_MIN, tsr_rule_partial(TSR_MAX), out, err);
     default: /* leaky_relu, elu: with a negative slope they turn back */
         return s->attrs.value[0].f >= 0 ? passes_in_order(s, 0, true, out, err) : TSR_OK;
     }

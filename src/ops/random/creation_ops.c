@@ -14,12 +14,12 @@ tsr_status tsr__filled_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (int reduce = TSR_SUM; reduce <= TSR_PROD; reduce++) {
-        tsr_rule rule = {.in = {tsr_mark_partial((tsr_reduce)reduce)}};
+        tsr_rule rule = {.in = {tsr_rule_partial((tsr_reduce)reduce)}};
         if (tsr__reduce_check(s->in[0].dtype, (tsr_reduce)reduce, NULL) == TSR_OK)
             TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:

@@ -116,7 +116,7 @@ static tsr_status dropout_rule(const tsr_schema *s, tsr_rules *out, tsr_error *e
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:

@@ -64,7 +64,7 @@ done:
 /* A dim that stays is sharded here and there. Parts of a reduced one are merged, or stay partial if
    `partial` is the op's reduction; places are told from where parts begin, so of those whose op
    asks for places they are not in pieces. */
-static tsr_status add_rules(const tsr_schema *s, const tsr_mark *reduced, bool plain,
+static tsr_status add_rules(const tsr_schema *s, const tsr_rule_placement *reduced, bool plain,
                             tsr_rules *out, tsr_error *err)
 {
     bool keep = tsr_schema_attr(s, "keepdim")->i[0];
@@ -75,11 +75,11 @@ static tsr_status add_rules(const tsr_schema *s, const tsr_mark *reduced, bool p
     TSR_TRY(tsr__merged_dims(s, &gone, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
         bool merged = gone >> d & 1;
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}};
 
         if (merged && plain)
             rule.in[0].open = false;
-        rule.out[0] = merged ? *reduced : tsr_mark_shard(to);
+        rule.out[0] = merged ? *reduced : tsr_rule_shard(to);
         to += !merged || keep;
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
@@ -89,20 +89,20 @@ done:
 
 static tsr_status merging_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    return add_rules(s, &(tsr_mark){.open = false}, false, out, err);
+    return add_rules(s, &(tsr_rule_placement){.open = false}, false, out, err);
 }
 
 static tsr_status norm_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     double p = tsr_schema_attr(s, "p")->f;
-    tsr_mark partial = tsr_mark_partial(p == 1 ? TSR_SUM : TSR_MAX);
+    tsr_rule_placement partial = tsr_rule_partial(p == 1 ? TSR_SUM : TSR_MAX);
 
     return p == 2 ? merging_rule(s, out, err) : add_rules(s, &partial, false, out, err);
 }
 
 static tsr_status arg_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    return add_rules(s, &(tsr_mark){.open = false}, true, out, err);
+    return add_rules(s, &(tsr_rule_placement){.open = false}, true, out, err);
 }
 
 static void arg_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,

@@ -96,9 +96,9 @@ static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
 
     TSR_TRY(tsr__dims_mask(s, &reduced, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}};
         bool gone = reduced >> d & 1;
-        rule.out[0] = gone ? tsr_mark_partial(s->op->reduce) : tsr_mark_shard(to);
+        rule.out[0] = gone ? tsr_rule_partial(s->op->reduce) : tsr_rule_shard(to);
         to += !gone || keep;
         if (!gone || partial)
             TSR_TRY(tsr_rule_add(out, &rule, err));
@@ -106,13 +106,13 @@ static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error 
     for (int d = 0; d < s->in[0].shape.ndim && s->op->bind_rank == mean_bind_rank; d++)
         if (reduced >> d & 1)
             TSR_TRY(tsr_rule_add(
-                out, &(tsr_rule){.in = {tsr_mark_shard(d)}, .out = {tsr_mark_partial(TSR_AVG)}},
+                out, &(tsr_rule){.in = {tsr_rule_shard(d)}, .out = {tsr_rule_partial(TSR_AVG)}},
                 err));
     /* the largest of the largest; not so for P(min), so max is not monotone in a partial input */
     if (!s->op->linear && partial)
         TSR_TRY(tsr_rule_add(out,
-                             &(tsr_rule){.in = {tsr_mark_partial(s->op->reduce)},
-                                         .out = {tsr_mark_partial(s->op->reduce)}},
+                             &(tsr_rule){.in = {tsr_rule_partial(s->op->reduce)},
+                                         .out = {tsr_rule_partial(s->op->reduce)}},
                              err));
 done:
     return st;

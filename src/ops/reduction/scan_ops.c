@@ -31,13 +31,13 @@ static tsr_status scan_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 
     TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], ndim, &dim, err));
     for (int d = 0; d < ndim; d++) {
-        tsr_rule rule = {.in = {tsr_mark_shard(d)}, .out = {tsr_mark_shard(d)}};
+        tsr_rule rule = {.in = {tsr_rule_shard(d)}, .out = {tsr_rule_shard(d)}};
 
         rule.in[0].open = rule.out[0].open = d != dim;
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
     if (!s->op->linear) { /* factors are multiplied in any order */
-        tsr_mark product = tsr_mark_partial(TSR_PROD);
+        tsr_rule_placement product = tsr_rule_partial(TSR_PROD);
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {product}, .out = {product}}, err));
     }
 done:

@@ -102,8 +102,8 @@ static tsr_status cut_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 
     TSR_TRY(cut_of(s, &c, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        const tsr_mark mark =
-            d == c.dim && !is_whole(s, &c) ? tsr__plain_shard(d) : tsr_mark_shard(d);
+        const tsr_rule_placement mark =
+            d == c.dim && !is_whole(s, &c) ? tsr__plain_shard(d) : tsr_rule_shard(d);
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
     }
 done:
@@ -226,7 +226,7 @@ static tsr_status unfold_rule(const tsr_schema *s, tsr_rules *out, tsr_error *er
 
     TSR_TRY(unfolding_of(s, &u, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        const tsr_mark mark = d == u.dim ? tsr__plain_shard(d) : tsr_mark_shard(d);
+        const tsr_rule_placement mark = d == u.dim ? tsr__plain_shard(d) : tsr_rule_shard(d);
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
     }
 done:

@@ -78,7 +78,7 @@ static tsr_status pad_dims_rule(const tsr_schema *s, tsr_rules *out, tsr_error *
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        const tsr_mark mark = is_padded(s, d) ? tsr__plain_shard(d) : tsr_mark_shard(d);
+        const tsr_rule_placement mark = is_padded(s, d) ? tsr__plain_shard(d) : tsr_rule_shard(d);
 
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
     }
@@ -99,7 +99,7 @@ static tsr_status pad_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (int r = TSR_SUM; r <= TSR_PROD; r++) {
-        const tsr_mark term = tsr_mark_partial((tsr_reduce)r);
+        const tsr_rule_placement term = tsr_rule_partial((tsr_reduce)r);
 
         if (keeps((tsr_reduce)r, value) &&
             tsr__reduce_check(s->in[0].dtype, (tsr_reduce)r, NULL) == TSR_OK)
@@ -212,12 +212,12 @@ static tsr_status spread_rule(const tsr_schema *s, tsr_rules *out, tsr_error *er
 
     TSR_TRY(spreading_of(s, &p, err));
     for (int d = 0; d < s->out_shape[0].ndim; d++) {
-        const tsr_mark mark = d == p.dim ? tsr__plain_shard(d) : tsr_mark_shard(d);
+        const tsr_rule_placement mark = d == p.dim ? tsr__plain_shard(d) : tsr_rule_shard(d);
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
     }
     /* or each rank spreads what it has, and the others have 0 there */
     TSR_TRY(tsr_rule_add(
-        out, &(tsr_rule){.in = {tsr__plain_shard(p.dim)}, .out = {tsr_mark_partial(TSR_SUM)}},
+        out, &(tsr_rule){.in = {tsr__plain_shard(p.dim)}, .out = {tsr_rule_partial(TSR_SUM)}},
         err));
 done:
     return st;

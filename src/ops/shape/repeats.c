@@ -101,7 +101,8 @@ static tsr_status tile_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     for (int d = y->ndim - x->ndim; d < y->ndim; d++) {
         const int own = d - (y->ndim - x->ndim), k = d - (y->ndim - counts->n);
         const int64_t count = counts->n < 1 || k < 0 ? 1 : counts->i[k];
-        const tsr_mark copies = {.place = {.kind = TSR_STRIDED, .dim = d, .factor = count}};
+        const tsr_rule_placement copies = {
+            .place = {.kind = TSR_STRIDED, .dim = d, .factor = count}};
 
         if (count == 1)
             TSR_TRY(tsr__rule_pass(out, own, d, err));

@@ -173,14 +173,15 @@ done:
 
 /* ---- rules ---- */
 
-static tsr_mark strided(int dim, int64_t factor)
+static tsr_rule_placement strided(int dim, int64_t factor)
 {
-    return (tsr_mark){.place = {.kind = factor > 1 ? TSR_STRIDED : TSR_SHARD,
-                                .dim = dim,
-                                .factor = factor > 1 ? factor : 0}};
+    return (tsr_rule_placement){.place = {.kind = factor > 1 ? TSR_STRIDED : TSR_SHARD,
+                                          .dim = dim,
+                                          .factor = factor > 1 ? factor : 0}};
 }
 
-static tsr_status add_pair(tsr_rules *rules, tsr_mark in, tsr_mark out, tsr_error *err)
+static tsr_status add_pair(tsr_rules *rules, tsr_rule_placement in, tsr_rule_placement out,
+                           tsr_error *err)
 {
     return tsr_rule_add(rules, &(tsr_rule){.in = {in}, .out = {out}}, err);
 }
@@ -225,7 +226,7 @@ static tsr_status group_rules(const tsr_schema *s, const group *g, tsr_rules *ou
     tsr_status st = TSR_OK;
 
     if (g->in1 - g->in0 == 1 && g->out1 - g->out0 == 1)
-        return add_pair(out, tsr_mark_shard(g->in0), tsr_mark_shard(g->out0), err);
+        return add_pair(out, tsr_rule_shard(g->in0), tsr_rule_shard(g->out0), err);
     /* the dims before a sharded one, as a factor: what lies before it is what it is strided by */
     for (int i = g->in0; i < g->in1; i++)
         for (int j = g->out0; j < g->out1; j++) {

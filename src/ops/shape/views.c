@@ -49,7 +49,7 @@ static tsr_status cat_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     tsr_status st = TSR_OK;
 
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        const tsr_mark mark = d == cat_dim(s) ? tsr__plain_shard(d) : tsr_mark_shard(d);
+        const tsr_rule_placement mark = d == cat_dim(s) ? tsr__plain_shard(d) : tsr_rule_shard(d);
         tsr_rule rule = {.out = {mark}};
 
         for (int k = 0; k < s->n_in; k++)
@@ -130,9 +130,9 @@ static tsr_status stack_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err
     TSR_TRY(
         tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], s->out_shape[0].ndim, &dim, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        tsr_rule rule = {.out = {tsr_mark_shard(d < dim ? d : d + 1)}};
+        tsr_rule rule = {.out = {tsr_rule_shard(d < dim ? d : d + 1)}};
         for (int k = 0; k < s->n_in; k++)
-            rule.in[k] = tsr_mark_shard(d);
+            rule.in[k] = tsr_rule_shard(d);
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
 done:
@@ -286,7 +286,7 @@ static tsr_status roll_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 
     TSR_TRY(tsr__dims_mask(s, &mask, err));
     for (int d = 0; d < s->in[0].shape.ndim; d++) {
-        const tsr_mark mark = mask >> d & 1 ? tsr__plain_shard(d) : tsr_mark_shard(d);
+        const tsr_rule_placement mark = mask >> d & 1 ? tsr__plain_shard(d) : tsr_rule_shard(d);
 
         if (!is_flat(s) || d == 0)
             TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {mark}, .out = {mark}}, err));
