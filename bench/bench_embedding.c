@@ -175,7 +175,7 @@ static void run_touched(const job *j)
     tsr_scattered s;
 
     tsr__embedding_scatter(&j->bags.ids, j->scratch, &s);
-    tsr__scatter_touched(&s, &call);
+    tsr__row_sparse_scatter(&s, &call);
 }
 
 static void run_dense(const job *j)
@@ -193,7 +193,7 @@ static void run_bag_touched(const job *j)
     tsr_scattered s;
 
     tsr__bag_scatter(&j->bags, j->dtype, NULL, NULL, j->scratch, &s);
-    tsr__scatter_touched(&s, &call);
+    tsr__row_sparse_scatter(&s, &call);
 }
 
 static void run_max_touched(const job *j)
@@ -205,7 +205,7 @@ static void run_max_touched(const job *j)
     winners.data = j->winners;
     winners.n = j->bags.n_bags * j->dim;
     tsr__bag_max_scatter(&winners, j->scratch, &s);
-    tsr__scatter_touched(&s, &call);
+    tsr__row_sparse_scatter(&s, &call);
 }
 
 /* ---- cases ---- */

@@ -89,17 +89,17 @@ typedef struct bench {
 
 static tsr_tensor *touch(const subject *s, naive_kind kind, tsr_tensor *ids, tsr_tensor *bags)
 {
-    tsr_touched t;
+    tsr_row_sparse t;
     tsr_status st = TSR_OK;
 
     if (kind == NAIVE_LOOKUP_TOUCHED)
-        st = tsr_embedding_backward_touched(s->grad, ids, s->table, NULL, &t);
+        st = tsr_embedding_backward_sparse(s->grad, ids, s->table, NULL, &t);
     else if (kind == NAIVE_SUM_TOUCHED)
-        st = tsr_bag_sum_backward_touched(s->bag_grad, bags, NULL, NULL, s->table, NULL, &t);
+        st = tsr_bag_sum_backward_sparse(s->bag_grad, bags, NULL, NULL, s->table, NULL, &t);
     else
-        st = tsr_bag_mean_backward_touched(s->bag_grad, bags, NULL, s->table, NULL, &t);
+        st = tsr_bag_mean_backward_sparse(s->bag_grad, bags, NULL, s->table, NULL, &t);
     if (st == TSR_OK)
-        tsr_touched_free(&t);
+        tsr_row_sparse_free(&t);
     return NULL;
 }
 

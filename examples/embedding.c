@@ -26,7 +26,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     tsr_tensor *table = tsr_arange(mesh, "f32[1000,16]@[S(0)]", 0, 0.001);
     int64_t numbers[BAGS][LENGTH], rows = 0;
     tsr_tensor *ids, *one, *mean, *grad;
-    tsr_touched touched;
+    tsr_row_sparse touched;
     char text[TSR_TEXT_LEN];
 
     (void)arg;
@@ -42,14 +42,14 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     say(mesh, "the mean of every bag");
 
     grad = tsr_full(mesh, "f32[8,16]@[S(0)]", 1);
-    if (tsr_bag_mean_backward_touched(grad, ids, NULL, table, NULL, &touched) != TSR_OK)
+    if (tsr_bag_mean_backward_sparse(grad, ids, NULL, table, NULL, &touched) != TSR_OK)
         return tsr_mesh_status(mesh);
     say(mesh, "the gradient, as touched rows");
-    tsr_rows_add(table, &touched, -0.1); /* each rank its own rows */
+    tsr_row_sparse_add(table, &touched, -0.1); /* each rank its own rows */
     say(mesh, "a step along it");
 
     tsr_all_reduce(mesh, TSR_I64, TSR_SUM, &touched.n, 1, &rows);
-    tsr_touched_free(&touched);
+    tsr_row_sparse_free(&touched);
     if (tsr_mesh_index(mesh) == 0 && tsr_tensor_ok(one) && tsr_tensor_ok(mean)) {
         printf("\nrows    %s\n", tsr_spec_text(tsr_tensor_spec(one), text, sizeof text));
         printf("means   %s\n", tsr_spec_text(tsr_tensor_spec(mean), text, sizeof text));

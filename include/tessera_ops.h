@@ -539,11 +539,11 @@ TSR_API tsr_tensor *tsr_bag_max_backward(tsr_tensor *grad, tsr_tensor *index, in
 TSR_API tsr_tensor *tsr_bag_weights_backward(tsr_tensor *grad, tsr_tensor *table, tsr_tensor *ids,
                                              tsr_tensor *offsets, const tsr_embedding_opts *opts);
 
-/* ---- gradients as touched rows --------------------------------------------------------------- */
+/* ---- row-sparse gradients -------------------------------------------------------------------- */
 
 /* The rows of a table's gradient that ids named, of the rows that this rank holds: what an
-   optimizer needs that updates only those. The caller's: tsr_touched_free. Zero is empty. */
-typedef struct tsr_touched {
+   optimizer needs that updates only those. The caller's: tsr_row_sparse_free. Zero is empty. */
+typedef struct tsr_row_sparse {
     tsr_spec table;  /* whose gradient it is: rows are where that table's are */
     int64_t n;       /* rows; each rank has its own number */
     int64_t columns; /* that this rank holds */
@@ -551,31 +551,33 @@ typedef struct tsr_touched {
     void *values;    /* [n, columns], of the table's dtype */
     tsr_mesh *mesh;  /* of the library */
     void *memory;    /* of the library */
-} tsr_touched;
+} tsr_row_sparse;
 
-/* The gradients above as touched rows: values are those of the dense gradient, bit by bit, added in
+/* The gradients above, row-sparse: values are those of the dense gradient, bit by bit, added in
    the order of the ids, so they do not depend on the mesh (partial gradients aside). The placements
    of `table`, not its values, say who owns which rows. For each mesh dim,
      table S(0)  gradients of all ranks, or ids by offsets: ids are gathered, nothing else moves;
                  other gradients are sharded with their ids, and both travel to the owners;
      table S(1)  ids are gathered, of gradients the columns stay or come;
-     table R     ids and gradients are gathered, all ranks have all touched rows.
+     table R     ids and gradients are gathered, all ranks have all rows.
    Strided rows and partial tables are errors. Not in the sim world. *out is empty on failure. */
-TSR_API tsr_status tsr_embedding_backward_touched(tsr_tensor *grad, tsr_tensor *ids,
-                                                  tsr_tensor *table, const tsr_embedding_opts *opts,
-                                                  tsr_touched *out);
-TSR_API tsr_status tsr_bag_sum_backward_touched(tsr_tensor *grad, tsr_tensor *ids,
-                                                tsr_tensor *offsets, tsr_tensor *weights,
-                                                tsr_tensor *table, const tsr_embedding_opts *opts,
-                                                tsr_touched *out);
-TSR_API tsr_status tsr_bag_mean_backward_touched(tsr_tensor *grad, tsr_tensor *ids,
-                                                 tsr_tensor *offsets, tsr_tensor *table,
-                                                 const tsr_embedding_opts *opts, tsr_touched *out);
+TSR_API tsr_status tsr_embedding_backward_sparse(tsr_tensor *grad, tsr_tensor *ids,
+                                                 tsr_tensor *table, const tsr_embedding_opts *opts,
+                                                 tsr_row_sparse *out);
+TSR_API tsr_status tsr_bag_sum_backward_sparse(tsr_tensor *grad, tsr_tensor *ids,
+                                               tsr_tensor *offsets, tsr_tensor *weights,
+                                               tsr_tensor *table, const tsr_embedding_opts *opts,
+                                               tsr_row_sparse *out);
+TSR_API tsr_status tsr_bag_mean_backward_sparse(tsr_tensor *grad, tsr_tensor *ids,
+                                                tsr_tensor *offsets, tsr_tensor *table,
+                                                const tsr_embedding_opts *opts,
+                                                tsr_row_sparse *out);
 /* Local. */
-TSR_API void tsr_touched_free(tsr_touched *touched);
+TSR_API void tsr_row_sparse_free(tsr_row_sparse *touched);
 /* table[row] += scale * value, in the table, which has the placements that the rows were made for.
    Computed in f64 for f64, else in f32. Moves nothing. Local. */
-TSR_API tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double scale);
+TSR_API tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *touched,
+                                      double scale);
 
 /* ---- several tables at once ------------------------------------------------------------------ */
 

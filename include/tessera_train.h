@@ -24,7 +24,7 @@ TSR_API tsr_tensor *tsr_watch(tsr_tensor *x);
 /* The same for a table whose gradient is wanted as the rows that lookups touched, wherever they can
    say so (tsr_embedding, tsr_bag_sum, tsr_bag_mean, alone or in groups); what comes in other ways
    is dense. Returns x. Local. */
-TSR_API tsr_tensor *tsr_watch_rows(tsr_tensor *table);
+TSR_API tsr_tensor *tsr_watch_sparse(tsr_tensor *table);
 TSR_API bool tsr_is_watched(const tsr_tensor *x); /* Local. */
 
 /* Begin a tape, and a scope with it. There is one at a time. Local. */
@@ -47,8 +47,8 @@ TSR_API tsr_tensor *tsr_detach(tsr_tensor *x);
 
 /* The gradient of a watched tensor so far, borrowed: NULL if there is none. Local. */
 TSR_API tsr_tensor *tsr_grad(const tsr_tensor *x);
-/* What came as touched rows, one for every lookup, borrowed; *n is how many. Local. */
-TSR_API const tsr_touched *tsr_grad_rows(const tsr_tensor *table, int *n);
+/* What came as row-sparse gradients, one for every lookup, borrowed; *n is how many. Local. */
+TSR_API const tsr_row_sparse *tsr_grad_sparse(const tsr_tensor *table, int *n);
 TSR_API void tsr_grad_clear(tsr_tensor *x); /* Local. */
 /* Make g the gradient of x. Local. */
 TSR_API tsr_status tsr_grad_set(tsr_tensor *x, tsr_tensor *g);

@@ -239,7 +239,7 @@ static void run_backward(const problem *p, int what, tsr_kernel_variant variant,
                          scratch, &s);
     if (touched) {
         call.out = exact_memory(p->dtype, s.n_touched * p->dim);
-        tsr__scatter_touched(&s, &call);
+        tsr__row_sparse_scatter(&s, &call);
         memset(out, 0, (size_t)call.n_rows * bytes);
         for (int64_t k = 0; k < s.n_touched; k++)
             memcpy((char *)out + (size_t)s.row[k] * bytes, (char *)call.out + (size_t)k * bytes,

@@ -71,7 +71,7 @@ typedef struct null_calls {
     tsr_table_facts table_facts;
     tsr_table_use table_use;
     tsr_tables_opts tables_opts;
-    tsr_touched touched, touched_out;
+    tsr_row_sparse row_sparse, row_sparse_out;
     tsr_windows windows;
 } null_calls;
 

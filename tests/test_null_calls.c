@@ -219,7 +219,7 @@ static tsr_status fill_tensors(null_calls *f)
     f->optimizer = null_calls_optimizer(f);
     f->dataset = null_calls_dataset(f);
     f->params = null_calls_params(f);
-    CHECK(tsr_embedding_backward_touched(whole, f->table_use.ids, whole, NULL, &f->touched) ==
+    CHECK(tsr_embedding_backward_sparse(whole, f->table_use.ids, whole, NULL, &f->row_sparse) ==
           TSR_OK);
     f->error = tsr_zeros(mesh, "none");
     for (int i = 0; i < NULL_CALLS_LIST; i++)
@@ -251,8 +251,8 @@ static void release(null_calls *f)
     while (tsr_scope_pop(f->mesh) == TSR_OK)
         ;
     tsr_tape_drop(f->mesh);
-    tsr_touched_free(&f->touched);
-    tsr_touched_free(&f->touched_out);
+    tsr_row_sparse_free(&f->row_sparse);
+    tsr_row_sparse_free(&f->row_sparse_out);
     tsr_redist_free(f->plan);
     tsr_redist_free(f->plan_out);
     tsr_optimizer_free(f->optimizer);

@@ -92,7 +92,7 @@ static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
 static tsr_status training_job(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *w = tsr_watch(tsr_zeros(mesh, "f32[4,2]@[R,R]"));
-    tsr_tensor *table = tsr_watch_rows(tsr_zeros(mesh, "f32[4,2]@[R,R]"));
+    tsr_tensor *table = tsr_watch_sparse(tsr_zeros(mesh, "f32[4,2]@[R,R]"));
     tsr_optimizer *opt;
     tsr_params *params;
     tsr_mesh *row;

@@ -99,7 +99,7 @@ static tsr_tensor *make_table(tsr_mesh *mesh, const setup *s)
         for (int c = 0; c < D; c++)
             first[r][c] = first_of(r, c);
     x = tsr_redistribute(tsr_cast(tsr_from_host(mesh, "f64[11,6]", first), s->dtype), s->table);
-    return tsr_watch_rows(tsr_detach(x));
+    return tsr_watch_sparse(tsr_detach(x));
 }
 
 static tsr_tensor *sum_of(tsr_tensor *x)
@@ -208,7 +208,7 @@ static tsr_status torch_job(tsr_mesh *mesh, void *arg)
                                     1.9000000000016666,
                                     2.1500000000014285};
     const tsr_optimizer_opts opts = {.kind = TSR_ADAGRAD, .lr = 0.1};
-    tsr_tensor *table = tsr_watch_rows(tsr_arange(mesh, "f64[5,2]@[S(0)]", 0, 0.25));
+    tsr_tensor *table = tsr_watch_sparse(tsr_arange(mesh, "f64[5,2]@[S(0)]", 0, 0.25));
     tsr_optimizer *opt;
     double got[10];
     (void)arg;
@@ -235,8 +235,8 @@ static tsr_status bytes_job(tsr_mesh *mesh, void *arg)
 {
     const tsr_optimizer_opts opts = {.kind = TSR_ADAGRAD, .rowwise = true};
     const bool columns = *(bool *)arg;
-    tsr_tensor *table =
-        tsr_watch_rows(tsr_arange(mesh, columns ? "f32[100,6]@[S(1)]" : "f32[100,6]@[S(0)]", 0, 1));
+    tsr_tensor *table = tsr_watch_sparse(
+        tsr_arange(mesh, columns ? "f32[100,6]@[S(1)]" : "f32[100,6]@[S(0)]", 0, 1));
     const int64_t ids[4] = {5, 60, 5, 7};
     tsr_counters before, after;
     tsr_optimizer *opt;
@@ -290,7 +290,7 @@ static tsr_status clip_job(tsr_mesh *mesh, void *arg)
     const int ndim = tsr_mesh_shape_of(mesh)->ndim;
     double all[V * D + 12 + 12 + 5], g[V][D], want, norm, factor, got[V * D];
     tsr_tensor *table = make_table(mesh, s), *w[4], *grad;
-    const tsr_touched *rows;
+    const tsr_row_sparse *rows;
     int n;
 
     w[0] = tsr_watch(tsr_zeros(mesh, "f64[3,4]"));
@@ -322,8 +322,8 @@ static tsr_status clip_job(tsr_mesh *mesh, void *arg)
                   near(got, g1, 12, factor));
         CHECK(tsr_to_host(tsr_grad(w[2]), got, sizeof g2) == TSR_OK && near(got, g2, 5, factor));
         CHECK(!tsr_grad(table) && tsr_tensor_ok(tsr_fill_inplace(table, 0)));
-        rows = tsr_grad_rows(table, &n);
-        CHECK(n == 1 && tsr_rows_add(table, rows, 1) == TSR_OK);
+        rows = tsr_grad_sparse(table, &n);
+        CHECK(n == 1 && tsr_row_sparse_add(table, rows, 1) == TSR_OK);
         CHECK(tsr_to_host(table, got, sizeof g) == TSR_OK && near(got, &g[0][0], V * D, factor));
     }
     return tsr_mesh_status(mesh);
@@ -335,7 +335,7 @@ static tsr_status infinite_norm_job(tsr_mesh *mesh, void *arg)
 {
     static const double bad[] = {INFINITY, -INFINITY, NAN, 1e200};
     const double g[3] = {1, -2, 3};
-    tsr_tensor *w[2], *table = tsr_watch_rows(tsr_zeros(mesh, "f64[3,2]"));
+    tsr_tensor *w[2], *table = tsr_watch_sparse(tsr_zeros(mesh, "f64[3,2]"));
     tsr_tensor *ids = tsr_arange(mesh, "i64[3]", 0, 1);
     double norm, got[6];
     int n;
@@ -355,7 +355,7 @@ static tsr_status infinite_norm_job(tsr_mesh *mesh, void *arg)
         CHECK(tsr_to_host(tsr_grad(w[0]), got, sizeof g) == TSR_OK && near(got, g, 3, 1));
         CHECK(tsr_to_host(tsr_grad(w[1]), got, sizeof g) == TSR_OK);
         CHECK(got[2] == bad[i] || (isnan(got[2]) && isnan(bad[i])));
-        const tsr_touched *rows = tsr_grad_rows(table, &n);
+        const tsr_row_sparse *rows = tsr_grad_sparse(table, &n);
         CHECK(n == 1 && rows->n > 0 && ((const double *)rows->values)[0] == 1);
         CHECK(tsr_clip_grad_norm(w, 1, 1, &norm) == TSR_OK && fabs(norm - sqrt(14)) < 1e-12);
         CHECK(tsr_to_host(tsr_grad(w[0]), got, sizeof g) == TSR_OK); /* and without it scaled */
@@ -367,7 +367,7 @@ static tsr_status infinite_norm_job(tsr_mesh *mesh, void *arg)
 static tsr_status bad_clip_job(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *w = tsr_watch(tsr_zeros(mesh, "f64[3]")), *plain = tsr_zeros(mesh, "f64[3]");
-    tsr_tensor *table = tsr_watch_rows(tsr_zeros(mesh, "f64[3,2]"));
+    tsr_tensor *table = tsr_watch_sparse(tsr_zeros(mesh, "f64[3,2]"));
     const tsr_optimizer_opts adam = {.kind = TSR_ADAM};
     tsr_optimizer *opt;
     double norm = 7;

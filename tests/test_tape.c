@@ -342,7 +342,7 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
         first(mesh, by[sample], text, sizeof text);
         w[3] = tsr_redistribute(w[3], text);
         dense = tsr_watch(tsr_detach(w[3]));
-        tsr_watch_rows(w[3]);
+        tsr_watch_sparse(w[3]);
         for (int twice = 0; twice < 2; twice++) {
             tsr_tensor *i = ids(mesh, first(mesh, "S(0)", spec, sizeof spec));
 
@@ -352,17 +352,17 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
             y = tsr_mul(tsr_embedding(w[3], i, &o), tsr_embedding(dense, i, &o));
             CHECK(tsr_backward(mean_of(tsr_sin(y))) == TSR_OK);
         }
-        CHECK(!tsr_grad(w[3]) && tsr_grad_rows(w[3], &n) && n == 2);
+        CHECK(!tsr_grad(w[3]) && tsr_grad_sparse(w[3], &n) && n == 2);
         snprintf(spec, sizeof spec, "f64[7,2]@%s", text);
         sum = tsr_zeros(mesh, spec);
         for (int i = 0; i < n; i++)
-            CHECK(tsr_rows_add(sum, &tsr_grad_rows(w[3], &n)[i], 1) == TSR_OK);
+            CHECK(tsr_row_sparse_add(sum, &tsr_grad_sparse(w[3], &n)[i], 1) == TSR_OK);
         CHECK(tsr_to_host(sum, a, sizeof a) == TSR_OK);
         CHECK(tsr_to_host(tsr_grad(dense), b, sizeof b) == TSR_OK);
         for (int i = 0; i < 14; i++)
             CHECK(near(a[i], b[i], 1e-14));
         tsr_grad_clear(w[3]);
-        CHECK(!tsr_grad_rows(w[3], &n) && n == 0);
+        CHECK(!tsr_grad_sparse(w[3], &n) && n == 0);
         CHECK(tsr_scope_pop(mesh) == TSR_OK);
     }
     return TSR_OK;

@@ -11,9 +11,9 @@
 typedef struct tsr_family {
     const char *name;
     const tsr_op *rows; /* ended by one without a name */
-    /* NULL but for lookups: does this op give the gradient of its first input, a watched tensor
-       (may be NULL), as touched rows, and is that wanted? Such a call's, added to those that the
-       tensor has. Collective. */
+    /* NULL but for lookups: does this op give a row-sparse gradient of its first input, a watched
+       tensor (may be NULL), and is that wanted? Such a call's, added to those that the tensor has.
+       Collective. */
     bool (*gives_rows)(const tsr_op *op, const tsr_tensor *table);
     tsr_status (*give_rows)(const tsr_grad_call *call, tsr_tensor *table);
 } tsr_family;

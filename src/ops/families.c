@@ -5,7 +5,7 @@
 #include "ops/attention/attention_ops.h"
 #include "ops/convolution/convolution_ops.h"
 #include "ops/embedding/embedding_ops.h"
-#include "ops/embedding/touched_grad.h"
+#include "ops/embedding/row_sparse_grad.h"
 #include "ops/indexing/indexing_ops.h"
 #include "ops/linalg/linalg_ops.h"
 #include "ops/loss/loss_ops.h"
@@ -38,7 +38,7 @@ const tsr_family *tsr__op_families(void)
         {.name = "lookups",
          .rows = tsr__ops_embedding,
          .gives_rows = tsr__gives_rows,
-         .give_rows = tsr__touched_give},
+         .give_rows = tsr__row_sparse_give},
         {.name = "convolution", .rows = tsr__ops_convolution},
         {.name = "pooling", .rows = tsr__ops_pooling},
         {.name = "resampling", .rows = tsr__ops_resampling},

@@ -49,7 +49,7 @@ tsr_tensor *tsr_watch(tsr_tensor *x)
     return watch(x, false);
 }
 
-tsr_tensor *tsr_watch_rows(tsr_tensor *table)
+tsr_tensor *tsr_watch_sparse(tsr_tensor *table)
 {
     return watch(table, true);
 }
@@ -64,7 +64,7 @@ tsr_tensor *tsr_grad(const tsr_tensor *x)
     return x && x->leaf ? x->leaf->grad : NULL;
 }
 
-const tsr_touched *tsr_grad_rows(const tsr_tensor *table, int *n)
+const tsr_row_sparse *tsr_grad_sparse(const tsr_tensor *table, int *n)
 {
     TSR_NEED(NULL, tsr__tensor_error(table), n);
     *n = table && table->leaf ? table->leaf->n_touched : 0;

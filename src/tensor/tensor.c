@@ -62,7 +62,7 @@ tsr_status tsr__tensor_shape_only(const tsr_tensor *x, tsr_tensor **out)
     return st;
 }
 
-void tsr_touched_free(tsr_touched *touched)
+void tsr_row_sparse_free(tsr_row_sparse *touched)
 {
     TSR_NEED(, NULL, touched);
     if (touched->mesh) {
@@ -77,7 +77,7 @@ void tsr__leaf_clear(tsr_ctx *ctx, tsr_leaf *leaf)
     tsr_unref(leaf->grad);
     leaf->grad = NULL;
     for (int i = 0; i < leaf->n_touched; i++)
-        tsr_touched_free(&leaf->touched[i]);
+        tsr_row_sparse_free(&leaf->touched[i]);
     tsr__free(&ctx->heap, leaf->touched);
     leaf->touched = NULL;
     leaf->n_touched = leaf->cap_touched = 0;

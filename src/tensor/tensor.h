@@ -41,7 +41,7 @@ typedef struct tsr_leaf {
     bool by_rows;            /* as rows, where lookups can say so */
     tsr_local_spec *stepped; /* has the placements of an optimizer's states; NULL: none is known */
     tsr_tensor *grad;
-    tsr_touched *touched;
+    tsr_row_sparse *touched;
     int n_touched, cap_touched;
 } tsr_leaf;
 

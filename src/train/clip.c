@@ -85,7 +85,7 @@ done:
     return st;
 }
 
-static void scale_rows(const tsr_touched *t, double by)
+static void scale_rows(const tsr_row_sparse *t, double by)
 {
     tsr_kernel_call call = {.kind = TSR_POINTWISE_AFFINE, .n_in = 1, .n_out = 1};
 

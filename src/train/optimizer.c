@@ -374,10 +374,10 @@ static tsr_status step_rows(const tsr_optimizer *opt, const item *it)
     TSR_TRY(tsr__rows_gather(it->w));
     step_op(o, it->steps, attrs);
     for (int i = 0; i < it->w->leaf->n_touched; i++) { /* one, but outside the mesh */
-        const tsr_touched *t = &it->w->leaf->touched[i];
+        const tsr_row_sparse *t = &it->w->leaf->touched[i];
 
         if (o->kind == TSR_SGD)
-            TSR_TRY(tsr_rows_add(it->w, t, -attrs[0].f));
+            TSR_TRY(tsr_row_sparse_add(it->w, t, -attrs[0].f));
         else
             TSR_TRY(tsr__rows_adagrad(it->w, it->state[0], t, it->columns, attrs[0].f, o->eps));
     }

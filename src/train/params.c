@@ -248,5 +248,5 @@ tsr_tensor *tsr_table_layer(tsr_params *p, const char *name, int64_t rows, int64
     snprintf(shape, sizeof shape, "[%" PRId64 ",%" PRId64 "]", rows, columns);
     by_style(style, style.kind == TSR_STYLE_ROW ? 0 : 1, places, sizeof places);
     table = tsr_param(p, name, shape, places, (tsr_init){TSR_INIT_NORMAL, scale});
-    return by_rows ? tsr_watch_rows(table) : table;
+    return by_rows ? tsr_watch_sparse(table) : table;
 }

@@ -9,12 +9,12 @@
 #include "ops/optimizer/optimizer_step.h"
 #include "redist/program.h"
 #include "run/owners.h"
-#include "ops/embedding/touched.h"
+#include "ops/embedding/row_sparse.h"
 
 /* ---- one list of rows ---- */
 
 /* All rows of a dense gradient, which is here; its values are borrowed. */
-static tsr_status rows_of_dense(tsr_tensor *table, const tsr_tensor *grad, tsr_touched *out)
+static tsr_status rows_of_dense(tsr_tensor *table, const tsr_tensor *grad, tsr_row_sparse *out)
 {
     tsr_ctx *ctx = table->mesh->ctx;
     const tsr_shape *local = &table->local_spec->local;
@@ -26,20 +26,20 @@ static tsr_status rows_of_dense(tsr_tensor *table, const tsr_tensor *grad, tsr_t
     TSR_TRY(tsr__pool_get(&ctx->pool, (size_t)local->size[0] * sizeof *rows, &rows, &ctx->error));
     for (int64_t i = 0; i < local->size[0]; i++)
         rows[i] = here.first + i;
-    *out = (tsr_touched){.table = table->local_spec->spec,
-                         .n = local->size[0],
-                         .columns = local->size[1],
-                         .rows = rows,
-                         .values = tsr__tensor_data(grad),
-                         .mesh = tsr_mesh_ref(table->mesh),
-                         .memory = rows};
+    *out = (tsr_row_sparse){.table = table->local_spec->spec,
+                            .n = local->size[0],
+                            .columns = local->size[1],
+                            .rows = rows,
+                            .values = tsr__tensor_data(grad),
+                            .mesh = tsr_mesh_ref(table->mesh),
+                            .memory = rows};
 done:
     tsr__owners_close(ctx, &here);
     return st;
 }
 
 /* The least row that a list has from its position on; false at the end of all. */
-static bool next_row(const tsr_touched *list, int n, const int64_t *at, int64_t *row)
+static bool next_row(const tsr_row_sparse *list, int n, const int64_t *at, int64_t *row)
 {
     bool found = false;
 
@@ -52,7 +52,7 @@ static bool next_row(const tsr_touched *list, int n, const int64_t *at, int64_t 
 }
 
 /* Where the row is in the lists, which are moved on; how many have it. */
-static int take_row(const tsr_touched *list, int n, int64_t row, int64_t *at, const void **term)
+static int take_row(const tsr_row_sparse *list, int n, int64_t row, int64_t *at, const void **term)
 {
     int found = 0;
 
@@ -65,7 +65,7 @@ static int take_row(const tsr_touched *list, int n, int64_t row, int64_t *at, co
 }
 
 /* Lists of ascending rows into one; none of them is empty of a table. */
-static tsr_status merge(tsr_tensor *table, const tsr_touched *list, int n, tsr_touched *out)
+static tsr_status merge(tsr_tensor *table, const tsr_row_sparse *list, int n, tsr_row_sparse *out)
 {
     const tsr_dtype dtype = table->local_spec->spec.dtype;
     const int64_t columns = table->local_spec->local.size[1];
@@ -86,13 +86,13 @@ static tsr_status merge(tsr_tensor *table, const tsr_touched *list, int n, tsr_t
     values = ((size_t)rows * bytes + 63) & ~(size_t)63;
     TSR_TRY(
         tsr__pool_get(&ctx->pool, values + (size_t)rows * sizeof *out->rows, &memory, &ctx->error));
-    *out = (tsr_touched){.table = table->local_spec->spec,
-                         .n = rows,
-                         .columns = columns,
-                         .rows = (int64_t *)(void *)(memory + values),
-                         .values = memory,
-                         .mesh = tsr_mesh_ref(table->mesh),
-                         .memory = memory};
+    *out = (tsr_row_sparse){.table = table->local_spec->spec,
+                            .n = rows,
+                            .columns = columns,
+                            .rows = (int64_t *)(void *)(memory + values),
+                            .values = memory,
+                            .mesh = tsr_mesh_ref(table->mesh),
+                            .memory = memory};
     memset(at, 0, (size_t)n * sizeof *at);
     for (int64_t i = 0; next_row(list, n, at, &row); i++) {
         const int terms = take_row(list, n, row, at, term);
@@ -111,7 +111,7 @@ tsr_status tsr__rows_gather(tsr_tensor *table)
 {
     tsr_ctx *ctx = table->mesh->ctx;
     tsr_leaf *leaf = table->leaf;
-    tsr_touched one = {0}, *dense;
+    tsr_row_sparse one = {0}, *dense;
     tsr_tensor *grad = leaf->grad;
     tsr_status st = TSR_OK;
 
@@ -125,16 +125,16 @@ tsr_status tsr__rows_gather(tsr_tensor *table)
         TSR_TRY(tsr__grow(&ctx->heap, &leaf->touched, &leaf->cap_touched, leaf->n_touched,
                           sizeof *leaf->touched, &ctx->error));
         dense = &leaf->touched[leaf->n_touched];
-        *dense = (tsr_touched){0};
+        *dense = (tsr_row_sparse){0};
         TSR_TRY(rows_of_dense(table, grad, dense));
         leaf->n_touched++;
     }
     st = merge(table, leaf->touched, leaf->n_touched, &one);
     if (st != TSR_OK && grad) /* its values are not the list's */
-        tsr_touched_free(&leaf->touched[--leaf->n_touched]);
+        tsr_row_sparse_free(&leaf->touched[--leaf->n_touched]);
     TSR_TRY(st);
     for (int i = 0; i < leaf->n_touched; i++)
-        tsr_touched_free(&leaf->touched[i]);
+        tsr_row_sparse_free(&leaf->touched[i]);
     leaf->touched[0] = one;
     leaf->n_touched = 1;
     tsr_unref(leaf->grad);
@@ -146,7 +146,7 @@ done:
 /* ---- adagrad ---- */
 
 /* Of every touched row what its gradient is multiplied by, from its sum of squares. */
-static tsr_status add_means(tsr_tensor *table, tsr_tensor *sum, const tsr_touched *t,
+static tsr_status add_means(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *t,
                             tsr_mesh *columns, int64_t first, double lr, double eps, double *scale)
 {
     const tsr_dtype dtype = table->local_spec->spec.dtype, kept = sum->local_spec->spec.dtype;
@@ -170,7 +170,7 @@ done:
     return st;
 }
 
-static tsr_status step_by_rows(tsr_tensor *table, tsr_tensor *sum, const tsr_touched *t,
+static tsr_status step_by_rows(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *t,
                                tsr_mesh *columns, int64_t first, double lr, double eps)
 {
     tsr_ctx *ctx = table->mesh->ctx;
@@ -198,7 +198,7 @@ static tsr_operand row_operand(const tsr_tensor *x, int64_t columns)
                          .shape = {.ndim = 1, .size = {columns}}};
 }
 
-static void step_by_elements(tsr_tensor *table, tsr_tensor *sum, const tsr_touched *t,
+static void step_by_elements(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *t,
                              int64_t first, double lr, double eps)
 {
     const tsr_update update = {.kind = TSR_OPTIMIZER_ADAGRAD, .states = 1, .lr = lr, .eps = eps};
@@ -220,7 +220,7 @@ static void step_by_elements(tsr_tensor *table, tsr_tensor *sum, const tsr_touch
     }
 }
 
-tsr_status tsr__rows_adagrad(tsr_tensor *table, tsr_tensor *sum, const tsr_touched *touched,
+tsr_status tsr__rows_adagrad(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *touched,
                              tsr_mesh *columns, double lr, double eps)
 {
     int64_t first;

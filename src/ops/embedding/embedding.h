@@ -111,7 +111,7 @@ typedef struct tsr_table_grad {
 } tsr_table_grad;
 
 void tsr__scatter_dense(const tsr_scattered *scatter, const tsr_table_grad *call);
-void tsr__scatter_touched(const tsr_scattered *scatter, const tsr_table_grad *call);
+void tsr__row_sparse_scatter(const tsr_scattered *scatter, const tsr_table_grad *call);
 
 /* out[i] = grad_out[bag of i] . table[ids[i]], 0 for local row -1. Of `call` dtype, dim, bags,
    table and variant are used. */

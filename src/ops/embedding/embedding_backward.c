@@ -61,7 +61,7 @@ static int64_t count_single(const tsr_scattered *s, int64_t k)
     return n;
 }
 
-void tsr__scatter_touched(const tsr_scattered *scatter, const tsr_table_grad *call)
+void tsr__row_sparse_scatter(const tsr_scattered *scatter, const tsr_table_grad *call)
 {
     const tsr_row_parts *parts = tsr__row_parts(call->dtype, call->variant);
     const size_t bytes = (size_t)call->dim * tsr_dtype_size(call->dtype);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding_update.c - touched rows added to a table, or to each other. Called by tsr_rows_add and
-   optimizers. */
+/* embedding_update.c - row-sparse gradients added to a table, or to each other. Called by
+   tsr_row_sparse_add and optimizers. */
 #include <string.h>
 
 #include "base/half.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookup_grad.c - gradients of lookups in tables and of bags: dense, for all rows of the table. Who
    wants the rows that were touched only asks for these by themselves
-   (ops/embedding/touched_rows.c). */
+   (ops/embedding/row_sparse_rows.c). */
 #include "grad/grad.h"
 #include "ops/embedding/embedding_ops.h"
 #include "ops/embedding/lookups.h"

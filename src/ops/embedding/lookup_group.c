@@ -11,7 +11,7 @@
 #include "op/schema.h"
 #include "redist/program.h"
 #include "ops/embedding/row_exchange.h"
-#include "ops/embedding/touched_grad.h"
+#include "ops/embedding/row_sparse_grad.h"
 
 /* One table of a group. */
 typedef struct use {

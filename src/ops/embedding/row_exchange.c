@@ -11,7 +11,7 @@
 #include "run/bad_values.h"
 #include "ops/embedding/row_exchange.h"
 #include "ops/embedding/local_bags.h"
-#include "ops/embedding/touched.h"
+#include "ops/embedding/row_sparse.h"
 
 /* ---- one row exchange ---- */
 
@@ -172,9 +172,9 @@ tsr_status tsr__row_exchange_fill(tsr_row_exchange *d, const tsr_scattered *scat
     tsr_status st = TSR_OK;
 
     if (tsr_schema_attr(d->call->schema, "scale_grad_by_freq")->i[0])
-        TSR_TRY(tsr__touched_freq(&d->arena, scatter, grad));
+        TSR_TRY(tsr__row_sparse_freq(&d->arena, scatter, grad));
     if (d->part.touched)
-        return tsr__touched_fill(scatter, grad, d->owners.first, d->call, d->part.touched);
+        return tsr__row_sparse_fill(scatter, grad, d->owners.first, d->call, d->part.touched);
     tsr__scatter_dense(scatter, grad);
 done:
     return st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_touched.c - gradients as touched rows: on every mesh and placement the rows of the dense
+/* test_row_sparse.c - gradients as touched rows: on every mesh and placement the rows of the dense
    gradient, bit by bit, each on its owners; what moves; updating a table by them; what is refused.
    Everything through the public headers. With "mpi": on the ranks that there are. */
 #include <setjmp.h>
@@ -101,14 +101,14 @@ static inputs make_inputs(tsr_mesh *mesh, const setup *s, const char *grad, cons
 }
 
 static tsr_status touch(const setup *s, const inputs *in, tsr_tensor *table,
-                        const tsr_embedding_opts *opts, tsr_touched *out)
+                        const tsr_embedding_opts *opts, tsr_row_sparse *out)
 {
     if (s->kind == LOOKUP)
-        return tsr_embedding_backward_touched(in->grad, in->ids, table, opts, out);
+        return tsr_embedding_backward_sparse(in->grad, in->ids, table, opts, out);
     if (s->kind == MEAN || s->kind == MEAN_OFFSETS)
-        return tsr_bag_mean_backward_touched(in->grad, in->ids, in->offsets, table, opts, out);
-    return tsr_bag_sum_backward_touched(in->grad, in->ids, in->offsets, in->weights, table, opts,
-                                        out);
+        return tsr_bag_mean_backward_sparse(in->grad, in->ids, in->offsets, table, opts, out);
+    return tsr_bag_sum_backward_sparse(in->grad, in->ids, in->offsets, in->weights, table, opts,
+                                       out);
 }
 
 /* The dense gradient, from inputs that every rank has: nothing moves, one kernel. */
@@ -134,7 +134,7 @@ static bool is_named(const setup *s, int64_t row, int64_t padding)
 }
 
 /* Every touched row of this rank's part, ascending, and no other; values as in `whole`. */
-static bool is_right(const setup *s, tsr_tensor *table, const tsr_touched *t, const char *whole,
+static bool is_right(const setup *s, tsr_tensor *table, const tsr_row_sparse *t, const char *whole,
                      int64_t padding)
 {
     const size_t size = tsr_dtype_size(s->dtype);
@@ -165,7 +165,7 @@ static tsr_status compare(tsr_mesh *mesh, const setup *s, const tsr_embedding_op
     char whole[V * D * 8];
     const size_t bytes = V * D * tsr_dtype_size(s->dtype);
     int64_t padding = opts && opts->padding_idx ? *opts->padding_idx : -1;
-    tsr_touched t;
+    tsr_row_sparse t;
     tsr_tensor *table;
     inputs in;
     tsr_status st;
@@ -182,7 +182,7 @@ static tsr_status compare(tsr_mesh *mesh, const setup *s, const tsr_embedding_op
         st = TSR_ERR_MISMATCH;
     }
     if (st == TSR_OK)
-        tsr_touched_free(&t);
+        tsr_row_sparse_free(&t);
     tsr_scope_pop(mesh);
     return st;
 }
@@ -246,7 +246,7 @@ static tsr_status bytes(tsr_mesh *mesh, void *arg)
     inputs whole = make_inputs(mesh, &s, "[R]", "[R]");
     inputs mixed = make_inputs(mesh, &s, "[R]", "[S(0)]");
     const inputs *in[3] = {&sharded, &whole, &mixed};
-    tsr_touched t;
+    tsr_row_sparse t;
 
     (void)arg;
     for (int64_t i = 0; i < N; i++)
@@ -258,7 +258,7 @@ static tsr_status bytes(tsr_mesh *mesh, void *arg)
         if (touch(&s, in[i], table, NULL, &t) != TSR_OK)
             return tsr_mesh_status(mesh);
         got[i] = tsr_counters_get(mesh).bytes_in;
-        tsr_touched_free(&t);
+        tsr_row_sparse_free(&t);
     }
     if (got[0] == expected && got[1] == 0 && got[2] == (N - N / ranks) * 8)
         return TSR_OK;
@@ -280,7 +280,7 @@ static tsr_status update(tsr_mesh *mesh, const char *place)
     const setup s = {.dtype = TSR_F32, .kind = LOOKUP};
     float before[V * D], grad[V * D], after[V * D];
     tsr_tensor *table, *same;
-    tsr_touched t = {0};
+    tsr_row_sparse t = {0};
     tsr_status st;
     inputs in;
 
@@ -294,7 +294,7 @@ static tsr_status update(tsr_mesh *mesh, const char *place)
     if (st == TSR_OK)
         st = touch(&s, &in, table, NULL, &t);
     if (st == TSR_OK)
-        st = tsr_rows_add(table, &t, -0.5);
+        st = tsr_row_sparse_add(table, &t, -0.5);
     if (st == TSR_OK)
         st = tsr_to_host(table, after, sizeof after);
     for (int i = 0; i < V * D && st == TSR_OK; i++)
@@ -304,7 +304,7 @@ static tsr_status update(tsr_mesh *mesh, const char *place)
         st = tsr_to_host(same, after, sizeof after);
     if (st == TSR_OK && memcmp(after, before, sizeof after) != 0)
         st = TSR_ERR_MISMATCH;
-    tsr_touched_free(&t);
+    tsr_row_sparse_free(&t);
     tsr_scope_pop(mesh);
     return st;
 }
@@ -337,15 +337,15 @@ static tsr_status update_others(tsr_mesh *mesh, void *arg)
         char a[40], b[40];
         double wide[600];
         tsr_tensor *table;
-        tsr_touched t;
+        tsr_row_sparse t;
         snprintf(a, sizeof a, "%s[2,300]", type[i]);
         snprintf(b, sizeof b, "%s[1,300]", type[i]);
         table = tsr_full(mesh, a, 1);
-        if (tsr_embedding_backward_touched(tsr_full(mesh, b, 3), tsr_from_host(mesh, "i64[1]", id),
-                                           table, NULL, &t) != TSR_OK ||
-            tsr_rows_add(table, &t, 2) != TSR_OK)
+        if (tsr_embedding_backward_sparse(tsr_full(mesh, b, 3), tsr_from_host(mesh, "i64[1]", id),
+                                          table, NULL, &t) != TSR_OK ||
+            tsr_row_sparse_add(table, &t, 2) != TSR_OK)
             return tsr_mesh_status(mesh);
-        tsr_touched_free(&t);
+        tsr_row_sparse_free(&t);
         if (i == 1) {
             if (tsr_to_host(table, wide, sizeof wide) != TSR_OK || wide[0] != 1 || wide[599] != 7)
                 return TSR_ERR_MISMATCH;
@@ -384,7 +384,7 @@ static tsr_status refusals(tsr_mesh *mesh, void *arg)
     const setup s = {.dtype = TSR_F32, .kind = LOOKUP};
     inputs in = make_inputs(mesh, &s, "[S(0)]", "[S(0)]");
     tsr_tensor *table = tsr_zeros(mesh, "f32[23,6]@[S(0)]");
-    tsr_touched t, none = {0};
+    tsr_row_sparse t, none = {0};
     bool good = true;
 
     (void)arg;
@@ -403,11 +403,11 @@ static tsr_status refusals(tsr_mesh *mesh, void *arg)
     tsr_strict_set(mesh, false);
     if (!good || touch(&s, &in, table, NULL, &t) != TSR_OK)
         return TSR_ERR_MISMATCH;
-    good &= refused(mesh, tsr_rows_add(tsr_zeros(mesh, "f32[23,6]"), &t, 1), TSR_ERR_SPEC,
+    good &= refused(mesh, tsr_row_sparse_add(tsr_zeros(mesh, "f32[23,6]"), &t, 1), TSR_ERR_SPEC,
                     "rows_add: rows of f32[23,6]@[S(0)] do not fit the table f32[23,6]@[R]");
-    good &= tsr_rows_add(table, &none, 1) == TSR_OK;
-    tsr_touched_free(&t);
-    tsr_touched_free(&t);
+    good &= tsr_row_sparse_add(table, &none, 1) == TSR_OK;
+    tsr_row_sparse_free(&t);
+    tsr_row_sparse_free(&t);
     return good ? TSR_OK : TSR_ERR_MISMATCH;
 }
 
@@ -424,7 +424,7 @@ static tsr_status bad_id(tsr_mesh *mesh, void *arg)
     tsr_tensor *table = tsr_zeros(mesh, "f32[23,6]@[S(0)]");
     inputs in = make_inputs(mesh, &s, "[S(0)]", "[S(0)]");
     tsr_local part;
-    tsr_touched t;
+    tsr_row_sparse t;
     tsr_status st;
 
     if (tsr_local_view(in.ids, &part) == TSR_OK && tsr_mesh_rank(mesh) == 1)
@@ -451,12 +451,12 @@ static void test_bad_id(void **state)
 static tsr_status simulated(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *table = tsr_zeros(mesh, "f32[23,6]@[S(0)]");
-    tsr_touched t;
+    tsr_row_sparse t;
 
     (void)arg;
     return refused(mesh,
-                   tsr_embedding_backward_touched(tsr_zeros(mesh, "f32[8,6]"),
-                                                  tsr_zeros(mesh, "i64[8]"), table, NULL, &t),
+                   tsr_embedding_backward_sparse(tsr_zeros(mesh, "f32[8,6]"),
+                                                 tsr_zeros(mesh, "i64[8]"), table, NULL, &t),
                    TSR_ERR_NO_DATA, "has no data, for the sim world only counts costs")
                ? TSR_OK
                : TSR_ERR_MISMATCH;

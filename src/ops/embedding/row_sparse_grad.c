@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* touched_grad.c - on the way back, lookups in tables that are watched by rows: what they touched
-   goes to the table as it is. One by one, and in groups, where the other tables' gradients travel
-   together. Called by backward.c. */
-#include "ops/embedding/touched_grad.h"
+/* row_sparse_grad.c - backward through lookups in tables watched by tsr_watch_sparse: their
+   row-sparse gradients go to the table as they are. One by one, and in groups, where the gradients
+   of the other tables are exchanged together. Called by backward.c. */
+#include "ops/embedding/row_sparse_grad.h"
 
 #include <string.h>
 
@@ -46,17 +46,17 @@ bool tsr__gives_rows(const tsr_op *op, const tsr_tensor *table)
 
 /* ---- one table ---- */
 
-static tsr_status touch(const tsr_table_use *use, tsr_tensor *grad, tsr_touched *out)
+static tsr_status touch(const tsr_table_use *use, tsr_tensor *grad, tsr_row_sparse *out)
 {
     const tsr_embedding_opts *o = &use->opts;
 
     switch (use->pooling) {
     case TSR_POOL_SUM:
-        return tsr_bag_sum_backward_touched(grad, use->ids, use->offsets, use->weights, use->table,
-                                            o, out);
+        return tsr_bag_sum_backward_sparse(grad, use->ids, use->offsets, use->weights, use->table,
+                                           o, out);
     case TSR_POOL_MEAN:
-        return tsr_bag_mean_backward_touched(grad, use->ids, use->offsets, use->table, o, out);
-    default: return tsr_embedding_backward_touched(grad, use->ids, use->table, o, out);
+        return tsr_bag_mean_backward_sparse(grad, use->ids, use->offsets, use->table, o, out);
+    default: return tsr_embedding_backward_sparse(grad, use->ids, use->table, o, out);
     }
 }
 
@@ -74,7 +74,7 @@ done:
     return st;
 }
 
-tsr_status tsr__touched_give(const tsr_grad_call *call, tsr_tensor *table)
+tsr_status tsr__row_sparse_give(const tsr_grad_call *call, tsr_tensor *table)
 {
     tsr_table_use use = {.table = table, .ids = call->in[TSR__IDS]};
 

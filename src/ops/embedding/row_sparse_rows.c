@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* touched_rows.c - gradients as touched rows (tessera_ops.h): where gradients and ids must be for
+/* row_sparse_rows.c - row-sparse gradients (tessera_ops.h): where gradients and ids must be for
    the table's placements, and bringing them there; what is exchanged then is run/. */
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "ops/embedding/lookups.h"
 #include "op/schema.h"
 #include "redist/program.h"
-#include "ops/embedding/touched.h"
+#include "ops/embedding/row_sparse.h"
 #include "tensor/scope.h"
 
 enum { MOST = 4 }; /* inputs */
@@ -121,17 +121,17 @@ static void note(const tsr_tensor *table, const tsr_op_entry *entry)
 }
 
 static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_counters *counters,
-                              tsr_touched *out)
+                              tsr_row_sparse *out)
 {
     const tsr_booking b = tsr__book_begin(ctx);
-    tsr_status st = tsr__run_touched(run, out);
+    tsr_status st = tsr__row_sparse_run(run, out);
 
     counters->calls++;
     counters->computing += tsr__book_end(ctx, &b, counters);
     return st;
 }
 
-static tsr_status touch(const touched_call *c, tsr_touched *out)
+static tsr_status touch(const touched_call *c, tsr_row_sparse *out)
 {
     tsr_ctx *ctx = c->table ? c->table->mesh->ctx : NULL;
     tsr_spec want[MOST], table;
@@ -144,7 +144,7 @@ static tsr_status touch(const touched_call *c, tsr_touched *out)
     tsr_status st;
 
     if (out)
-        *out = (tsr_touched){0};
+        *out = (tsr_row_sparse){0};
     if (!ctx || !out) {
         tsr__typed_refuse((tsr_tensor *const[]){c->table, c->in[0], c->in[1]}, 3, NULL,
                           "%s: %s is NULL", c->name, ctx ? "out" : "table");
@@ -171,14 +171,14 @@ done:
         tsr__scope_pop(ctx);
     st = tsr__poison_if_local(ctx, st);
     if (st != TSR_OK) /* reported only now, it may be */
-        tsr_touched_free(out);
+        tsr_row_sparse_free(out);
     return st;
 }
 
 /* ---- the functions ---- */
 
-tsr_status tsr_embedding_backward_touched(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *table,
-                                          const tsr_embedding_opts *opts, tsr_touched *out)
+tsr_status tsr_embedding_backward_sparse(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *table,
+                                         const tsr_embedding_opts *opts, tsr_row_sparse *out)
 {
     return touch(&(touched_call){.name = "embedding_backward",
                                  .n_in = 2,
@@ -188,9 +188,9 @@ tsr_status tsr_embedding_backward_touched(tsr_tensor *grad, tsr_tensor *ids, tsr
                  out);
 }
 
-tsr_status tsr_bag_sum_backward_touched(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
-                                        tsr_tensor *weights, tsr_tensor *table,
-                                        const tsr_embedding_opts *opts, tsr_touched *out)
+tsr_status tsr_bag_sum_backward_sparse(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
+                                       tsr_tensor *weights, tsr_tensor *table,
+                                       const tsr_embedding_opts *opts, tsr_row_sparse *out)
 {
     return touch(&(touched_call){.name = "bag_sum_backward",
                                  .n_in = 4,
@@ -200,9 +200,9 @@ tsr_status tsr_bag_sum_backward_touched(tsr_tensor *grad, tsr_tensor *ids, tsr_t
                  out);
 }
 
-tsr_status tsr_bag_mean_backward_touched(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
-                                         tsr_tensor *table, const tsr_embedding_opts *opts,
-                                         tsr_touched *out)
+tsr_status tsr_bag_mean_backward_sparse(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
+                                        tsr_tensor *table, const tsr_embedding_opts *opts,
+                                        tsr_row_sparse *out)
 {
     return touch(&(touched_call){.name = "bag_mean_backward",
                                  .n_in = 3,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* touched.c - touched rows (tessera_ops.h): found on the spot where nothing has to be exchanged,
+/* row_sparse.c - touched rows (tessera_ops.h): found on the spot where nothing has to be exchanged,
    their memory, adding them to a table. They are exchanged as those of a dense gradient are
    (row_exchange.h). */
-#include "ops/embedding/touched.h"
+#include "ops/embedding/row_sparse.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,7 +42,7 @@ done:
 }
 
 /* Only the touched rows' counts are read. */
-tsr_status tsr__touched_freq(tsr_call_arena *arena, const tsr_scattered *s, tsr_table_grad *grad)
+tsr_status tsr__row_sparse_freq(tsr_call_arena *arena, const tsr_scattered *s, tsr_table_grad *grad)
 {
     int64_t *counts;
     tsr_status st;
@@ -57,7 +57,7 @@ done:
 }
 
 /* All ids and gradients that concern this rank's rows are here. */
-static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out)
+static tsr_status touch_here(const tsr_run_call *call, tsr_row_sparse *out)
 {
     const tsr_schema *s = call->schema;
     const tsr_local_spec *table = call->out[0]->local_spec, *grad = call->in[0]->local_spec;
@@ -94,15 +94,15 @@ static tsr_status touch_here(const tsr_run_call *call, tsr_touched *out)
                          s->n_in > 3 && call->in[3] ? tsr__tensor_data(call->in[3]) : NULL, counts,
                          scratch, &scatter);
     if (tsr_schema_attr(s, "scale_grad_by_freq")->i[0])
-        TSR_TRY(tsr__touched_freq(&arena, &scatter, &fill));
-    TSR_TRY(tsr__touched_fill(&scatter, &fill, here.first, call, out));
+        TSR_TRY(tsr__row_sparse_freq(&arena, &scatter, &fill));
+    TSR_TRY(tsr__row_sparse_fill(&scatter, &fill, here.first, call, out));
 done:
     tsr__arena_release(&arena);
     tsr__owners_close(arena.ctx, &here);
     return st;
 }
 
-tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out)
+tsr_status tsr__row_sparse_run(const tsr_run_call *call, tsr_row_sparse *out)
 {
     if (!tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec))
         return touch_here(call, out);
@@ -111,8 +111,8 @@ tsr_status tsr__run_touched(const tsr_run_call *call, tsr_touched *out)
 
 /* ---- memory ---- */
 
-tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad, int64_t first,
-                             const tsr_run_call *call, tsr_touched *out)
+tsr_status tsr__row_sparse_fill(const tsr_scattered *scatter, tsr_table_grad *grad, int64_t first,
+                                const tsr_run_call *call, tsr_row_sparse *out)
 {
     const size_t row = (size_t)grad->dim * tsr_dtype_size(grad->dtype);
     const size_t values = ((size_t)scatter->n_touched * row + 63) & ~(size_t)63;
@@ -123,14 +123,14 @@ tsr_status tsr__touched_fill(const tsr_scattered *scatter, tsr_table_grad *grad,
     TSR_TRY(tsr__pool_get(&ctx->pool, values + (size_t)scatter->n_touched * sizeof *out->rows,
                           &memory, &ctx->error));
     grad->out = memory;
-    tsr__scatter_touched(scatter, grad);
-    *out = (tsr_touched){.table = call->out[0]->local_spec->spec,
-                         .n = scatter->n_touched,
-                         .columns = grad->dim,
-                         .rows = (int64_t *)(void *)(memory + values),
-                         .values = memory,
-                         .mesh = tsr_mesh_ref(call->mesh),
-                         .memory = memory};
+    tsr__row_sparse_scatter(scatter, grad);
+    *out = (tsr_row_sparse){.table = call->out[0]->local_spec->spec,
+                            .n = scatter->n_touched,
+                            .columns = grad->dim,
+                            .rows = (int64_t *)(void *)(memory + values),
+                            .values = memory,
+                            .mesh = tsr_mesh_ref(call->mesh),
+                            .memory = memory};
     for (int64_t i = 0; i < out->n; i++)
         out->rows[i] = first + scatter->row[i];
 done:
@@ -140,7 +140,7 @@ done:
 /* ---- adding ---- */
 
 /* Rows here, all of them owned by this rank; others may hold the same memory under other names. */
-static tsr_status check_rows(const tsr_tensor *table, const tsr_touched *t, int64_t first,
+static tsr_status check_rows(const tsr_tensor *table, const tsr_row_sparse *t, int64_t first,
                              const char *function, tsr_error *err)
 {
     const tsr_shape *local = &table->local_spec->local;
@@ -174,7 +174,7 @@ done:
     return st;
 }
 
-tsr_status tsr__rows_open(tsr_tensor *table, const tsr_touched *touched, const char *function,
+tsr_status tsr__rows_open(tsr_tensor *table, const tsr_row_sparse *touched, const char *function,
                           int64_t *first)
 {
     tsr_ctx *ctx = table->mesh->ctx;
@@ -190,7 +190,7 @@ done:
     return st;
 }
 
-tsr_status tsr_rows_add(tsr_tensor *table, const tsr_touched *touched, double scale)
+tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *touched, double scale)
 {
     TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(table), table, touched);
 
