@@ -58,7 +58,7 @@ static tsr_tensor *dlrm_loss(bench_model *m)
     tsr_tensor *bags[BENCH_TABLES], *x;
 
     for (int i = 0; i < BENCH_TABLES; i++)
-        use[i] = (tsr_table_use){.table = m->table[i], .ids = m->x[i], .pooling = TSR_POOL_SUM};
+        use[i] = (tsr_table_use){.table = m->table[i], .ids = m->x[i], .pooling = TSR_BAG_SUM};
     if (tsr_lookup_group(use, BENCH_TABLES, bags) != TSR_OK)
         return NULL;
     x = tsr_relu(linear(tsr_cat(bags, BENCH_TABLES, 1), &m->layer[0]));

@@ -58,11 +58,11 @@ static bool read_dtype(const char *text, tsr_dtype *out)
     return false;
 }
 
-static bool read_pooling(const char *text, tsr_pooling *out)
+static bool read_pooling(const char *text, tsr_bag_mode *out)
 {
     for (int i = 0; i < 4; i++)
         if (strcmp(text, poolings[i]) == 0) {
-            *out = (tsr_pooling)i;
+            *out = (tsr_bag_mode)i;
             return true;
         }
     return false;
@@ -71,7 +71,7 @@ static bool read_pooling(const char *text, tsr_pooling *out)
 /* NAME:ROWSxCOLUMNS:DTYPE:LOOKUPS:LENGTH[:POOLING] */
 static int read_table(tables_problem *p, const char *word)
 {
-    tsr_table_facts f = {.pooling = TSR_POOL_SUM};
+    tsr_table_facts f = {.pooling = TSR_BAG_SUM};
     char dtype[16], pooling[16] = "sum", name[TABLE_NAME];
     int used = 0, more = 0;
 

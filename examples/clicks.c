@@ -55,7 +55,7 @@ static tsr_status make_model(tsr_mesh *mesh, const app *a, const clicks_data *da
     m->a = a;
     m->data = data;
     m->mesh = mesh;
-    tsr_places(mesh, "data?=S(0),model?=S(0)", m->places, sizeof m->places);
+    tsr_placements_by_name(mesh, "data?=S(0),model?=S(0)", m->places, sizeof m->places);
     if (tsr_params_new(mesh, a->o.dtype, a->o.seed, &m->tables) != TSR_OK ||
         tsr_params_new(mesh, a->o.dtype, a->o.seed, &m->params) != TSR_OK)
         return tsr_mesh_status(mesh);
@@ -94,7 +94,7 @@ static tsr_tensor *forward(const model *m, const clicks_pairs *pairs, int32_t *i
         use[i] = (tsr_table_use){.table = m->table[i],
                                  .ids = rows_of(m, "i32", n, is_bag(i) ? CLICKS_BAG : 0, ids)};
         if (is_bag(i)) {
-            use[i].pooling = TSR_POOL_MEAN;
+            use[i].pooling = TSR_BAG_MEAN;
             use[i].opts.padding_idx = &no_piece;
         }
     }

@@ -95,7 +95,7 @@ static tsr_tensor *run_model(const model *m, tsr_tensor *images, tsr_dtype dtype
 
     x = tsr_reshape(x, (int64_t[]){batch, 1, SIDE, SIDE}, 4);
     x = run_block(&m->second, run_block(&m->first, x, learns), learns);
-    x = tsr_placed(x, "space?=S(0)"); /* from rows of images to images */
+    x = tsr_redistribute_by_name(x, "space?=S(0)"); /* from rows of images to images */
     x = tsr_silu(tsr_linear(tsr_flatten(x, 1, -1), m->hidden.weight, m->hidden.bias));
     return tsr_linear(x, m->classes.weight, m->classes.bias);
 }
@@ -125,7 +125,7 @@ static tsr_tensor *batch_of(tsr_mesh *mesh, const tsr_dataset *data, const tsr_b
 {
     char at[TSR_TEXT_LEN];
 
-    return tsr_batch(data, batches, epoch, i, tsr_places(mesh, places, at, sizeof at));
+    return tsr_batch(data, batches, epoch, i, tsr_placements_by_name(mesh, places, at, sizeof at));
 }
 
 /* The share of images that the model tells right. */
@@ -167,8 +167,8 @@ static tsr_status train(tsr_mesh *mesh, const train_options *o, model *m, const 
     training *t;
     int64_t step;
 
-    if (tsr_batches_check(data->images, &batches, tsr_places(mesh, IMAGES, at, sizeof at)) !=
-        TSR_OK)
+    if (tsr_batches_check(data->images, &batches,
+                          tsr_placements_by_name(mesh, IMAGES, at, sizeof at)) != TSR_OK)
         return tsr_mesh_status(mesh);
     t = training_begin(mesh, "fashion", o);
     while (training_next(t, &step)) {

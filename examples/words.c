@@ -114,13 +114,14 @@ static tsr_tensor *forward(const model *m, tsr_tensor *ids)
 {
     tsr_tensor *x = tsr_embedding(m->pieces, ids, NULL);
 
-    x = tsr_placed(tsr_add(x, m->positions), between);
+    x = tsr_redistribute_by_name(tsr_add(x, m->positions), between);
     for (int i = 0; i < m->a->layers; i++) {
         const block *b = &m->block[i];
 
-        x = tsr_add(x, tsr_placed(attend(m, b, norm(b->norm1, x)), between));
-        x = tsr_add(x, tsr_placed(linear(b->down, tsr_gelu(linear(b->up, norm(b->norm2, x)), true)),
-                                  between));
+        x = tsr_add(x, tsr_redistribute_by_name(attend(m, b, norm(b->norm1, x)), between));
+        x = tsr_add(
+            x, tsr_redistribute_by_name(
+                   linear(b->down, tsr_gelu(linear(b->up, norm(b->norm2, x)), true)), between));
     }
     return linear(m->head, norm(m->norm, x));
 }
@@ -285,7 +286,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     model m;
     tsr_status st = make_model(mesh, a, &m);
 
-    tsr_places(mesh, "data?=S(0)", places, sizeof places);
+    tsr_placements_by_name(mesh, "data?=S(0)", places, sizeof places);
     if (st == TSR_OK)
         st = train(mesh, &m, places, &done);
     done = done && a->sample > 0;

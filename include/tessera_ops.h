@@ -262,15 +262,15 @@ TSR_API tsr_status tsr_attention_backward(tsr_tensor *grad, tsr_tensor *q, tsr_t
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 
-enum { TSR_SPACE = 3 }; /* spatial dims, at most */
+enum { TSR_MAX_SPATIAL = 3 }; /* spatial dims, at most */
 
 /* Per spatial dim; zero is the usual: stride, dilation and groups of 0 are 1. NULL options: all
    usual. */
 typedef struct tsr_conv_opts {
-    int64_t stride[TSR_SPACE], dilation[TSR_SPACE];
-    int64_t padding[TSR_SPACE];        /* zeros before and behind the dim */
-    int64_t padding_end[TSR_SPACE];    /* and so many more behind it; may be negative */
-    int64_t output_padding[TSR_SPACE]; /* transposed only: so much more output at the end */
+    int64_t stride[TSR_MAX_SPATIAL], dilation[TSR_MAX_SPATIAL];
+    int64_t padding[TSR_MAX_SPATIAL];        /* zeros before and behind the dim */
+    int64_t padding_end[TSR_MAX_SPATIAL];    /* and so many more behind it; may be negative */
+    int64_t output_padding[TSR_MAX_SPATIAL]; /* transposed only: so much more output at the end */
     int64_t groups;
     bool transposed;
 } tsr_conv_opts;
@@ -296,11 +296,11 @@ TSR_API tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const 
 
 /* Per spatial dim; zero is the usual: a kernel of 1, a stride of the kernel, no padding. */
 typedef struct tsr_pool_opts {
-    int64_t kernel[TSR_SPACE], stride[TSR_SPACE], dilation[TSR_SPACE];
-    int64_t padding[TSR_SPACE];     /* before and behind the dim, at most half of the kernel */
-    int64_t padding_end[TSR_SPACE]; /* and so much more behind it */
-    bool ceil;                      /* sizes are rounded up */
-    bool exclude_padding;           /* averages: padding is left out, not counted as zeros */
+    int64_t kernel[TSR_MAX_SPATIAL], stride[TSR_MAX_SPATIAL], dilation[TSR_MAX_SPATIAL];
+    int64_t padding[TSR_MAX_SPATIAL]; /* before and behind the dim, at most half of the kernel */
+    int64_t padding_end[TSR_MAX_SPATIAL]; /* and so much more behind it */
+    bool ceil;                            /* sizes are rounded up */
+    bool exclude_padding;                 /* averages: padding is left out, not counted as zeros */
 } tsr_pool_opts;
 
 /* x [batch, channels, space...]; as for convolution, space may be sharded. *index (may be NULL)
@@ -581,12 +581,12 @@ TSR_API tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *t
 
 /* ---- several tables at once ------------------------------------------------------------------ */
 
-typedef enum tsr_pooling {
-    TSR_POOL_NONE = 0, /* a row for every id */
-    TSR_POOL_SUM = 1,
-    TSR_POOL_MEAN = 2,
-    TSR_POOL_MAX = 3
-} tsr_pooling;
+typedef enum tsr_bag_mode {
+    TSR_BAG_NONE = 0, /* a row for every id */
+    TSR_BAG_SUM = 1,
+    TSR_BAG_MEAN = 2,
+    TSR_BAG_MAX = 3
+} tsr_bag_mode;
 
 /* A table and the ids to look up in it, as for the single functions above. The ids of all tables
    are on one mesh. A table is on that mesh too, or it lives on one of its ranks: on a mesh of one
@@ -594,7 +594,7 @@ typedef enum tsr_pooling {
 typedef struct tsr_table_use {
     tsr_tensor *table, *ids;
     tsr_tensor *offsets, *weights; /* of bags, may be NULL */
-    tsr_pooling pooling;
+    tsr_bag_mode pooling;
     tsr_embedding_opts opts;
     tsr_tensor *
         *index; /* max: where the lookup leaves the winning rows (may be NULL) and the gradient
@@ -625,7 +625,7 @@ typedef struct tsr_table_facts {
     tsr_dtype dtype;
     int64_t lookups; /* results per batch, of all ranks: bags, or ids without pooling */
     double length;   /* mean ids of a bag; 1 without pooling */
-    tsr_pooling pooling;
+    tsr_bag_mode pooling;
 } tsr_table_facts;
 
 typedef struct tsr_tables_opts {

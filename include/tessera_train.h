@@ -190,10 +190,10 @@ TSR_API tsr_status tsr_batches_check(const tsr_dataset *data, const tsr_batches 
    data=2,space=2. Mesh dims that the text does not name are R. A name that the mesh does not have
    is an error; with a ? behind it, "space?=S(2)", it is ignored then. Fills buf (TSR_TEXT_LEN is
    always enough) and returns it; "" and an error on the mesh if the text is wrong. Local. */
-TSR_API const char *tsr_places(tsr_mesh *mesh, const char *text, char *buf, size_t n);
+TSR_API const char *tsr_placements_by_name(tsr_mesh *mesh, const char *text, char *buf, size_t n);
 /* x with other placements along the named mesh dims, as they are along the others: what an
    activation is made to be between layers, "model=S(1)" for a sharded sequence. Collective. */
-TSR_API tsr_tensor *tsr_placed(tsr_tensor *x, const char *text);
+TSR_API tsr_tensor *tsr_redistribute_by_name(tsr_tensor *x, const char *text);
 
 /* The weights of a model: watched tensors with names, made from a seed in a way that does not
    depend on the mesh. */

@@ -32,8 +32,8 @@ typedef enum product { OUTPUT, GRAD_INPUT, GRAD_WEIGHT } product;
 /* One relation of three tensors: wide, which strides go over, narrow and weight. */
 typedef struct relation {
     int64_t batch, groups, narrow_channels, inner;
-    int64_t narrow[TSR_SPACE], wide[TSR_SPACE], kernel[TSR_SPACE];
-    int64_t stride[TSR_SPACE], pad[TSR_SPACE], dilation[TSR_SPACE];
+    int64_t narrow[TSR_MAX_SPATIAL], wide[TSR_MAX_SPATIAL], kernel[TSR_MAX_SPATIAL];
+    int64_t stride[TSR_MAX_SPATIAL], pad[TSR_MAX_SPATIAL], dilation[TSR_MAX_SPATIAL];
 } relation;
 
 static relation relation_of(const oracle_conv *c)
@@ -45,7 +45,7 @@ static relation relation_of(const oracle_conv *c)
                   .narrow_channels = narrow->size[1],
                   .inner = c->weight.shape.size[1]};
 
-    for (int d = 0; d < TSR_SPACE; d++) {
+    for (int d = 0; d < TSR_MAX_SPATIAL; d++) {
         const bool there = d < c->ndim;
         r.narrow[d] = there ? narrow->size[2 + d] : 1;
         r.wide[d] = there ? wide->size[2 + d] : 1;
@@ -61,14 +61,14 @@ static int64_t index_of(int64_t a, int64_t b, int64_t n_b, const int64_t *at, co
 {
     int64_t i = a * n_b + b;
 
-    for (int d = 0; d < TSR_SPACE; d++)
+    for (int d = 0; d < TSR_MAX_SPATIAL; d++)
         i = i * size[d] + at[d];
     return i;
 }
 
 static bool step(int64_t *at, const int64_t *size)
 {
-    for (int d = TSR_SPACE - 1; d >= 0; d--) {
+    for (int d = TSR_MAX_SPATIAL - 1; d >= 0; d--) {
         if (++at[d] < size[d])
             return true;
         at[d] = 0;
@@ -87,13 +87,13 @@ static void add_terms(const oracle_conv *c, const relation *r, product what, dou
 {
     const int64_t each = r->narrow_channels / r->groups, n = place[0], outer = place[1];
     const int64_t of_wide = outer / each * r->inner + place[2];
-    int64_t p[TSR_SPACE] = {0}, t[TSR_SPACE] = {0};
+    int64_t p[TSR_MAX_SPATIAL] = {0}, t[TSR_MAX_SPATIAL] = {0};
 
     do
         do {
-            int64_t q[TSR_SPACE], x, w, y;
+            int64_t q[TSR_MAX_SPATIAL], x, w, y;
             bool inside = true;
-            for (int d = 0; d < TSR_SPACE; d++) {
+            for (int d = 0; d < TSR_MAX_SPATIAL; d++) {
                 q[d] = p[d] * r->stride[d] - r->pad[d] + t[d] * r->dilation[d];
                 inside = inside && q[d] >= 0 && q[d] < r->wide[d];
             }
@@ -251,7 +251,7 @@ static bool read_list(const json_t *json, const char *name, int n, int64_t *out)
 
     json_array_foreach(list, i, x)
     {
-        if (!json_is_integer(x) || i >= TSR_SPACE)
+        if (!json_is_integer(x) || i >= TSR_MAX_SPATIAL)
             return false;
         out[i] = json_integer_value(x);
     }
@@ -266,9 +266,10 @@ static tsr_status read_options(const json_t *json, oracle_conv *c, tsr_error *er
     c->ndim = c->x.shape.ndim - 2;
     c->opts.groups = json_integer_value(json_object_get(json, "groups"));
     c->opts.transposed = json_is_true(json_object_get(json, "transposed"));
-    if (!c->x.data || !c->weight.data || !c->grad.data || c->ndim < 1 || c->ndim > TSR_SPACE ||
-        c->weight.shape.ndim != c->x.shape.ndim || c->grad.shape.ndim != c->x.shape.ndim ||
-        c->opts.groups < 1 || !read_list(json, "stride", c->ndim, c->opts.stride) ||
+    if (!c->x.data || !c->weight.data || !c->grad.data || c->ndim < 1 ||
+        c->ndim > TSR_MAX_SPATIAL || c->weight.shape.ndim != c->x.shape.ndim ||
+        c->grad.shape.ndim != c->x.shape.ndim || c->opts.groups < 1 ||
+        !read_list(json, "stride", c->ndim, c->opts.stride) ||
         !read_list(json, "dilation", c->ndim, c->opts.dilation) ||
         !read_list(json, "output_padding", c->ndim, c->opts.output_padding) ||
         json_array_size(padding) != (size_t)c->ndim)

@@ -29,24 +29,24 @@ typedef struct want {
     int rows, cols;
     const char *place; /* for one mesh dim and two; NULL: a table on one rank */
     int at;
-    tsr_pooling pooling;
+    tsr_bag_mode pooling;
     bool offsets, weights, padding;
 } want;
 
 static const want wants[MOST] = {
-    {300, 4, "rr", 0, TSR_POOL_SUM, false, false, false},
-    {101, 3, "rR", 0, TSR_POOL_NONE, false, false, true},
-    {50, 5, "cr", 0, TSR_POOL_MEAN, false, false, false},
-    {77, 5, "rc", 0, TSR_POOL_MAX, false, false, true},
-    {60, 4, "RR", 0, TSR_POOL_SUM, false, true, false},
-    {40, 3, NULL, 1, TSR_POOL_SUM, false, true, true},
-    {41, 2, NULL, 0, TSR_POOL_NONE, false, false, false},
-    {42, 3, NULL, 1, TSR_POOL_MAX, false, false, false},
-    {43, 3, NULL, 0, TSR_POOL_MEAN, true, false, false},
-    {2, 4, "rr", 0, TSR_POOL_SUM, false, false, false}, /* fewer rows than ranks */
-    {64, 4, "rr", 0, TSR_POOL_MAX, true, false, false},
-    {64, 3, "rR", 0, TSR_POOL_SUM, true, true, false},
-    {9, 3, "RR", 0, TSR_POOL_MEAN, true, false, true},
+    {300, 4, "rr", 0, TSR_BAG_SUM, false, false, false},
+    {101, 3, "rR", 0, TSR_BAG_NONE, false, false, true},
+    {50, 5, "cr", 0, TSR_BAG_MEAN, false, false, false},
+    {77, 5, "rc", 0, TSR_BAG_MAX, false, false, true},
+    {60, 4, "RR", 0, TSR_BAG_SUM, false, true, false},
+    {40, 3, NULL, 1, TSR_BAG_SUM, false, true, true},
+    {41, 2, NULL, 0, TSR_BAG_NONE, false, false, false},
+    {42, 3, NULL, 1, TSR_BAG_MAX, false, false, false},
+    {43, 3, NULL, 0, TSR_BAG_MEAN, true, false, false},
+    {2, 4, "rr", 0, TSR_BAG_SUM, false, false, false}, /* fewer rows than ranks */
+    {64, 4, "rr", 0, TSR_BAG_MAX, true, false, false},
+    {64, 3, "rR", 0, TSR_BAG_SUM, true, true, false},
+    {9, 3, "RR", 0, TSR_BAG_MEAN, true, false, true},
 };
 
 /* ---- inputs ---- */
@@ -147,9 +147,9 @@ static void drop(problem *p)
 static tsr_tensor *forward(const tsr_table_use *u)
 {
     switch (u->pooling) {
-    case TSR_POOL_SUM: return tsr_bag_sum(u->table, u->ids, u->offsets, u->weights, &u->opts);
-    case TSR_POOL_MEAN: return tsr_bag_mean(u->table, u->ids, u->offsets, &u->opts);
-    case TSR_POOL_MAX: return tsr_bag_max(u->table, u->ids, u->offsets, &u->opts, u->index);
+    case TSR_BAG_SUM: return tsr_bag_sum(u->table, u->ids, u->offsets, u->weights, &u->opts);
+    case TSR_BAG_MEAN: return tsr_bag_mean(u->table, u->ids, u->offsets, &u->opts);
+    case TSR_BAG_MAX: return tsr_bag_max(u->table, u->ids, u->offsets, &u->opts, u->index);
     default: return tsr_embedding(u->table, u->ids, &u->opts);
     }
 }
@@ -159,10 +159,10 @@ static tsr_tensor *backward(const tsr_table_use *u, tsr_tensor *grad)
     int64_t rows = tsr_tensor_spec(u->table)->shape.size[0];
 
     switch (u->pooling) {
-    case TSR_POOL_SUM:
+    case TSR_BAG_SUM:
         return tsr_bag_sum_backward(grad, u->ids, u->offsets, u->weights, rows, &u->opts);
-    case TSR_POOL_MEAN: return tsr_bag_mean_backward(grad, u->ids, u->offsets, rows, &u->opts);
-    case TSR_POOL_MAX: return tsr_bag_max_backward(grad, *u->index, rows);
+    case TSR_BAG_MEAN: return tsr_bag_mean_backward(grad, u->ids, u->offsets, rows, &u->opts);
+    case TSR_BAG_MAX: return tsr_bag_max_backward(grad, *u->index, rows);
     default: return tsr_embedding_backward(grad, u->ids, rows, &u->opts);
     }
 }
@@ -215,7 +215,7 @@ static tsr_status compare_all(tsr_mesh *mesh, const char *batch)
     for (int t = 0; t < MOST && st == TSR_OK; t++) {
         tsr_tensor *one = forward(&p.alone[t]);
         st = compare(mesh, t, out[t], one, false);
-        if (st == TSR_OK && wants[t].pooling == TSR_POOL_MAX)
+        if (st == TSR_OK && wants[t].pooling == TSR_BAG_MAX)
             st = compare(mesh, t, p.index[t], p.index_alone[t], false);
         tsr_spec_text(tsr_tensor_spec(one), spec, sizeof spec);
         if (strstr(spec, "P("))
@@ -407,7 +407,7 @@ static tsr_status refused_job(tsr_mesh *mesh, void *arg)
         use[0] = p.use[0];
         use[1] = p.use[i == 3 ? 6 : 1];
         if (i == 0)
-            use[1].pooling = (tsr_pooling)7;
+            use[1].pooling = (tsr_bag_mode)7;
         if (i == 1)
             use[1].weights = use[1].ids;
         if (i == 2)

@@ -34,25 +34,27 @@ static tsr_status places_job(tsr_mesh *mesh, void *arg)
 
     (void)arg;
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
-        CHECK(strcmp(tsr_places(mesh, right[i].text, buf, sizeof buf), right[i].placements) == 0);
+        CHECK(strcmp(tsr_placements_by_name(mesh, right[i].text, buf, sizeof buf),
+                     right[i].placements) == 0);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        CHECK(strcmp(tsr_places(mesh, wrong[i], buf, sizeof buf), "") == 0);
+        CHECK(strcmp(tsr_placements_by_name(mesh, wrong[i], buf, sizeof buf), "") == 0);
         CHECK(tsr_mesh_status(mesh) == TSR_ERR_PARSE);
         CHECK(strstr(tsr_mesh_message(mesh), wrong[i]));
         tsr_mesh_clear_error(mesh);
     }
-    CHECK(strcmp(tsr_places(mesh, "data=S(0),model=S(0)", buf, sizeof buf), "") == 0);
+    CHECK(strcmp(tsr_placements_by_name(mesh, "data=S(0),model=S(0)", buf, sizeof buf), "") == 0);
     CHECK(tsr_mesh_status(mesh) == TSR_ERR_MESH);
     CHECK(strstr(tsr_mesh_message(mesh), "has no dim \"model\", only data and space"));
     tsr_mesh_clear_error(mesh);
     x = tsr_arange(mesh, "f32[4,6]@[S(0),R]", 0, 1);
-    CHECK(!tsr_tensor_ok(tsr_placed(x, "spac=S(1)")) && tsr_mesh_status(mesh) == TSR_ERR_MESH);
+    CHECK(!tsr_tensor_ok(tsr_redistribute_by_name(x, "spac=S(1)")) &&
+          tsr_mesh_status(mesh) == TSR_ERR_MESH);
     tsr_mesh_clear_error(mesh);
-    x = tsr_placed(x, "space=S(1)");
+    x = tsr_redistribute_by_name(x, "space=S(1)");
     CHECK(strcmp(tsr_placements_text(tsr_tensor_spec(x), buf, sizeof buf), "[S(0),S(1)]") == 0);
-    x = tsr_placed(x, "data=R,model?=S(0)");
+    x = tsr_redistribute_by_name(x, "data=R,model?=S(0)");
     CHECK(strcmp(tsr_placements_text(tsr_tensor_spec(x), buf, sizeof buf), "[R,S(1)]") == 0);
-    CHECK(!tsr_tensor_ok(tsr_placed(x, "data=S(7)")));
+    CHECK(!tsr_tensor_ok(tsr_redistribute_by_name(x, "data=S(7)")));
     CHECK(strstr(tsr_mesh_message(mesh), "S(7)"));
     tsr_mesh_clear_error(mesh);
     return TSR_OK;

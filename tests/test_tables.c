@@ -27,8 +27,8 @@ static void make(uint64_t seed, tsr_table_facts *t, tsr_tables_opts *opts)
                                  .dtype = below(&seed, 2) ? TSR_F32 : TSR_BF16,
                                  .lookups = (int64_t)(64u << below(&seed, 8)),
                                  .length = 1 + below(&seed, 30),
-                                 .pooling = (tsr_pooling)below(&seed, 4)};
-        if (t[i].pooling == TSR_POOL_NONE)
+                                 .pooling = (tsr_bag_mode)below(&seed, 4)};
+        if (t[i].pooling == TSR_BAG_NONE)
             t[i].length = 1;
         all += t[i].rows * t[i].columns * (int64_t)tsr_dtype_size(t[i].dtype);
     }
@@ -89,8 +89,8 @@ static void near_the_best(void **state)
 
 static void memory_is_kept(void **state)
 {
-    tsr_table_facts t[] = {{1000, 64, TSR_F32, 512, 10, TSR_POOL_SUM},
-                           {10, 64, TSR_F32, 512, 1, TSR_POOL_NONE}};
+    tsr_table_facts t[] = {{1000, 64, TSR_F32, 512, 10, TSR_BAG_SUM},
+                           {10, 64, TSR_F32, 512, 1, TSR_BAG_NONE}};
     tsr_tables_opts opts = {.ranks = 4, .memory = 100000};
     tsr_table_choice choice[2];
     tsr_error err = {0};
@@ -117,7 +117,7 @@ static void memory_is_kept(void **state)
 /* Prices beyond all numbers are refused: no choice would be better than another. */
 static void infinite_prices_are_refused(void **state)
 {
-    static const tsr_table_facts fair = {100, 8, TSR_F32, 64, 4, TSR_POOL_SUM};
+    static const tsr_table_facts fair = {100, 8, TSR_F32, 64, 4, TSR_BAG_SUM};
     tsr_table_facts facts[] = {fair, fair, fair};
     tsr_table_choice choice[3];
     tsr_cost cost;

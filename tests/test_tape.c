@@ -141,9 +141,9 @@ static tsr_tensor *grouped(tsr_mesh *mesh, tsr_tensor *const *w)
     tsr_tensor *at = tsr_from_host(mesh, "i64[3]", begin);
     tsr_tensor *by = tsr_slice(tsr_flatten(w[2], 0, -1), 0, 0, 6, 1);
     const tsr_table_use use[] = {
-        {.table = w[0], .ids = i, .offsets = at, .weights = by, .pooling = TSR_POOL_SUM},
-        {.table = w[0], .ids = i, .offsets = at, .pooling = TSR_POOL_MAX},
-        {.table = w[3], .ids = i, .pooling = TSR_POOL_NONE}};
+        {.table = w[0], .ids = i, .offsets = at, .weights = by, .pooling = TSR_BAG_SUM},
+        {.table = w[0], .ids = i, .offsets = at, .pooling = TSR_BAG_MAX},
+        {.table = w[3], .ids = i, .pooling = TSR_BAG_NONE}};
 
     if (tsr_lookup_group(use, 3, out) != TSR_OK)
         return out[0];

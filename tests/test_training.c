@@ -94,7 +94,7 @@ static tsr_tensor *run_model(tsr_mesh *mesh, const model *m, int64_t step)
     }
     x = tsr_conv(x, m->conv.weight, NULL, &(tsr_conv_opts){.padding = {1, 1}});
     x = tsr_batch_norm(x, m->norm.weight, m->norm.bias, m->mean, m->var, NULL, NULL, NULL);
-    x = tsr_flatten(tsr_placed(tsr_relu(x), "model=R"), 1, -1);
+    x = tsr_flatten(tsr_redistribute_by_name(tsr_relu(x), "model=R"), 1, -1);
     x = tsr_relu(tsr_linear(x, m->wide.weight, m->wide.bias));
     x = tsr_mul(x, tsr_embedding(m->table, tsr_from_host(mesh, "i64[8]@[S(0),R]", words), NULL));
     x = tsr_linear(x, m->out.weight, m->out.bias);

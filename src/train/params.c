@@ -141,7 +141,7 @@ static tsr_status make_param(tsr_params *p, const char *name, const char *shape,
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_param: shape is NULL");
     if (tsr_params_find(p, name))
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_param: there is a \"%s\" already", name);
-    if (!*tsr_places(p->mesh, places, at, sizeof at))
+    if (!*tsr_placements_by_name(p->mesh, places, at, sizeof at))
         return ctx->error.code;
     snprintf(text, sizeof text, "%s%.*s@%s", tsr_dtype_name(p->dtype), TSR_TEXT_LEN, shape, at);
     TSR_TRY(tsr_spec_parse(text, &p->mesh->shape, &spec, &ctx->error));

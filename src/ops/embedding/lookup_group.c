@@ -141,15 +141,15 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
     tsr_status st;
 
     snprintf(u->part, sizeof u->part, "table %d: ", i);
-    if ((int)from->pooling < TSR_POOL_NONE || from->pooling > TSR_POOL_MAX)
+    if ((int)from->pooling < TSR_BAG_NONE || from->pooling > TSR_BAG_MAX)
         return refuse(g, u, "there is no such pooling");
     TSR_TRY(tsr__tensor_check(g->ctx, from->table, "lookup_group"));
     TSR_TRY(tsr__tensor_check(g->ctx, from->ids, "lookup_group"));
-    if (from->weights && from->pooling != TSR_POOL_SUM)
+    if (from->weights && from->pooling != TSR_BAG_SUM)
         return refuse(g, u, "only sums have weights");
-    if (from->offsets && from->pooling == TSR_POOL_NONE)
+    if (from->offsets && from->pooling == TSR_BAG_NONE)
         return refuse(g, u, "only bags have offsets");
-    if (g->backward && from->pooling == TSR_POOL_MAX && (!from->index || !*from->index))
+    if (g->backward && from->pooling == TSR_BAG_MAX && (!from->index || !*from->index))
         return refuse(g, u, "the gradient of a largest needs the winners, index");
     u->made = g->backward ? tsr__use_backward(from, grad) : tsr__use_forward(from);
     u->call = (tsr_op_call){
@@ -290,7 +290,7 @@ static tsr_status record_group(group *g, const tsr_table_use *uses, tsr_tensor *
 
     TSR_TRY(tsr__alloc(&g->ctx->heap, record.n_in, sizeof *in, &in, &g->ctx->error));
     for (int i = 0; i < g->n; i++) {
-        tsr_tensor *const index = uses[i].pooling == TSR_POOL_MAX ? g->use[i].out[1] : NULL;
+        tsr_tensor *const index = uses[i].pooling == TSR_BAG_MAX ? g->use[i].out[1] : NULL;
         tsr_tensor *const mine[TSR_USE_TENSORS] = {uses[i].table, uses[i].ids, uses[i].offsets,
                                                    uses[i].weights, index};
         memcpy(in + TSR_USE_TENSORS * i, mine, sizeof mine);
@@ -332,7 +332,7 @@ static tsr_status with_group(const tsr_table_use *uses, tsr_tensor *const *grads
         TSR_TRY(bring_back(&g, uses));
     for (int i = 0; i < n; i++) {
         out[i] = g.use[i].out[0];
-        if (!backward && uses[i].pooling == TSR_POOL_MAX && uses[i].index)
+        if (!backward && uses[i].pooling == TSR_BAG_MAX && uses[i].index)
             *uses[i].index = g.use[i].out[1];
     }
     if (!backward && tsr__tape_is_on(g.ctx))

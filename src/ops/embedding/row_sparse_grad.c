@@ -25,13 +25,13 @@ static bool by_rows(const tsr_tensor *table)
     return true;
 }
 
-static bool pools(const tsr_op *op, tsr_pooling *out)
+static bool pools(const tsr_op *op, tsr_bag_mode *out)
 {
     static const char *const name[] = {"embedding", "bag_sum", "bag_mean"};
 
     for (int i = 0; i < 3; i++)
         if (strcmp(op->name, name[i]) == 0) {
-            *out = (tsr_pooling)i;
+            *out = (tsr_bag_mode)i;
             return true;
         }
     return false;
@@ -39,7 +39,7 @@ static bool pools(const tsr_op *op, tsr_pooling *out)
 
 bool tsr__gives_rows(const tsr_op *op, const tsr_tensor *table)
 {
-    tsr_pooling pooling;
+    tsr_bag_mode pooling;
 
     return by_rows(table) && pools(op, &pooling);
 }
@@ -51,10 +51,10 @@ static tsr_status touch(const tsr_table_use *use, tsr_tensor *grad, tsr_row_spar
     const tsr_embedding_opts *o = &use->opts;
 
     switch (use->pooling) {
-    case TSR_POOL_SUM:
+    case TSR_BAG_SUM:
         return tsr_bag_sum_backward_sparse(grad, use->ids, use->offsets, use->weights, use->table,
                                            o, out);
-    case TSR_POOL_MEAN:
+    case TSR_BAG_MEAN:
         return tsr_bag_mean_backward_sparse(grad, use->ids, use->offsets, use->table, o, out);
     default: return tsr_embedding_backward_sparse(grad, use->ids, use->table, o, out);
     }
@@ -79,9 +79,9 @@ tsr_status tsr__row_sparse_give(const tsr_grad_call *call, tsr_tensor *table)
     tsr_table_use use = {.table = table, .ids = call->in[TSR__IDS]};
 
     pools(call->op, &use.pooling);
-    if (use.pooling != TSR_POOL_NONE)
+    if (use.pooling != TSR_BAG_NONE)
         use.offsets = call->in[TSR__OFFSETS];
-    if (use.pooling == TSR_POOL_SUM)
+    if (use.pooling == TSR_BAG_SUM)
         use.weights = call->in[TSR__WEIGHTS];
     use.opts = tsr__lookup_opts(call->op->kind, call->attrs->value);
     return give(&use, call->grad_out[0]);
@@ -138,7 +138,7 @@ tsr_status tsr__back_group(tsr_ctx *ctx, tsr_taped *node)
         if (!node->grad[i])
             continue;
         TSR_TRY(back_weights(ctx, &use, &source[TSR_USE_WEIGHTS], node->grad[i]));
-        if (use.pooling != TSR_POOL_MAX && by_rows(source[TSR_USE_TABLE].leaf) &&
+        if (use.pooling != TSR_BAG_MAX && by_rows(source[TSR_USE_TABLE].leaf) &&
             tsr__mesh_equal(&use.table->mesh->shape, &use.ids->mesh->shape)) {
             TSR_TRY(give(&use, node->grad[i]));
         } else if (source[TSR_USE_TABLE].leaf || source[TSR_USE_TABLE].node) {

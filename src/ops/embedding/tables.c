@@ -51,7 +51,7 @@ static tsr_table_load load_of(const tables *t, const tsr_table_facts *f, int cho
     } else if (choice == TSR_TABLE_ROWS) {
         double moved = results / p * p * -expm1(f->length * log1p(-1 / (p > 1 ? p : 2)));
         load.memory = (f->rows + t->ranks - 1) / t->ranks * f->columns * size;
-        if (f->pooling == TSR_POOL_NONE && f->rows > 1)
+        if (f->pooling == TSR_BAG_NONE && f->rows > 1)
             moved = (double)f->rows * -expm1(ids / p * log1p(-1 / (double)f->rows));
         got = sent = away * (ids / p * 8 + moved * row);
     } else if (choice == TSR_TABLE_COLUMNS) {

@@ -89,9 +89,9 @@ tsr_use_call tsr__use_forward(const tsr_table_use *use)
 {
     static const char *const names[] = {"embedding", "bag_sum", "bag_mean", "bag_max"};
     tsr_use_call call = {.op = tsr__op_find(names[use->pooling]),
-                         .n_in = use->pooling == TSR_POOL_NONE  ? 2
-                                 : use->pooling == TSR_POOL_SUM ? 4
-                                                                : 3,
+                         .n_in = use->pooling == TSR_BAG_NONE  ? 2
+                                 : use->pooling == TSR_BAG_SUM ? 4
+                                                               : 3,
                          .in = {use->table, use->ids, use->offsets, use->weights}};
 
     tsr__lookup_attrs(call.op->kind, 0, &use->opts, call.attrs);
@@ -108,7 +108,7 @@ tsr_use_call tsr__use_backward(const tsr_table_use *use, tsr_tensor *grad)
     call.op = tsr__op_find(names[use->pooling]);
     call.in[0] = grad;
     tsr__lookup_attrs(call.op->kind, rows, &use->opts, call.attrs);
-    if (use->pooling == TSR_POOL_MAX) {
+    if (use->pooling == TSR_BAG_MAX) {
         call.n_in = 2;
         call.in[1] = use->index ? *use->index : NULL;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* places.c - placements by the names of mesh dims, so that a model need not know its mesh. */
+/* placements_by_name.c - placements by the names of mesh dims, so that a model need not
+   know its mesh. */
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +108,7 @@ static const char *join(const tsr_mesh_shape *mesh, char (*place)[TSR_NAME_LEN *
     return buf;
 }
 
-const char *tsr_places(tsr_mesh *mesh, const char *text, char *buf, size_t n)
+const char *tsr_placements_by_name(tsr_mesh *mesh, const char *text, char *buf, size_t n)
 {
     TSR_NEED("", tsr__mesh_error(mesh), mesh, buf);
 
@@ -119,7 +120,7 @@ const char *tsr_places(tsr_mesh *mesh, const char *text, char *buf, size_t n)
     return join(&mesh->shape, place, buf, n);
 }
 
-tsr_tensor *tsr_placed(tsr_tensor *x, const char *text)
+tsr_tensor *tsr_redistribute_by_name(tsr_tensor *x, const char *text)
 {
     TSR_NEED(x ? x->mesh->ctx->error_tensor : NULL, tsr__tensor_error(x), x, text);
 
@@ -131,7 +132,7 @@ tsr_tensor *tsr_placed(tsr_tensor *x, const char *text)
     if (!x)
         return NULL;
     ctx = x->mesh->ctx;
-    TSR_TRY(tsr__tensor_check(ctx, x, "tsr_placed"));
+    TSR_TRY(tsr__tensor_check(ctx, x, "tsr_redistribute_by_name"));
     TSR_TRY(read_places(&x->mesh->shape, text, place, &ctx->error));
     one = x->local_spec->spec;
     one.mesh.ndim = 1;
