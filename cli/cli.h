@@ -97,10 +97,17 @@ json_t *cli_json_ints(const int64_t *values, int n);
 
 /* The mesh dims of a step, "data,model", "-" for none. */
 const char *cli_mdims_text(const tsr_mesh_shape *mesh, const tsr_step *step, char *buf, size_t n);
+/* A plan, looked at once: on a huge mesh each look at a step counts the bytes of all ranks. */
+typedef struct cli_plan {
+    tsr_redist_info info;
+    tsr_step *step; /* for free() */
+} cli_plan;
+
+/* Takes the library's plan, and frees it; NULL, or out of memory: step is NULL. */
+cli_plan cli_plan_of(tsr_redist *plan);
 /* "all-gather(1), slice(0)", "nothing to do" for none */
-const char *cli_steps_text(const tsr_mesh_shape *mesh, const tsr_step *step, int n_steps, char *buf,
-                           size_t n);
-json_t *cli_step_json(const tsr_mesh_shape *mesh, const tsr_step *step);
+const char *cli_steps_text(const tsr_mesh_shape *mesh, const cli_plan *plan, char *buf, size_t n);
+json_t *cli_steps_json(const tsr_mesh_shape *mesh, const cli_plan *plan);
 
 /* ---- table.c: rows of cells, printed in columns ---- */
 

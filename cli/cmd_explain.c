@@ -13,27 +13,9 @@ enum { N_RIVALS = 4 };
 typedef struct way {
     const char *key, *name;
     bool possible;
-    tsr_redist_info info;
-    tsr_step *step; /* looked at once: on a huge mesh each look counts the bytes of all ranks */
+    cli_plan plan;
     tsr_error err;
 } way;
-
-static tsr_status look(const problem *p, tsr_redist_rival rival, way *w)
-{
-    tsr_redist *plan = NULL;
-    tsr_status st;
-
-    st = tsr_redist_plan(&p->from, &p->to, &p->cost, (size_t)p->limit, rival, &plan, &w->err);
-    if (st != TSR_OK)
-        return st;
-    w->info = tsr_redist_info_of(plan);
-    w->step = calloc((size_t)w->info.n_steps + 1, sizeof *w->step);
-    w->possible = w->step != NULL;
-    for (int i = 0; i < w->info.n_steps && w->possible; i++)
-        tsr_redist_step(plan, i, &w->step[i]);
-    tsr_redist_free(plan);
-    return TSR_OK;
-}
 
 static void make_ways(const problem *p, way ways[N_RIVALS])
 {
@@ -44,26 +26,30 @@ static void make_ways(const problem *p, way ways[N_RIVALS])
 
     for (int i = 0; i < N_RIVALS; i++) {
         way *w = &ways[i];
+        tsr_redist *plan;
 
         *w = (way){.key = names[i][0], .name = names[i][1]};
         if (i > 0 && p->other_mesh)
             continue; /* between meshes there is one way only */
-        look(p, (tsr_redist_rival)i, w);
+        if (tsr_redist_plan(&p->from, &p->to, &p->cost, (size_t)p->limit, (tsr_redist_rival)i,
+                            &plan, &w->err) == TSR_OK)
+            w->plan = cli_plan_of(plan);
+        w->possible = w->plan.step != NULL;
     }
 }
 
 static void free_ways(way ways[N_RIVALS])
 {
     for (int i = 0; i < N_RIVALS; i++)
-        free(ways[i].step);
+        free(ways[i].plan.step);
 }
 
 static bool same_steps(const way *a, const way *b)
 {
-    if (a->info.n_steps != b->info.n_steps)
+    if (a->plan.info.n_steps != b->plan.info.n_steps)
         return false;
-    for (int i = 0; i < a->info.n_steps; i++) {
-        const tsr_step *x = &a->step[i], *y = &b->step[i];
+    for (int i = 0; i < a->plan.info.n_steps; i++) {
+        const tsr_step *x = &a->plan.step[i], *y = &b->plan.step[i];
 
         if (x->kind != y->kind || strcmp(x->from, y->from) != 0 || strcmp(x->to, y->to) != 0)
             return false;
@@ -81,9 +67,9 @@ static void print_steps(const problem *p, const way *best)
     cli_table_open(&table, "rllllrrr");
     cli_table_row(&table, (const char *[]){"step", "kind", "mesh dims", "from", "to",
                                            "received/rank", "held/rank", "predicted"});
-    for (int i = 0; i < best->info.n_steps; i++) {
+    for (int i = 0; i < best->plan.info.n_steps; i++) {
         const tsr_mesh_shape *mesh = &p->from.mesh;
-        const tsr_step *step = &best->step[i];
+        const tsr_step *step = &best->plan.step[i];
 
         if (p->other_mesh && step->kind == TSR_STEP_TO_PARTIAL)
             mesh = &p->to.mesh;
@@ -96,9 +82,9 @@ static void print_steps(const problem *p, const way *best)
                                        cli_seconds(step->seconds, time)});
     }
     cli_table_row(&table, (const char *[]){"", "total", "", "", "",
-                                           cli_bytes((double)best->info.bytes, bytes),
-                                           cli_bytes((double)best->info.peak, memory),
-                                           cli_seconds(best->info.seconds, time)});
+                                           cli_bytes((double)best->plan.info.bytes, bytes),
+                                           cli_bytes((double)best->plan.info.peak, memory),
+                                           cli_seconds(best->plan.info.seconds, time)});
     cli_table_close(&table, 2);
 }
 
@@ -120,12 +106,11 @@ static void print_rivals(const problem *p, const way ways[N_RIVALS])
                                                                         : w->err.text});
             continue;
         }
-        cli_table_row(&table,
-                      (const char *[]){w->name, cli_seconds(w->info.seconds, time),
-                                       cli_bytes((double)w->info.bytes, bytes),
-                                       cli_bytes((double)w->info.peak, peak),
-                                       cli_steps_text(&p->from.mesh, w->step, w->info.n_steps,
-                                                      steps, sizeof steps)});
+        cli_table_row(
+            &table, (const char *[]){w->name, cli_seconds(w->plan.info.seconds, time),
+                                     cli_bytes((double)w->plan.info.bytes, bytes),
+                                     cli_bytes((double)w->plan.info.peak, peak),
+                                     cli_steps_text(&p->from.mesh, &w->plan, steps, sizeof steps)});
     }
     printf("\n");
     cli_table_close(&table, 2);
@@ -134,8 +119,11 @@ static void print_rivals(const problem *p, const way ways[N_RIVALS])
 /* What one rival does worse, as "replicate first would take 3.1 times as long and receive ..." */
 static void print_against(const way *best, const way *rival)
 {
-    double slower = best->info.seconds > 0 ? rival->info.seconds / best->info.seconds : 1;
-    double more = best->info.bytes > 0 ? (double)rival->info.bytes / (double)best->info.bytes : 0;
+    double slower =
+        best->plan.info.seconds > 0 ? rival->plan.info.seconds / best->plan.info.seconds : 1;
+    double more = best->plan.info.bytes > 0
+                      ? (double)rival->plan.info.bytes / (double)best->plan.info.bytes
+                      : 0;
 
     printf("    %s: ", rival->name);
     if (same_steps(best, rival)) {
@@ -148,21 +136,22 @@ static void print_against(const way *best, const way *rival)
         printf("%.2f times the time", slower);
     else
         printf("over 1000 times the time");
-    if (rival->info.bytes == best->info.bytes)
+    if (rival->plan.info.bytes == best->plan.info.bytes)
         printf(", the same bytes");
     else if (more > 0)
         printf(", %.*f times the bytes", more < 100 ? 2 : 0, more);
     else
         printf(", and bytes where this one needs none");
-    printf(rival->info.n_steps == best->info.n_steps ? "\n" : ", %d step%s against %d\n",
-           rival->info.n_steps, rival->info.n_steps == 1 ? "" : "s", best->info.n_steps);
+    printf(rival->plan.info.n_steps == best->plan.info.n_steps ? "\n" : ", %d step%s against %d\n",
+           rival->plan.info.n_steps, rival->plan.info.n_steps == 1 ? "" : "s",
+           best->plan.info.n_steps);
 }
 
 static void print_why(const problem *p, const way ways[N_RIVALS])
 {
     const way *best = &ways[TSR_RIVAL_BEST];
 
-    if (best->info.n_steps == 0) {
+    if (best->plan.info.n_steps == 0) {
         printf("\n  why: every rank already holds what it needs\n");
         return;
     }
@@ -186,19 +175,11 @@ static void print_why(const problem *p, const way ways[N_RIVALS])
 
 static void print_text(const problem *p, const way ways[N_RIVALS])
 {
-    char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN], limit[CLI_TEXT];
+    char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
 
     printf("redistribute %s -> %s\n", tsr_spec_text(&p->from, from, sizeof from),
            tsr_placements_text(&p->to, to, sizeof to));
-    printf("mesh %s, %d rank%s", tsr_mesh_text(&p->from.mesh, mesh, sizeof mesh),
-           cli_mesh_size(&p->from.mesh), cli_mesh_size(&p->from.mesh) == 1 ? "" : "s");
-    if (p->other_mesh)
-        printf(", to mesh %s, %d from rank %d on", tsr_mesh_text(&p->to.mesh, mesh, sizeof mesh),
-               cli_mesh_size(&p->to.mesh), p->to.mesh.first);
-    printf("; cost %s", p->cost_text);
-    if (p->limit)
-        printf("; at most %s on a rank", cli_bytes((double)p->limit, limit));
-    printf("\n\n");
+    problem_print_settings(p);
     print_steps(p, &ways[TSR_RIVAL_BEST]);
     if (!p->other_mesh)
         print_rivals(p, ways);
@@ -209,17 +190,12 @@ static void print_text(const problem *p, const way ways[N_RIVALS])
 
 static json_t *way_json(const problem *p, const way *w)
 {
-    json_t *steps = json_array();
-
-    if (!w->possible) {
-        json_decref(steps);
+    if (!w->possible)
         return json_pack("{s:s, s:b, s:s}", "way", w->key, "possible", 0, "why", w->err.text);
-    }
-    for (int i = 0; i < w->info.n_steps; i++)
-        json_array_append_new(steps, cli_step_json(&p->from.mesh, &w->step[i]));
     return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o}", "way", w->key, "possible", 1, "seconds",
-                     w->info.seconds, "bytes", (json_int_t)w->info.bytes, "peak",
-                     (json_int_t)w->info.peak, "steps", steps);
+                     w->plan.info.seconds, "bytes", (json_int_t)w->plan.info.bytes, "peak",
+                     (json_int_t)w->plan.info.peak, "steps",
+                     cli_steps_json(&p->from.mesh, &w->plan));
 }
 
 static json_t *to_json(const problem *p, const way ways[N_RIVALS])

@@ -9,17 +9,11 @@
 
 enum { MOST_STRATEGIES = 5000 };
 
-/* One redistribution of the plan. */
-typedef struct move {
-    tsr_redist_info info;
-    tsr_step *step;
-} move;
-
 /* All that is to be said. */
 typedef struct story {
     op_problem p;
-    move in[TSR_OP_INPUTS], out;  /* out: to what was asked for */
-    op_halo halo[TSR_OP_WINDOWS]; /* operands seen through windows */
+    cli_plan in[TSR_OP_INPUTS], out; /* redistributions; out: to what was asked for */
+    op_halo halo[TSR_OP_WINDOWS];    /* operands seen through windows */
     int n_halos;
     op_rules rules;
     op_rival *rival;     /* one per rule */
@@ -28,7 +22,7 @@ typedef struct story {
     double usual;        /* in reproducible mode: seconds without it */
 } story;
 
-static int look_move(const problem *set, const tsr_spec *from, const tsr_spec *to, move *m)
+static int look_move(const problem *set, const tsr_spec *from, const tsr_spec *to, cli_plan *m)
 {
     tsr_redist *plan = NULL;
     tsr_error err = {0};
@@ -36,11 +30,7 @@ static int look_move(const problem *set, const tsr_spec *from, const tsr_spec *t
     if (tsr_redist_plan(from, to, &set->cost, (size_t)set->limit, TSR_RIVAL_BEST, &plan, &err) !=
         TSR_OK)
         return cli_error(&err);
-    m->info = tsr_redist_info_of(plan);
-    m->step = calloc((size_t)m->info.n_steps + 1, sizeof *m->step);
-    for (int i = 0; i < m->info.n_steps && m->step; i++)
-        tsr_redist_step(plan, i, &m->step[i]);
-    tsr_redist_free(plan);
+    *m = cli_plan_of(plan);
     return m->step ? CLI_OK : cli_failed("out of memory");
 }
 
@@ -95,10 +85,7 @@ static int look_agreement(story *s)
         return CLI_OK;
     if (tsr_op_plan(&p->schema, &p->set.cost, op_problem_want(p), true, &way, &err) != TSR_OK)
         return cli_error(&err);
-    s->agrees = tsr_spec_equal(&way.out[0], &p->way.out[0]);
-    for (int k = 0; k < p->n_in; k++)
-        if (op_problem_has(p, k) && !tsr_spec_equal(&way.in[k], &p->way.in[k]))
-            s->agrees = false;
+    s->agrees = op_is_chosen(p, &way);
     return CLI_OK;
 }
 
@@ -127,19 +114,18 @@ static void free_story(story *s)
 /* ---- text ---- */
 
 static void move_row(cli_table *table, const char *name, const tsr_spec *from, const tsr_spec *to,
-                     const move *m)
+                     const cli_plan *m)
 {
     char tensor[TSR_TEXT_LEN], a[TSR_TEXT_LEN], b[TSR_TEXT_LEN], bytes[CLI_TEXT], time[CLI_TEXT],
         steps[2048];
 
     tsr_spec_text(from, tensor, sizeof tensor);
     tensor[strcspn(tensor, "@")] = 0;
-    cli_table_row(table,
-                  (const char *[]){
-                      name, tensor, tsr_placements_text(from, a, sizeof a),
-                      tsr_placements_text(to, b, sizeof b), cli_bytes((double)m->info.bytes, bytes),
-                      cli_seconds(m->info.seconds, time),
-                      cli_steps_text(&from->mesh, m->step, m->info.n_steps, steps, sizeof steps)});
+    cli_table_row(table, (const char *[]){name, tensor, tsr_placements_text(from, a, sizeof a),
+                                          tsr_placements_text(to, b, sizeof b),
+                                          cli_bytes((double)m->info.bytes, bytes),
+                                          cli_seconds(m->info.seconds, time),
+                                          cli_steps_text(&from->mesh, m, steps, sizeof steps)});
 }
 
 static void print_halo(const op_halo *h)
@@ -214,15 +200,10 @@ static void print_rivals(const story *s)
 static void print_text(const story *s)
 {
     const op_problem *p = &s->p;
-    const tsr_mesh_shape *mesh = &p->set.from.mesh;
-    char text[OP_TEXT], limit[CLI_TEXT];
+    char text[OP_TEXT];
 
     printf("%s\n", op_problem_call_text(p, p->in, text, sizeof text));
-    printf("mesh %s, %d rank%s; cost %s", tsr_mesh_text(mesh, text, sizeof text),
-           cli_mesh_size(mesh), cli_mesh_size(mesh) == 1 ? "" : "s", p->set.cost_text);
-    if (p->set.limit)
-        printf("; at most %s on a rank", cli_bytes((double)p->set.limit, limit));
-    printf("\n\n");
+    problem_print_settings(&p->set);
     print_moves(s);
     print_rivals(s);
     if (s->tried)
@@ -234,17 +215,15 @@ static void print_text(const story *s)
 
 /* ---- json ---- */
 
-static json_t *move_json(const char *name, const tsr_spec *from, const tsr_spec *to, const move *m)
+static json_t *move_json(const char *name, const tsr_spec *from, const tsr_spec *to,
+                         const cli_plan *m)
 {
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
-    json_t *steps = json_array();
 
-    for (int i = 0; i < m->info.n_steps; i++)
-        json_array_append_new(steps, cli_step_json(&from->mesh, &m->step[i]));
     return json_pack("{s:s, s:s, s:s, s:f, s:I, s:o}", "name", name, "from",
                      tsr_spec_text(from, a, sizeof a), "to", tsr_placements_text(to, b, sizeof b),
                      "seconds", m->info.seconds, "bytes", (json_int_t)m->info.bytes, "steps",
-                     steps);
+                     cli_steps_json(&from->mesh, m));
 }
 
 static json_t *halo_json(const op_halo *h)

@@ -77,13 +77,11 @@ static int settle_tensor(const run_task *t, problem *p)
 
 static int plan(run_task *t, move *m)
 {
-    const problem *p = &m->p;
     tsr_redist *found;
-    tsr_error err = {0};
+    int status = problem_plan(&m->p, &found);
 
-    if (tsr_redist_plan(&p->from, &p->to, &p->cost, (size_t)p->limit, TSR_RIVAL_BEST, &found,
-                        &err) != TSR_OK)
-        return cli_error(&err);
+    if (status != CLI_OK)
+        return status;
     m->info = tsr_redist_info_of(found);
     t->predicted = m->info.seconds;
     tsr_redist_free(found);

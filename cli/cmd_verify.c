@@ -89,24 +89,11 @@ static tsr_status compare_whole(const problem *p, tsr_tensor *y, verdict *v)
         return TSR_ERR_MEMORY;
     st = tsr_to_host(y, data, bytes);
     for (int64_t i = 0; i < n && st == TSR_OK && !v->fault; i++) {
-        int64_t rest = i;
-
-        for (int d = p->to.shape.ndim - 1; d >= 0; d--) {
-            at[d] = rest % p->to.shape.size[d];
-            rest /= p->to.shape.size[d];
-        }
+        value_indices_at(&p->to.shape, i, at);
         differs(p, value_get(p->to.dtype, data, i), at, i, v);
     }
     free(data);
     return st;
-}
-
-static bool is_partial(const tsr_spec *spec)
-{
-    for (int m = 0; m < spec->mesh.ndim; m++)
-        if (spec->place[m].kind == TSR_PARTIAL)
-            return true;
-    return false;
 }
 
 /* ---- one rank ---- */
@@ -130,28 +117,20 @@ static tsr_status check(const task *t, tsr_mesh *world, tsr_mesh *from, tsr_mesh
     v->bytes = tsr_counters_get(world).bytes_in - before;
     if (tsr_mesh_rank(world) == t->spoil)
         verify_spoil(y);
-    st = compare_local(p, y, is_partial(&p->to), v);
-    if (st == TSR_OK && is_partial(&p->to))
+    st = compare_local(p, y, value_is_partial(&p->to), v);
+    if (st == TSR_OK && value_is_partial(&p->to))
         st = compare_whole(p, y, v);
     if (!v->fault && v->bytes != v->bytes_plan)
         v->fault = FAULT_BYTES;
     return st;
 }
 
-static tsr_status job(tsr_mesh *world, void *arg)
+static tsr_status job(tsr_mesh *world, tsr_mesh *from, tsr_mesh *to, void *arg)
 {
     task *t = arg;
-    const problem *p = t->p;
-    tsr_mesh *from = NULL, *to = NULL;
     verdict v = {.rank = tsr_mesh_rank(world)};
-    tsr_status st;
+    tsr_status st = check(t, world, from, to, &v);
 
-    tsr_memory_limit_set(world, (size_t)p->limit);
-    st = problem_meshes(p, world, &from, &to);
-    if (st == TSR_OK)
-        st = check(t, world, from, to, &v);
-    tsr_mesh_unref(from);
-    tsr_mesh_unref(to);
     return st == TSR_OK ? verify_gather(world, &v, &t->book) : st;
 }
 
@@ -167,30 +146,19 @@ static const verdict *first_fault(const task *t)
     return NULL;
 }
 
-static void indices_text(const int64_t *at, int n, char *buf, size_t room)
-{
-    size_t used = (size_t)snprintf(buf, room, "[");
-
-    for (int d = 0; d < n && used < room; d++)
-        used += (size_t)snprintf(buf + used, room - used, "%s%" PRId64, d ? "," : "", at[d]);
-    if (used < room)
-        snprintf(buf + used, room - used, "]");
-}
-
 static const char *fault_text(const problem *p, const verdict *v, char *buf, size_t n)
 {
     char at[256], other[256];
 
     switch (v->fault) {
     case FAULT_SHAPE:
-        indices_text(v->shape_expected.size, v->shape_expected.ndim, at, sizeof at);
-        indices_text(v->shape.size, v->shape.ndim, other, sizeof other);
-        snprintf(buf, n, "rank %d: expected a part of shape %s, got %s", v->rank, at, other);
+        snprintf(buf, n, "rank %d: expected a part of shape %s, got %s", v->rank,
+                 verify_indices_text(v->shape_expected.size, v->shape_expected.ndim, at),
+                 verify_indices_text(v->shape.size, v->shape.ndim, other));
         break;
     case FAULT_VALUE:
-        indices_text(v->at, p->to.shape.ndim, at, sizeof at);
-        snprintf(buf, n, "rank %d, index %s: expected %.9g, got %.9g", v->rank, at, v->expected,
-                 v->got);
+        snprintf(buf, n, "rank %d, index %s: expected %.9g, got %.9g", v->rank,
+                 verify_indices_text(v->at, p->to.shape.ndim, at), v->expected, v->got);
         break;
     default:
         snprintf(buf, n, "rank %d: the plan says %" PRId64 " bytes received, counted %" PRId64,
@@ -230,12 +198,9 @@ static int print(const task *t, bool as_json)
 
 static int run(const cli_args *args, task *t)
 {
-    char mesh[TSR_TEXT_LEN];
     tsr_error err = {0};
-    tsr_run_opts opts = {
-        .mesh = problem_world_mesh(t->p, mesh), .world = t->p->world, .cost = t->p->cost_text};
 
-    if (tsr_run(&opts, job, t, &err) != TSR_OK)
+    if (problem_run(t->p, t->p->world, job, t, &err) != TSR_OK)
         return cli_error(&err);
     if (cli_speaks())
         return print(t, cli_option_of(args, "json") != NULL);
@@ -247,7 +212,6 @@ int cli_verify(const cli_args *args)
     problem p;
     task t = {.p = &p};
     tsr_redist *plan = NULL;
-    tsr_error err = {0};
     int status;
 
     if (op_problem_is(args->text))
@@ -258,9 +222,9 @@ int cli_verify(const cli_args *args)
         return CLI_USAGE;
     if (verify_spoil_rank(args, problem_ranks(&p), &t.spoil) != CLI_OK)
         return CLI_USAGE;
-    if (tsr_redist_plan(&p.from, &p.to, &p.cost, (size_t)p.limit, TSR_RIVAL_BEST, &plan, &err) !=
-        TSR_OK)
-        return cli_error(&err);
+    status = problem_plan(&p, &plan);
+    if (status != CLI_OK)
+        return status;
     t.plan = plan;
     if (!cli_elsewhere(args, p.world, problem_ranks(&p), &status)) {
         status = verify_book_open(&t.book, problem_ranks(&p), sizeof(verdict));

@@ -67,18 +67,14 @@ static bool compare_values(const task *t, const void *data, int way, int output,
     for (int64_t i = 0; i < ref->n; i++) {
         double got = value_get(ref->dtype, data, i);
         double tolerance = op_result_tolerance(ref, i, t->book.n_ranks);
-        int64_t rest = i;
 
         v->compared++;
         v->inexact = v->inexact || tolerance > 0;
         if (got == ref->expected[i] || fabs(got - ref->expected[i]) <= tolerance ||
             (isnan(got) && isnan(ref->expected[i]))) /* 0 / 0 is that here and there */
             continue;
-        for (int d = ref->shape.ndim - 1; d >= 0 && !v->fault; d--) {
-            v->at[d] = rest % ref->shape.size[d];
-            rest /= ref->shape.size[d];
-        }
         if (!v->fault) {
+            value_indices_at(&ref->shape, i, v->at);
             v->expected = ref->expected[i];
             v->got = got;
             v->tolerance = tolerance;
@@ -190,19 +186,13 @@ static tsr_status try_ways(task *t, tsr_mesh *mesh, verdict *v)
     return st;
 }
 
-static tsr_status job(tsr_mesh *world, void *arg)
+static tsr_status job(tsr_mesh *world, tsr_mesh *mesh, tsr_mesh *same, void *arg)
 {
     task *t = arg;
-    tsr_mesh *mesh = NULL, *same = NULL;
     verdict v = {.rank = tsr_mesh_rank(world)};
-    tsr_status st;
+    tsr_status st = tsr_mesh_is_member(mesh) ? try_ways(t, mesh, &v) : TSR_OK;
 
-    tsr_memory_limit_set(world, (size_t)t->p->set.limit);
-    st = problem_meshes(&t->p->set, world, &mesh, &same);
-    if (st == TSR_OK && tsr_mesh_is_member(mesh))
-        st = try_ways(t, mesh, &v);
-    tsr_mesh_unref(mesh);
-    tsr_mesh_unref(same);
+    (void)same;
     return st == TSR_OK ? verify_gather(world, &v, &t->book) : st;
 }
 
@@ -240,8 +230,8 @@ static void differing(double a, double b, char text[2][32])
 
 static const char *fault_text(const task *t, const verdict *v, char *buf, size_t n)
 {
-    char at[256] = "", which[CLI_TEXT] = "", number[2][32];
-    size_t used = 0;
+    char at[256], which[CLI_TEXT] = "", number[2][32];
+    size_t used;
 
     if (t->ref->n_out > 1)
         snprintf(which, sizeof which, ", output %d", v->output);
@@ -250,11 +240,10 @@ static const char *fault_text(const task *t, const verdict *v, char *buf, size_t
                  v->planned, v->found);
         return buf;
     }
-    for (int d = 0; d < t->ref->out[v->output].shape.ndim && used < sizeof at; d++)
-        used += (size_t)snprintf(at + used, sizeof at - used, "%s%" PRId64, d ? "," : "", v->at[d]);
     differing(v->expected, v->got, number);
-    used = (size_t)snprintf(buf, n, "rank %d%s, index [%s]: expected %s, got %s", v->rank, which,
-                            at, number[0], number[1]);
+    used = (size_t)snprintf(buf, n, "rank %d%s, index %s: expected %s, got %s", v->rank, which,
+                            verify_indices_text(v->at, t->ref->out[v->output].shape.ndim, at),
+                            number[0], number[1]);
     if (v->tolerance > 0)
         snprintf(buf + used, n - used, ", which is not within %.3g", v->tolerance);
     return buf;
@@ -307,14 +296,11 @@ static int print(const task *t, bool as_json)
 
 static int run(const cli_args *args, task *t)
 {
-    char mesh[TSR_TEXT_LEN], call[OP_TEXT];
+    char call[OP_TEXT];
     tsr_spec specs[TSR_OP_INPUTS];
     tsr_error err = {0};
-    tsr_run_opts opts = {.mesh = problem_world_mesh(&t->p->set, mesh),
-                         .world = t->p->set.world,
-                         .cost = t->p->set.cost_text};
 
-    if (tsr_run(&opts, job, t, &err) != TSR_OK) {
+    if (problem_run(&t->p->set, t->p->set.world, job, t, &err) != TSR_OK) {
         if (t->ways.all && op_placing(&t->ways, t->way, specs))
             cli_failed("in %s:", op_problem_call_text(t->p, specs, call, sizeof call));
         return cli_error(&err);

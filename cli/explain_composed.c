@@ -19,12 +19,14 @@ typedef struct composition {
     tsr_counters all;
 } composition;
 
-static tsr_status run(composition *c, tsr_mesh *mesh)
+static tsr_status job(tsr_mesh *world, tsr_mesh *mesh, tsr_mesh *same, void *arg)
 {
+    composition *c = arg;
     const op_problem *p = c->p;
     tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *out[TSR_OP_OUTPUTS];
     tsr_status st;
 
+    (void)world, (void)same;
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k))
             in[k] = tsr_tensor_new(mesh, &p->in[k]);
@@ -44,21 +46,6 @@ static tsr_status run(composition *c, tsr_mesh *mesh)
     return st;
 }
 
-static tsr_status job(tsr_mesh *world, void *arg)
-{
-    composition *c = arg;
-    tsr_mesh *mesh = NULL, *same = NULL;
-    tsr_status st;
-
-    tsr_memory_limit_set(world, (size_t)c->p->set.limit);
-    st = problem_meshes(&c->p->set, world, &mesh, &same);
-    if (st == TSR_OK)
-        st = run(c, mesh);
-    tsr_mesh_unref(mesh);
-    tsr_mesh_unref(same);
-    return st;
-}
-
 /* Inputs of an op that were redistributed for it. */
 static int64_t moved(const part *x)
 {
@@ -72,13 +59,11 @@ static int64_t moved(const part *x)
 static void print_text(const composition *c)
 {
     const op_problem *p = c->p;
-    const tsr_mesh_shape *mesh = &p->set.from.mesh;
     char text[OP_TEXT], a[CLI_TEXT], b[CLI_TEXT], calls[CLI_TEXT];
     cli_table table;
 
     printf("%s\n", op_problem_call_text(p, p->in, text, sizeof text));
-    printf("mesh %s, %d rank%s; cost %s\n\n", tsr_mesh_text(mesh, text, sizeof text),
-           cli_mesh_size(mesh), cli_mesh_size(mesh) == 1 ? "" : "s", p->set.cost_text);
+    problem_print_settings(&p->set);
     if (p->op->expr)
         printf("  %s is %s; a simulated run calls\n\n", p->op->name, p->op->expr);
     else
@@ -125,17 +110,13 @@ static json_t *to_json(const composition *c)
 int explain_composed(const op_problem *p, bool rules_only, bool as_json)
 {
     composition c = {.p = p};
-    char mesh[TSR_TEXT_LEN];
-    tsr_run_opts opts = {.mesh = problem_world_mesh(&p->set, mesh),
-                         .world = TSR_WORLD_SIM,
-                         .cost = p->set.cost_text};
     tsr_error err = {0};
 
     if (rules_only)
         return cli_bad("%s is composed of other ops: it has no rules of its own", p->op->name);
     for (int k = 0; k < TSR_OP_OUTPUTS; k++)
         c.out[k].shape.ndim = -1;
-    if (tsr_run(&opts, job, &c, &err) != TSR_OK)
+    if (problem_run(&p->set, TSR_WORLD_SIM, job, &c, &err) != TSR_OK)
         return cli_error(&err);
     if (as_json)
         return cli_print_json(to_json(&c));

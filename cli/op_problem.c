@@ -41,17 +41,27 @@ bool op_problem_is(const char *text)
 
 /* ---- the parts of the text ---- */
 
+/* NULL: no op is like that, nor the other name, if there is one */
+static const char *nearest_op(const char *name, const char *other)
+{
+    const char *names[MAX_NAMES];
+    int n = 0;
+
+    for (; n < tsr_op_count() && n < MAX_NAMES - 1; n++)
+        names[n] = tsr_op_row(n)->name;
+    if (other)
+        names[n++] = other;
+    return cli_nearest(name, names, n);
+}
+
 static bool unknown_op(const reader *r, size_t n)
 {
-    const char *names[MAX_NAMES] = {"redistribute"}, *near;
     char name[TSR_TEXT_LEN];
-    int n_names = 1;
+    const char *near;
 
     if (!reader_copy(r, r->p, r->p + n, name))
         return false;
-    for (int i = 0; i < tsr_op_count() && n_names < MAX_NAMES; i++)
-        names[n_names++] = tsr_op_row(i)->name;
-    near = cli_nearest(name, names, n_names);
+    near = nearest_op(name, "redistribute");
     if (near)
         return reader_wrong(r, r->p, "unknown op \"%.40s\"; did you mean %s?", name, near);
     return reader_wrong(r, r->p, "unknown op \"%.40s\"; tessera ops lists them", name);
@@ -434,12 +444,8 @@ int op_problem_example(const tsr_op *op, char *buf, size_t n)
 
 int op_unknown(const char *command, const char *name)
 {
-    const char *names[MAX_NAMES] = {NULL}, *near;
-    int n = 0;
+    const char *near = nearest_op(name, NULL);
 
-    for (; n < tsr_op_count() && n < MAX_NAMES; n++)
-        names[n] = tsr_op_row(n)->name;
-    near = cli_nearest(name, names, n);
     if (near)
         return cli_bad("%s: unknown op \"%.40s\"; did you mean %s?", command, name, near);
     return cli_bad("%s: unknown op \"%.40s\"; tessera ops lists them", command, name);

@@ -225,14 +225,6 @@ static int digits_within(const op_problem *p, tsr_dtype out)
     return digits;
 }
 
-static bool is_partial(const tsr_spec *spec)
-{
-    for (int m = 0; m < spec->mesh.ndim; m++)
-        if (spec->place[m].kind == TSR_PARTIAL)
-            return true;
-    return false;
-}
-
 int op_reference_make(const op_problem *p, bool partials, op_reference *out)
 {
     task t = {.p = p, .ref = out};
@@ -244,7 +236,7 @@ int op_reference_make(const op_problem *p, bool partials, op_reference *out)
     if (!make_inputs(p, out))
         return cli_failed("out of memory");
     for (int k = 0; k < p->n_in; k++)
-        t.extra[k] = partials || (op_problem_has(p, k) && is_partial(&p->in[k])) ? 2 : 0;
+        t.extra[k] = partials || (op_problem_has(p, k) && value_is_partial(&p->in[k])) ? 2 : 0;
     if (tsr_run(&opts, job, &t, &err) != TSR_OK)
         status = cli_error(&err);
     for (int k = 0; k < TSR_OP_OUTPUTS; k++) {

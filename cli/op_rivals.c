@@ -103,7 +103,7 @@ static void explain_cost(const op_problem *p, op_rival *r)
                  r->seconds / best);
 }
 
-static bool is_chosen(const op_problem *p, const tsr_op_strategy *way)
+bool op_is_chosen(const op_problem *p, const tsr_op_strategy *way)
 {
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k) && !tsr_spec_equal(&way->in[k], &p->way.in[k]))
@@ -150,7 +150,7 @@ int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *r
                     .comm = way.comm,
                     .pending = way.pending,
                     .seconds = way.seconds};
-    r->chosen = r->possible && is_chosen(p, &way);
+    r->chosen = r->possible && op_is_chosen(p, &way);
     if (r->possible)
         explain_cost(p, r);
     else

@@ -29,4 +29,7 @@ const char *op_placement_text(const tsr_placement *place, char buf[CLI_TEXT]);
 /* Rule i on all mesh dims of more than one rank: what it costs, and why it loses. */
 int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *out);
 
+/* Are inputs and first output where the problem's own strategy has them? */
+bool op_is_chosen(const op_problem *p, const tsr_op_strategy *way);
+
 #endif

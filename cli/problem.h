@@ -38,8 +38,16 @@ int problem_ranks(const problem *p);
 const char *problem_text(const problem *p, char *buf, size_t n);
 /* Its settings only, " mesh=2x2 cost=default". */
 void problem_settings_text(const problem *p, char *buf, size_t n);
-/* The mesh text of tsr_run, and this rank's handles of both meshes (to is NULL for draw). */
+/* The mesh text of tsr_run. */
 const char *problem_world_mesh(const problem *p, char buf[TSR_TEXT_LEN]);
-tsr_status problem_meshes(const problem *p, tsr_mesh *world, tsr_mesh **from, tsr_mesh **to);
+/* What a rank does, with its handles of both meshes; of an op's problem they are the same. */
+typedef tsr_status problem_job(tsr_mesh *world, tsr_mesh *from, tsr_mesh *to, void *arg);
+/* Run it on the ranks of the problem, in its world and within its limit. */
+tsr_status problem_run(const problem *p, tsr_world_kind world, problem_job *job, void *arg,
+                       tsr_error *err);
+/* The line "mesh 2x2, 4 ranks; cost default". */
+void problem_print_settings(const problem *p);
+/* What tsr_redistribute will choose within the limit; gives an exit status. */
+int problem_plan(const problem *p, tsr_redist **out);
 
 #endif

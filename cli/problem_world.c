@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem_world.c - a problem's text form again, and the world and meshes that it runs on. */
+/* problem_world.c - a problem's text form again, its plan, and running it: world, meshes, limit. */
 #include "problem.h"
 
 #include <inttypes.h>
@@ -61,7 +61,7 @@ const char *problem_world_mesh(const problem *p, char buf[TSR_TEXT_LEN])
     return buf;
 }
 
-tsr_status problem_meshes(const problem *p, tsr_mesh *world, tsr_mesh **from, tsr_mesh **to)
+static tsr_status make_meshes(const problem *p, tsr_mesh *world, tsr_mesh **from, tsr_mesh **to)
 {
     char text[TSR_TEXT_LEN];
     tsr_mesh *a = NULL;
@@ -86,4 +86,61 @@ tsr_status problem_meshes(const problem *p, tsr_mesh *world, tsr_mesh **from, ts
     else
         *from = a;
     return st;
+}
+
+typedef struct problem_call {
+    const problem *p;
+    problem_job *job;
+    void *arg;
+} problem_call;
+
+static tsr_status run_rank(tsr_mesh *world, void *arg)
+{
+    const problem_call *c = arg;
+    tsr_mesh *from = NULL, *to = NULL;
+    tsr_status st;
+
+    tsr_memory_limit_set(world, (size_t)c->p->limit);
+    st = make_meshes(c->p, world, &from, &to);
+    if (st == TSR_OK)
+        st = c->job(world, from, to, c->arg);
+    tsr_mesh_unref(from);
+    tsr_mesh_unref(to);
+    return st;
+}
+
+tsr_status problem_run(const problem *p, tsr_world_kind world, problem_job *job, void *arg,
+                       tsr_error *err)
+{
+    char mesh[TSR_TEXT_LEN];
+    const tsr_run_opts opts = {
+        .mesh = problem_world_mesh(p, mesh), .world = world, .cost = p->cost_text};
+
+    return tsr_run(&opts, run_rank, &(problem_call){p, job, arg}, err);
+}
+
+void problem_print_settings(const problem *p)
+{
+    const int ranks = cli_mesh_size(&p->from.mesh);
+    char mesh[TSR_TEXT_LEN], limit[CLI_TEXT];
+
+    printf("mesh %s, %d rank%s", tsr_mesh_text(&p->from.mesh, mesh, sizeof mesh), ranks,
+           ranks == 1 ? "" : "s");
+    if (p->other_mesh)
+        printf(", to mesh %s, %d from rank %d on", tsr_mesh_text(&p->to.mesh, mesh, sizeof mesh),
+               cli_mesh_size(&p->to.mesh), p->to.mesh.first);
+    printf("; cost %s", p->cost_text);
+    if (p->limit)
+        printf("; at most %s on a rank", cli_bytes((double)p->limit, limit));
+    printf("\n\n");
+}
+
+int problem_plan(const problem *p, tsr_redist **out)
+{
+    tsr_error err = {0};
+
+    if (tsr_redist_plan(&p->from, &p->to, &p->cost, (size_t)p->limit, TSR_RIVAL_BEST, out, &err) !=
+        TSR_OK)
+        return cli_error(&err);
+    return CLI_OK;
 }

@@ -199,19 +199,14 @@ static tsr_status save(const run_task *t, tsr_tensor **out, run_answer *a)
 }
 
 /* Thread ranks share the task; under MPI each process has one. */
-static tsr_status job(tsr_mesh *world, void *arg)
+static tsr_status job(tsr_mesh *world, tsr_mesh *mesh, tsr_mesh *to, void *arg)
 {
     run_task *t = arg;
-    tsr_mesh *mesh = NULL, *to = NULL;
     tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *out[TSR_OP_OUTPUTS] = {NULL};
     double times[4] = {measure_now()};
     run_answer a = {0};
-    tsr_status st;
+    tsr_status st = t->kind->load(t, mesh, in);
 
-    tsr_memory_limit_set(world, (size_t)t->set->limit);
-    st = problem_meshes(t->set, world, &mesh, &to);
-    if (st == TSR_OK)
-        st = t->kind->load(t, mesh, in);
     if (st == TSR_OK)
         st = tsr_barrier(world);
     times[1] = measure_now();
@@ -237,22 +232,17 @@ static tsr_status job(tsr_mesh *world, void *arg)
     }
     if (st == TSR_OK && a.n_out >= t->n_files)
         st = show(world, t, &a, out);
-    tsr_mesh_unref(mesh);
-    tsr_mesh_unref(to);
     return st;
 }
 
 int run_task_go(run_task *t)
 {
-    tsr_run_opts opts = {.world = t->set->world, .cost = t->set->cost_text};
     tsr_error err = {0};
-    char mesh[TSR_TEXT_LEN];
     int status;
 
     if (cli_elsewhere(t->args, t->set->world, problem_ranks(t->set), &status))
         return status;
-    opts.mesh = problem_world_mesh(t->set, mesh);
-    if (tsr_run(&opts, job, t, &err) != TSR_OK)
+    if (problem_run(t->set, t->set->world, job, t, &err) != TSR_OK)
         return cli_error(&err);
     if (t->n_files > t->answer.n_out && cli_speaks())
         return cli_failed("run: --out names %d files, but %s gives %d output%s", t->n_files,

@@ -33,6 +33,22 @@ static uint16_t half_put(double value)
     return (uint16_t)(sign | (exponent + 14) << 10 | ((int)fraction - 1024));
 }
 
+bool value_is_partial(const tsr_spec *spec)
+{
+    for (int m = 0; m < spec->mesh.ndim; m++)
+        if (spec->place[m].kind == TSR_PARTIAL)
+            return true;
+    return false;
+}
+
+void value_indices_at(const tsr_shape *shape, int64_t i, int64_t at[TSR_MAX_DIM])
+{
+    for (int d = shape->ndim - 1; d >= 0; d--) {
+        at[d] = i % shape->size[d];
+        i /= shape->size[d];
+    }
+}
+
 double value_get(tsr_dtype dtype, const void *data, int64_t i)
 {
     uint32_t bits;

@@ -11,6 +11,10 @@ static inline bool value_is_float(tsr_dtype dtype)
     return dtype == TSR_F32 || dtype == TSR_F64 || dtype == TSR_F16 || dtype == TSR_BF16;
 }
 
+/* Is any mesh dim partial? */
+bool value_is_partial(const tsr_spec *spec);
+/* The indices of the row-major i-th element. */
+void value_indices_at(const tsr_shape *shape, int64_t i, int64_t at[TSR_MAX_DIM]);
 /* One element of a buffer as a number. */
 double value_get(tsr_dtype dtype, const void *data, int64_t i);
 void value_put(tsr_dtype dtype, void *data, int64_t i, double value);

@@ -4,6 +4,7 @@
 #include "verify_ranks.h"
 #include "values.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,4 +74,15 @@ int verify_print_json(const char *text, bool pass, int n_ranks, json_t *more)
                    pass
                ? CLI_OK
                : CLI_FAILED;
+}
+
+const char *verify_indices_text(const int64_t *at, int n, char buf[256])
+{
+    size_t used = (size_t)snprintf(buf, 256, "[");
+
+    for (int d = 0; d < n && used < 256; d++)
+        used += (size_t)snprintf(buf + used, 256 - used, "%s%" PRId64, d ? "," : "", at[d]);
+    if (used < 256)
+        snprintf(buf + used, 256 - used, "]");
+    return buf;
 }

@@ -29,4 +29,7 @@ tsr_status verify_gather(tsr_mesh *world, const void *verdict, verify_book *book
 /* The answer in JSON: `more` (taken) are the fields of the one result after these. */
 int verify_print_json(const char *text, bool pass, int n_ranks, json_t *more);
 
+/* "[2,0]" */
+const char *verify_indices_text(const int64_t *at, int n, char buf[256]);
+
 #endif
