@@ -54,11 +54,11 @@ contract: build              ## accept what ops accept, infer and offer as the n
 	@ninja -C build --quiet tests/test_op_contract
 	@build/tests/test_op_contract update tests/data/op_contract.txt
 
-bench:                       ## redistribution speed on threads and under mpirun
+bench:                       ## how fast it is: moving data, planning, calls; PEER=FILE of a peer
 	@tools/install_packages build
 	@$(MAKE) --no-print-directory build
-	build/tessera bench redistribute
-	tools/mpirun -n 2 build/tessera bench redistribute
+	@for what in redistribute 'redistribute world=mpi' plan dispatch world; do \
+		build/bench/tessera_bench $$what $(if $(PEER),--peer '$(PEER)') || exit 1; echo; done
 
 data:                        ## the text that examples/words learns from, in build/data
 	@tools/install_packages data

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_kernel.c - the local kernels on one thread, each as a ratio to a bound measured in the same
-   run: sgemm called directly, or memcpy and reading for the same traffic (1.00: as fast as the
-   bound, less is slower). */
+/* bench_kernel.c - local kernels on one thread, each in turns with sgemm called directly, or with
+   reading and copying as many bytes (traffic.h). Those of lookups are bench_kernel_embedding.c. */
+#include "bench_kernel.h"
+#include "traffic.h"
+
 #include "kernel/blas.h"
 #include "ops/linalg/linalg_ops.h"
 #include "ops/normalisation/normalisation_ops.h"
@@ -14,9 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { MIB = 1 << 20, REPEATS = 15 };
+enum { MIB = 1 << 20 };
 
 typedef struct resampling {
     const char *name;
@@ -25,91 +26,42 @@ typedef struct resampling {
 } resampling;
 
 typedef struct job {
-    void (*run)(const struct job *job);
+    tsr_status (*run)(void *job);
     tsr_kernel kernel;
     tsr_kernel_call call;
-    size_t bytes;
     const resampling *resampling; /* of in[0] */
     bool back;
     tsr_pool *pool;
 } job;
 
-static double seconds(void)
+static tsr_status run_kernel(void *arg)
 {
-    struct timespec t;
+    const job *j = arg;
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* others may be busy */
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void run_kernel(const job *j)
-{
     j->kernel(&j->call);
+    return TSR_OK;
 }
 
-static void run_sgemm(const job *j)
+static tsr_status run_sgemm(void *arg)
 {
+    const job *j = arg;
     const int64_t n = j->call.out[0].shape.size[0];
 
     tsr__blas_gemm(TSR_F32, n, n, n, j->call.in[0].data, n, j->call.in[1].data, n, false,
                    j->call.out[0].data, n);
+    return TSR_OK;
 }
 
-static void run_memcpy(const job *j)
+static tsr_status run_resample(void *arg)
 {
-    memcpy(j->call.out[0].data, j->call.in[0].data, j->bytes);
-}
-
-/* Eight independent sums are enough to wait for memory only. */
-static void run_read(const job *j)
-{
-    const uint64_t *x = j->call.in[0].data;
-    uint64_t sum[8] = {0};
-
-    for (size_t i = 0; i < j->bytes / 8; i += 8)
-        for (int k = 0; k < 8; k++)
-            sum[k] += x[i + (size_t)k];
-    *(uint64_t *)j->call.out[0].data =
-        sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
-}
-
-static void run_resample(const job *j)
-{
+    const job *j = arg;
     const resampling *r = j->resampling;
     const tsr_dtype dtype = j->call.in[0].dtype;
 
-    if (j->back)
-        tsr__resample_grad(&r->shape, r->kind, dtype, false, j->pool, j->call.in[0].data,
-                           j->call.out[0].data, NULL);
-    else
-        tsr__resample(&r->shape, r->kind, dtype, false, j->pool, j->call.in[0].data,
-                      j->call.out[0].data, NULL);
-}
-
-/* The least time of several runs. */
-static double least_time(const job *j)
-{
-    double least = 1e9;
-
-    for (int i = 0; i < REPEATS; i++) {
-        double start = seconds(), time;
-
-        j->run(j);
-        time = seconds() - start;
-        least = time < least ? time : least;
-    }
-    return least;
-}
-
-static void *memory(size_t bytes)
-{
-    void *p = NULL;
-
-    if (posix_memalign(&p, 4096, bytes)) {
-        fprintf(stderr, "bench_kernel: out of memory\n");
-        exit(1);
-    }
-    return p;
+    return j->back ? tsr__resample_grad(&r->shape, r->kind, dtype, false, j->pool,
+                                        j->call.in[0].data, j->call.out[0].data, NULL)
+                   : tsr__resample(&r->shape, r->kind, dtype, false, j->pool, j->call.in[0].data,
+                                   j->call.out[0].data, NULL);
 }
 
 static tsr_operand operand(tsr_dtype dtype, int64_t rows, int64_t columns)
@@ -117,7 +69,7 @@ static tsr_operand operand(tsr_dtype dtype, int64_t rows, int64_t columns)
     const int64_t n = rows * columns;
     tsr_operand x = {.dtype = dtype,
                      .shape = {2, {rows, columns}},
-                     .data = memory((size_t)n * tsr_dtype_size(dtype))};
+                     .data = traffic_memory((size_t)n * tsr_dtype_size(dtype))};
 
     for (int64_t i = 0; i < n; i++)
         tsr__put(dtype, x.data, i, (double)(i * 7919 % 1009) / 256 - 2);
@@ -137,87 +89,93 @@ static job make(tsr_kernel kernel, int kind, int n_in, tsr_operand a, tsr_operan
                           .number = {1}}};
 }
 
-static void free_job(const job *j)
+/* ---- rows ---- */
+
+typedef struct kernel_run {
+    bench *b;
+    traffic traffic;
+} kernel_run;
+
+/* In turns with the work beside it. Frees what the job has. */
+static tsr_status time_job(bench *b, const char *name, tsr_dtype dtype, job *j, const char *beside,
+                           tsr_status (*work)(void *arg), void *arg)
 {
-    free(j->call.in[0].data);
-    free(j->call.in[1].data);
-    free(j->call.out[0].data);
+    measure_work works[] = {{.run = j->run, .arg = j}, {.run = work, .arg = arg}};
+    tsr_status st = measure_together(NULL, works, 2, 0.2);
+
+    if (st == TSR_OK)
+        bench_beside(bench_row(b, "{s:s, s:s, s:f}", "case", name, "dtype", tsr_dtype_name(dtype),
+                               "seconds", works[0].seconds),
+                     beside, works[1].seconds);
+    for (int i = 0; i < j->call.n_in; i++)
+        free(j->call.in[i].data);
+    for (int i = 0; i < j->call.n_out; i++)
+        free(j->call.out[i].data);
+    free(j->call.scratch);
+    return st;
 }
 
-static void bench_matmul(int64_t n)
+static tsr_status beside_traffic(kernel_run *r, const char *name, job *j, double read, double copy)
+{
+    r->traffic.read = read;
+    r->traffic.copy = copy;
+    return time_job(r->b, name, j->call.in[0].dtype, j,
+                    copy == 0   ? "reading"
+                    : read == 0 ? "memcpy"
+                                : "reading, memcpy",
+                    traffic_run, &r->traffic);
+}
+
+static tsr_status bench_matmul(kernel_run *r)
 {
     static const tsr_dtype dtypes[] = {TSR_F32, TSR_BF16, TSR_F16};
+    const int64_t n = 1024;
     job direct =
         make(NULL, 0, 2, operand(TSR_F32, n, n), operand(TSR_F32, n, n), operand(TSR_F32, n, n));
-    double bound;
+    tsr_status st = TSR_OK;
 
-    direct.run = run_sgemm;
-    bound = least_time(&direct);
-    printf("sgemm called directly, %d^3: %.1f Gflop/s\n", (int)n,
-           2e-9 * (double)(n * n * n) / bound);
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < 3 && st == TSR_OK; d++) {
         job j = make(tsr__kernel_matmul, TSR_LINALG_MATMUL, 2, operand(dtypes[d], n, n),
                      operand(dtypes[d], n, n), operand(dtypes[d], n, n));
 
-        printf("  matmul %-4s                 %.2f of sgemm\n", tsr_dtype_name(dtypes[d]),
-               bound / least_time(&j));
-        free_job(&j);
+        st = time_job(r->b, "matmul 1024^3", dtypes[d], &j, "sgemm", run_sgemm, &direct);
     }
-    free_job(&direct);
+    free(direct.call.in[0].data);
+    free(direct.call.in[1].data);
+    free(direct.call.out[0].data);
+    return st;
 }
 
-/* Seconds per byte. */
-static void measure_memory(double *copy, double *read)
-{
-    job j =
-        make(NULL, 0, 1, operand(TSR_F32, 16, MIB), (tsr_operand){0}, operand(TSR_F32, 16, MIB));
-
-    j.bytes = 64 * MIB;
-    j.run = run_memcpy;
-    *copy = least_time(&j) / (2.0 * 64 * MIB);
-    j.run = run_read;
-    *read = least_time(&j) / (64.0 * MIB);
-    printf("memcpy %.1f GB/s (read + written), reading %.1f GB/s\n", 1e-9 / *copy, 1e-9 / *read);
-    free_job(&j);
-}
-
-static void report(const char *name, job *j, double bound)
-{
-    printf("  %-27s %.2f of the bound\n", name, bound / least_time(j));
-    free_job(j);
-}
-
-static void bench_pointwise(tsr_dtype dtype, double copy)
+static tsr_status bench_pointwise(kernel_run *r, tsr_dtype dtype)
 {
     const int64_t n = 1024, m = 64 * MIB / (int64_t)tsr_dtype_size(dtype) / n;
-    const double two = 2.0 * 64 * MIB * copy, three = 3.0 * 64 * MIB * copy;
-    job j;
+    const struct {
+        const char *name;
+        int kind;
+        int64_t rows, columns, b_rows, b_columns; /* 0: no second input */
+    } cases[] = {{"add equal shapes", TSR_POINTWISE_ADD, m, n, m, n},
+                 {"add row vector", TSR_POINTWISE_ADD, m, n, 1, n},
+                 {"add column", TSR_POINTWISE_ADD, m, n, m, 1},
+                 {"mul scalar", TSR_POINTWISE_MUL, m, n, 1, 1},
+                 {"add row vector of 8", TSR_POINTWISE_ADD, m * 128, 8, 1, 8},
+                 {"neg", TSR_POINTWISE_NEG, m, n, 0, 0},
+                 {"relu", TSR_POINTWISE_RELU, m, n, 0, 0}};
+    tsr_status st = TSR_OK;
 
-    printf("%s 64 MiB against memcpy for the same traffic\n", tsr_dtype_name(dtype));
-    j = make(tsr__kernel_pointwise, TSR_POINTWISE_ADD, 2, operand(dtype, m, n),
-             operand(dtype, m, n), operand(dtype, m, n));
-    report("add equal shapes", &j, three);
-    j = make(tsr__kernel_pointwise, TSR_POINTWISE_ADD, 2, operand(dtype, m, n),
-             operand(dtype, 1, n), operand(dtype, m, n));
-    report("add row vector", &j, two);
-    j = make(tsr__kernel_pointwise, TSR_POINTWISE_ADD, 2, operand(dtype, m, n),
-             operand(dtype, m, 1), operand(dtype, m, n));
-    report("add column", &j, two);
-    j = make(tsr__kernel_pointwise, TSR_POINTWISE_MUL, 2, operand(dtype, m, n),
-             operand(dtype, 1, 1), operand(dtype, m, n));
-    report("mul scalar", &j, two);
-    j = make(tsr__kernel_pointwise, TSR_POINTWISE_ADD, 2, operand(dtype, m * 128, 8),
-             operand(dtype, 1, 8), operand(dtype, m * 128, 8));
-    report("add row vector of 8", &j, two);
-    j = make(tsr__kernel_pointwise, TSR_POINTWISE_NEG, 1, operand(dtype, m, n), (tsr_operand){0},
-             operand(dtype, m, n));
-    report("neg", &j, two);
-    j = make(tsr__kernel_pointwise, TSR_POINTWISE_RELU, 1, operand(dtype, m, n), (tsr_operand){0},
-             operand(dtype, m, n));
-    report("relu", &j, two);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases && st == TSR_OK; i++) {
+        const bool two = cases[i].b_rows > 0;
+        job j = make(tsr__kernel_pointwise, cases[i].kind, 1 + two,
+                     operand(dtype, cases[i].rows, cases[i].columns),
+                     two ? operand(dtype, cases[i].b_rows, cases[i].b_columns) : (tsr_operand){0},
+                     operand(dtype, cases[i].rows, cases[i].columns));
+
+        /* two large inputs and an output: three halves of a copy's traffic */
+        st = beside_traffic(r, cases[i].name, &j, 0, (i == 0 ? 1.5 : 1.0) * 64 * MIB);
+    }
+    return st;
 }
 
-static void bench_reduce(tsr_dtype dtype, double read)
+static tsr_status bench_reduce(kernel_run *r, tsr_dtype dtype)
 {
     static const struct {
         const char *name;
@@ -229,8 +187,9 @@ static void bench_reduce(tsr_dtype dtype, double read)
                  {"first dim, 8 columns", 8, 0},
                  {"first dim, 100000 columns", 100000, 0}};
 
-    printf("%s 64 MiB against reading\n", tsr_dtype_name(dtype));
-    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+    tsr_status st = TSR_OK;
+
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases && st == TSR_OK; k++) {
         const int64_t n = cases[k / 2].columns;
         const int64_t m = 64 * MIB / (int64_t)tsr_dtype_size(dtype) / n;
         const int dim = cases[k / 2].dim;
@@ -241,26 +200,27 @@ static void bench_reduce(tsr_dtype dtype, double read)
 
         j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {dim}};
         snprintf(name, sizeof name, "%s %s", k % 2 ? "max" : "sum", cases[k / 2].name);
-        report(name, &j, 64.0 * MIB * read);
+        st = beside_traffic(r, name, &j, 64.0 * MIB, 0);
     }
+    return st;
 }
 
-static void bench_softmax(double copy)
+static tsr_status bench_softmax(kernel_run *r)
 {
     static const tsr_dtype dtypes[] = {TSR_F32, TSR_BF16, TSR_F64};
+    tsr_status st = TSR_OK;
 
-    printf("softmax against memcpy\n");
-    for (int d = 0; d < 6; d++) {
+    for (int d = 0; d < 6 && st == TSR_OK; d++) {
         const tsr_dtype dtype = dtypes[d / 2];
-        const double traffic = 2.0 * 4096 * 1024 * (double)tsr_dtype_size(dtype);
         job j = make(tsr__kernel_softmax, TSR_SOFTMAX, 1, operand(dtype, 4096, 1024),
                      (tsr_operand){0}, operand(dtype, 4096, 1024));
         char name[64];
 
         j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {d % 2 ? 0 : 1}};
-        snprintf(name, sizeof name, "%s 4096x1024 dim %d", tsr_dtype_name(dtype), d % 2 ? 0 : 1);
-        report(name, &j, traffic * copy);
+        snprintf(name, sizeof name, "softmax 4096x1024 dim %d", d % 2 ? 0 : 1);
+        st = beside_traffic(r, name, &j, 0, 4096.0 * 1024 * (double)tsr_dtype_size(dtype));
     }
+    return st;
 }
 
 static tsr_resample_shape square(int ndim, int64_t planes, int64_t in, int64_t out)
@@ -275,7 +235,7 @@ static tsr_resample_shape square(int ndim, int64_t planes, int64_t in, int64_t o
 }
 
 /* Output and gradient, each reading one side and writing the other. */
-static void bench_resample(tsr_dtype dtype, double copy)
+static tsr_status bench_resample(kernel_run *r, tsr_dtype dtype)
 {
     const resampling cases[] = {
         {"average 56^2 to 7^2", TSR_RESAMPLE_AVERAGE, square(2, 2048, 56, 7)},
@@ -293,10 +253,10 @@ static void bench_resample(tsr_dtype dtype, double copy)
     };
     tsr_heap heap = {0};
     tsr_pool pool;
+    tsr_status st = TSR_OK;
 
     tsr__pool_open(&pool, &heap);
-    printf("%s resampling against memcpy for the same traffic\n", tsr_dtype_name(dtype));
-    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases && st == TSR_OK; k++) {
         const tsr_resample_shape *s = &cases[k / 2].shape;
         int64_t n = s->planes, m = s->planes;
         char name[64];
@@ -311,9 +271,10 @@ static void bench_resample(tsr_dtype dtype, double copy)
         j.back = k % 2;
         j.pool = &pool;
         snprintf(name, sizeof name, "%s%s", cases[k / 2].name, k % 2 ? " grad" : "");
-        report(name, &j, (double)(n + m) * (double)tsr_dtype_size(dtype) * copy);
+        st = beside_traffic(r, name, &j, 0, (double)(n + m) / 2 * (double)tsr_dtype_size(dtype));
     }
     tsr__pool_trim(&pool);
+    return st;
 }
 
 /* x of 64 MiB as [n, channels, space], or as much of it as there is. */
@@ -336,7 +297,7 @@ static tsr_operand vector(tsr_dtype dtype, int ndim, int64_t n, int64_t channels
 
 /* Statistics need all of x before the first result: that is read twice, and gradients too. A group
    norm's x is in the cache the second time. */
-static void bench_norm(tsr_dtype dtype, int64_t channels, int64_t space, double copy, double read)
+static tsr_status bench_norm(kernel_run *r, tsr_dtype dtype, int64_t channels, int64_t space)
 {
     const tsr_dtype fine = dtype == TSR_BF16 ? TSR_F32 : dtype;
     const int64_t groups = channels / 8;
@@ -345,15 +306,14 @@ static void bench_norm(tsr_dtype dtype, int64_t channels, int64_t space, double 
     static const int kinds[] = {TSR_NORM_BATCH, TSR_NORM_BATCH_BACKWARD, TSR_NORM_GROUP,
                                 TSR_NORM_GROUP_BACKWARD};
 
-    for (int k = 0; k < 4; k++) {
+    tsr_status st = TSR_OK;
+
+    for (int k = 0; k < 4 && st == TSR_OK; k++) {
         const bool grouped = k >= 2, back = k % 2;
         job j = make(tsr__kernel_channel_norm, kinds[k], 5, image(dtype, channels, space),
                      (tsr_operand){0}, image(dtype, channels, space));
-        const double once = 64.0 * MIB;
+        const double once = 64.0 * MIB, read = back ? 3 : grouped ? 0 : 1;
         const int64_t n = j.call.in[0].shape.size[0];
-        const double bound = back      ? 2 * once * read + 2 * once * copy + once * read
-                             : grouped ? 2 * once * copy
-                                       : once * read + 2 * once * copy;
         char name[64];
 
         for (int i = 1; i < 5; i++)
@@ -370,42 +330,103 @@ static void bench_norm(tsr_dtype dtype, int64_t channels, int64_t space, double 
         j.call.attrs.value[0] = (tsr_attr){.n = 1, .i = {grouped ? groups : 1}};
         j.call.attrs.value[1].f = 1e-5;
         j.call.number[0] = grouped ? 8 * space : n * space;
-        j.call.scratch = memory(tsr__scratch_channel_norm(&j.call));
-        snprintf(name, sizeof name, "%s %s, %d x %d", names[k], tsr_dtype_name(dtype),
-                 (int)channels, (int)space);
-        printf("  %-40s %.2f of the bound\n", name, bound / least_time(&j));
-        for (int i = 0; i < 5; i++)
-            free(j.call.in[i].data);
-        for (int i = 0; i < 3; i++)
-            free(j.call.out[i].data);
-        free(j.call.scratch);
+        j.call.scratch = traffic_memory(tsr__scratch_channel_norm(&j.call));
+        snprintf(name, sizeof name, "%s %d x %d", names[k], (int)channels, (int)space);
+        st = beside_traffic(r, name, &j, read * once, once);
     }
+    return st;
 }
 
-static void bench_norms(double copy, double read)
+static tsr_status bench_norms(kernel_run *r)
 {
-    printf("normalisation of 64 MiB, channels x space, against copying and reading as often\n");
-    bench_norm(TSR_F32, 64, 56 * 56, copy, read);
-    bench_norm(TSR_F32, 512, 7 * 7, copy, read);
-    bench_norm(TSR_F32, 1024, 1, copy, read);
-    bench_norm(TSR_BF16, 64, 56 * 56, copy, read);
-    bench_norm(TSR_F64, 64, 56 * 56, copy, read);
+    static const struct {
+        tsr_dtype dtype;
+        int64_t channels, space;
+    } cases[] = {{TSR_F32, 64, 56 * 56},
+                 {TSR_F32, 512, 7 * 7},
+                 {TSR_F32, 1024, 1},
+                 {TSR_BF16, 64, 56 * 56},
+                 {TSR_F64, 64, 56 * 56}};
+    tsr_status st = TSR_OK;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases && st == TSR_OK; i++)
+        st = bench_norm(r, cases[i].dtype, cases[i].channels, cases[i].space);
+    return st;
 }
 
-int main(void)
-{
-    double copy, read;
+/* ---- groups of kernels ---- */
 
+static tsr_status bench_pointwise_all(kernel_run *r)
+{
+    tsr_status st = bench_pointwise(r, TSR_F32);
+
+    return st == TSR_OK ? bench_pointwise(r, TSR_BF16) : st;
+}
+
+static tsr_status bench_reduce_all(kernel_run *r)
+{
+    tsr_status st = bench_reduce(r, TSR_F32);
+
+    return st == TSR_OK ? bench_reduce(r, TSR_BF16) : st;
+}
+
+static tsr_status bench_resample_all(kernel_run *r)
+{
+    tsr_status st = bench_resample(r, TSR_F32);
+
+    return st == TSR_OK ? bench_resample(r, TSR_BF16) : st;
+}
+
+static tsr_status bench_lookups(kernel_run *r)
+{
+    return bench_kernel_embedding(r->b, &r->traffic);
+}
+
+static const struct {
+    const char *name;
+    tsr_status (*run)(kernel_run *r);
+} groups[] = {
+    {"matmul", bench_matmul},         {"pointwise", bench_pointwise_all},
+    {"reduction", bench_reduce_all},  {"softmax", bench_softmax},
+    {"resample", bench_resample_all}, {"norm", bench_norms},
+    {"embedding", bench_lookups},
+};
+enum { N_GROUPS = sizeof groups / sizeof groups[0] };
+
+static int run_all(bench *b)
+{
+    kernel_run r = {.b = b};
+    int chosen = -1;
+    tsr_status st = TSR_OK;
+
+    for (int i = 0; i < N_GROUPS; i++)
+        if (strcmp(groups[i].name, b->words) == 0)
+            chosen = i;
+    if (chosen < 0 && *b->words)
+        return cli_bad("kernel: unknown group \"%s\"; expected matmul, pointwise, reduction, "
+                       "softmax, resample, norm or embedding",
+                       b->words);
     tsr__blas_setup();
-    bench_matmul(1024);
-    measure_memory(&copy, &read);
-    bench_pointwise(TSR_F32, copy);
-    bench_pointwise(TSR_BF16, copy);
-    bench_reduce(TSR_F32, read);
-    bench_reduce(TSR_BF16, read);
-    bench_softmax(copy);
-    bench_resample(TSR_F32, copy);
-    bench_resample(TSR_BF16, copy);
-    bench_norms(copy, read);
-    return 0;
+    traffic_open(&r.traffic);
+    for (int i = 0; i < N_GROUPS && st == TSR_OK; i++)
+        if (chosen < 0 || chosen == i) {
+            cli_progress("kernels: %s", groups[i].name);
+            st = groups[i].run(&r);
+        }
+    traffic_close(&r.traffic);
+    return st == TSR_OK ? CLI_OK : cli_failed("kernel: %s", tsr_status_text(st));
 }
+
+const benchmark bench_kernel = {
+    .name = "kernel",
+    .synopsis = "[matmul|pointwise|reduction|softmax|resample|norm|embedding]",
+    .help = "local kernels on one thread, beside sgemm or the memory they move",
+    .takes = BENCH_WORDS,
+    .run = run_all,
+    .columns = {{"kernel", "case", TEXT},
+                {"dtype", "dtype", TEXT},
+                {"time", "seconds", SECONDS},
+                BENCH_YARDSTICK_COLUMNS},
+    .note = "Operands of 64 MiB where no shape is given. reading, memcpy: of as many bytes as the\n"
+            "kernel needs to read and write, in memory that is not in the caches; normalisation\n"
+            "reads what it needs twice. ratio: time divided by the yardstick's."};

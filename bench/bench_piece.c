@@ -1,60 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_piece.c - copies and reductions of strided pieces, on one and two threads, each as a ratio
-   to the time memcpy takes in the same run for the same traffic (less is faster). */
+/* bench_piece.c - copies and reductions of strided pieces, on one and two threads at once, in turns
+   with memcpy for the same traffic. */
 #include "base/piece.h"
-#include "base/pool.h"
+#include "bench.h"
+#include "traffic.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum {
-    MIB = 1 << 20,
-    BUFFER = 160 * MIB,
-    SMALL = 32 * MIB,
-    SOURCES = 8,
-    REPEATS = 15,
-    THREADS = 2
+enum { MIB = 1 << 20, BUFFER = 160 * MIB, SMALL = 32 * MIB, SOURCES = 8, THREADS = 2 };
+
+/* rows of `row` bytes, `to` and `from` bytes apart; or a square matrix to be transposed */
+static const struct {
+    const char *name;
+    size_t size; /* of an element */
+    int64_t rows, row, to, from;
+} copies[] = {
+    {"32 MiB contiguous", 4, 2, 16 * MIB, 16 * MIB, 16 * MIB},
+    {"32 MiB, rows 8K of 16K -> packed", 4, 4096, 8192, 8192, 16384},
+    {"32 MiB, packed -> rows 8K of 16K", 4, 4096, 8192, 16384, 8192},
+    {"32 MiB, rows 8K of 16K -> rows 8K of 16K", 4, 4096, 8192, 16384, 16384},
+    {"32 MiB, rows 1K of 2K -> packed", 4, 32768, 1024, 1024, 2048},
+    {"32 MiB, rows 1000 of 2000 -> packed", 4, 32768, 1000, 1000, 2000},
+    {"32 MiB, rows 256 of 512 -> packed", 4, 131072, 256, 256, 512},
+    {"32 MiB, packed -> rows 256 of 512", 4, 131072, 256, 512, 256},
+    {"4 MiB, rows 8K of 16K -> packed", 4, 512, 8192, 8192, 16384},
+    {"512 KiB, rows 512 of 1K -> packed", 4, 1024, 512, 512, 1024},
+    {"512 KiB, rows 48 of 96 -> packed", 4, 10922, 48, 48, 96},
+    {"512 KiB, rows 4 of 8 -> packed", 4, 131072, 4, 4, 8},
+    {"f32[2048,2048] transposed", 4, 2048, 0, 0, 0},
+    {"f64[2048,2048] transposed", 8, 2048, 0, 0, 0},
+    {"f16[4096,4096] transposed", 2, 4096, 0, 0, 0},
+    {"u8[4096,4096] transposed", 1, 4096, 0, 0, 0},
+    {"f32[300,300] transposed", 4, 300, 0, 0, 0},
 };
 
-/* One thread's share of a case. */
-typedef struct job {
-    void (*run)(const struct job *job);
-    size_t size, bytes;
+static const struct {
+    const char *name;
+    tsr_dtype dtype;
+    tsr_reduce op;
+    int n_src;
+    int64_t bytes;
+} reductions[] = {
+    {"sum of 2 x 32 MiB f32", TSR_F32, TSR_SUM, 2, 32 * MIB},
+    {"sum of 4 x 32 MiB f32", TSR_F32, TSR_SUM, 4, 32 * MIB},
+    {"sum of 8 x 32 MiB f32", TSR_F32, TSR_SUM, 8, 32 * MIB},
+    {"max of 2 x 32 MiB f64", TSR_F64, TSR_MAX, 2, 32 * MIB},
+    {"max of 2 x 32 MiB i64", TSR_I64, TSR_MAX, 2, 32 * MIB},
+    {"sum of 2 x 32 MiB bf16", TSR_BF16, TSR_SUM, 2, 32 * MIB},
+    {"sum of 2 x 32 MiB f16", TSR_F16, TSR_SUM, 2, 32 * MIB},
+    {"sum of 2 x 32 MiB field", (tsr_dtype)TSR__FIELD, TSR_SUM, 2, 32 * MIB},
+    {"sum of 2 x 256 KiB f32", TSR_F32, TSR_SUM, 2, MIB / 4},
+    {"sum of 8 x 64 KiB f32", TSR_F32, TSR_SUM, 8, MIB / 16},
+    {"max of 4 x 64 KiB i32", TSR_I32, TSR_MAX, 4, MIB / 16},
+    {"sum of 4 x 64 KiB bf16", TSR_BF16, TSR_SUM, 4, MIB / 16},
+    {"sum of 4 x 64 KiB f16", TSR_F16, TSR_SUM, 4, MIB / 16},
+};
+
+/* One thread's share of a case; the buffers are all threads'. */
+typedef struct piece_job {
+    tsr_status (*run)(void *job);
+    size_t size, plain; /* of an element; what memcpy copies to read and write as much */
     char *dst, *src[SOURCES];
     tsr_piece to, from;
     tsr_dtype dtype;
     tsr_reduce op;
     int n_src;
-} job;
+} piece_job;
 
-typedef struct crew {
-    pthread_barrier_t barrier;
-    const job *jobs;
-} crew;
+typedef struct piece_run {
+    bench *b;
+    char *dst, *src[SOURCES];
+} piece_run;
 
-static double seconds(void)
+static tsr_status run_memcpy(void *arg)
 {
-    struct timespec t;
+    const piece_job *j = arg;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    memcpy(j->dst, j->src[0], j->plain);
+    return TSR_OK;
 }
 
-static void run_memcpy(const job *j)
+static tsr_status run_copy(void *arg)
 {
-    memcpy(j->dst, j->src[0], j->bytes);
-}
+    const piece_job *j = arg;
 
-static void run_copy(const job *j)
-{
     tsr__piece_copy(j->size, j->dst, &j->to, j->src[0], &j->from);
+    return TSR_OK;
 }
 
-static void run_reduce(const job *j)
+static tsr_status run_reduce(void *arg)
 {
+    const piece_job *j = arg;
     const void *src[SOURCES];
     const tsr_piece *from[SOURCES];
 
@@ -63,167 +100,99 @@ static void run_reduce(const job *j)
         from[k] = &j->from;
     }
     tsr__piece_reduce(j->dtype, j->op, 1, j->n_src, j->dst, &j->to, src, from);
+    return TSR_OK;
 }
 
-static void *second_thread(void *arg)
+/* The parts of this thread begin so many bytes behind those of the first. */
+static tsr_status time_piece(piece_run *r, tsr_mesh *mesh, const char *name, piece_job mine,
+                             int64_t to, int64_t from)
 {
-    crew *c = arg;
+    const int me = tsr_mesh_rank(mesh);
+    piece_job plain = mine;
+    measure_work works[] = {{.run = mine.run, .arg = &mine}, {.run = run_memcpy, .arg = &plain}};
+    tsr_status st;
 
-    for (int i = 0; i < REPEATS; i++) {
-        pthread_barrier_wait(&c->barrier);
-        c->jobs[1].run(&c->jobs[1]);
-        pthread_barrier_wait(&c->barrier);
-    }
-    return NULL;
-}
-
-/* The least time of several runs. */
-static double measure(const job *jobs, int threads)
-{
-    crew c = {.jobs = jobs};
-    double best = 1e9;
-    pthread_t thread;
-
-    if (threads == 2) {
-        pthread_barrier_init(&c.barrier, NULL, THREADS);
-        pthread_create(&thread, NULL, second_thread, &c);
-    }
-    for (int i = 0; i < REPEATS; i++) {
-        if (threads == 2)
-            pthread_barrier_wait(&c.barrier);
-        double t = seconds();
-
-        jobs[0].run(&jobs[0]);
-        if (threads == 2)
-            pthread_barrier_wait(&c.barrier);
-        t = seconds() - t;
-        best = t < best ? t : best;
-    }
-    if (threads == 2) {
-        pthread_join(thread, NULL);
-        pthread_barrier_destroy(&c.barrier);
-    }
-    return best;
-}
-
-/* `traffic` is what memcpy would have to copy to read and write as much. */
-static void report(const char *name, job model, int threads, int64_t to_half, int64_t from_half,
-                   double traffic)
-{
-    job mine[THREADS], plain[THREADS];
-
-    for (int t = 0; t < THREADS; t++) {
-        mine[t] = plain[t] = model;
-        mine[t].dst += t * to_half;
-        for (int k = 0; k < SOURCES; k++)
-            mine[t].src[k] += t * from_half;
-        plain[t].run = run_memcpy;
-        plain[t].bytes = (size_t)(traffic / threads);
-        plain[t].dst += (size_t)t * plain[t].bytes;
-        plain[t].src[0] += (size_t)t * plain[t].bytes;
-    }
-    double base = measure(plain, threads), time = measure(mine, threads);
-
-    printf("%d thread%s %-44s %8.3f ms  memcpy %8.3f ms  ratio %.2f\n", threads,
-           threads > 1 ? "s" : " ", name, 1e3 * time, 1e3 * base, time / base);
-}
-
-/* rows x row bytes, elements of `size`, between matrices with these row strides. */
-static void bench_rows(const char *name, job model, size_t size, int64_t rows, int64_t row,
-                       int64_t to, int64_t from)
-{
-    for (int threads = 1; threads <= THREADS; threads++) {
-        int64_t part = rows / threads;
-
-        model.run = run_copy;
-        model.size = size;
-        model.to = (tsr_piece){
-            .n = 2, .count = {part, row / (int64_t)size}, .stride = {to, (int64_t)size}};
-        model.from = (tsr_piece){
-            .n = 2, .count = {part, row / (int64_t)size}, .stride = {from, (int64_t)size}};
-        report(name, model, threads, part * to, part * from, (double)(rows * row));
-    }
-}
-
-static void bench_transposed(const char *name, job model, size_t size, int64_t n)
-{
-    int64_t unit = (int64_t)size;
-
-    for (int threads = 1; threads <= THREADS; threads++) {
-        model.run = run_copy;
-        model.size = size;
-        model.to = (tsr_piece){.n = 2, .count = {n / threads, n}, .stride = {n * unit, unit}};
-        model.from = (tsr_piece){.n = 2, .count = {n / threads, n}, .stride = {unit, n * unit}};
-        report(name, model, threads, n / threads * n * unit, n / threads * unit,
-               (double)(n * n * unit));
-    }
-}
-
-static void bench_reduce(const char *name, job model, tsr_dtype dtype, tsr_reduce op, int n_src,
-                         int64_t bytes)
-{
-    int64_t size = (int64_t)tsr_dtype_size(dtype);
-
-    for (int threads = 1; threads <= THREADS; threads++) {
-        model.run = run_reduce;
-        model.dtype = dtype;
-        model.op = op;
-        model.n_src = n_src;
-        model.to = (tsr_piece){.n = 1, .count = {bytes / size / threads}, .stride = {size}};
-        model.from = model.to;
-        report(name, model, threads, bytes / threads, bytes / threads,
-               (double)bytes * (n_src + 1) / 2);
-    }
-}
-
-int main(void)
-{
-    tsr_heap heap = {0};
-    tsr_pool pool;
-    job model = {0};
-
-    tsr__pool_open(&pool, &heap);
-    for (int k = -1; k < SOURCES; k++) {
-        void *p;
-
-        if (tsr__pool_get(&pool, k < 1 ? BUFFER : SMALL, &p, NULL) != TSR_OK)
-            return 1;
-        memset(p, 0, k < 1 ? BUFFER : SMALL);
-        *(k < 0 ? &model.dst : &model.src[k]) = p;
-    }
-    bench_rows("32 MiB contiguous", model, 4, 2, 16 * MIB, 16 * MIB, 16 * MIB);
-    bench_rows("32 MiB, rows 8K of 16K -> packed", model, 4, 4096, 8192, 8192, 16384);
-    bench_rows("32 MiB, packed -> rows 8K of 16K", model, 4, 4096, 8192, 16384, 8192);
-    bench_rows("32 MiB, rows 8K of 16K -> rows 8K of 16K", model, 4, 4096, 8192, 16384, 16384);
-    bench_rows("32 MiB, rows 1K of 2K -> packed", model, 4, 32768, 1024, 1024, 2048);
-    bench_rows("32 MiB, rows 1000 of 2000 -> packed", model, 4, 32768, 1000, 1000, 2000);
-    bench_rows("32 MiB, rows 256 of 512 -> packed", model, 4, 131072, 256, 256, 512);
-    bench_rows("32 MiB, packed -> rows 256 of 512", model, 4, 131072, 256, 512, 256);
-    bench_rows("4 MiB, rows 8K of 16K -> packed", model, 4, 512, 8192, 8192, 16384);
-    bench_rows("512 KiB, rows 512 of 1K -> packed", model, 4, 1024, 512, 512, 1024);
-    bench_rows("512 KiB, rows 48 of 96 -> packed", model, 4, 10922, 48, 48, 96);
-    bench_rows("512 KiB, rows 4 of 8 -> packed", model, 4, 131072, 4, 4, 8);
-    bench_transposed("f32[2048,2048] transposed", model, 4, 2048);
-    bench_transposed("f64[2048,2048] transposed", model, 8, 2048);
-    bench_transposed("f16[4096,4096] transposed", model, 2, 4096);
-    bench_transposed("u8[4096,4096] transposed", model, 1, 4096);
-    bench_transposed("f32[300,300] transposed", model, 4, 300);
-    bench_reduce("sum of 2 x 32 MiB f32", model, TSR_F32, TSR_SUM, 2, 32 * MIB);
-    bench_reduce("sum of 4 x 32 MiB f32", model, TSR_F32, TSR_SUM, 4, 32 * MIB);
-    bench_reduce("sum of 8 x 32 MiB f32", model, TSR_F32, TSR_SUM, 8, 32 * MIB);
-    bench_reduce("max of 2 x 32 MiB f64", model, TSR_F64, TSR_MAX, 2, 32 * MIB);
-    bench_reduce("max of 2 x 32 MiB i64", model, TSR_I64, TSR_MAX, 2, 32 * MIB);
-    bench_reduce("sum of 2 x 32 MiB bf16", model, TSR_BF16, TSR_SUM, 2, 32 * MIB);
-    bench_reduce("sum of 2 x 32 MiB f16", model, TSR_F16, TSR_SUM, 2, 32 * MIB);
-    bench_reduce("sum of 2 x 32 MiB field", model, (tsr_dtype)TSR__FIELD, TSR_SUM, 2, 32 * MIB);
-    bench_reduce("sum of 2 x 256 KiB f32", model, TSR_F32, TSR_SUM, 2, MIB / 4);
-    bench_reduce("sum of 8 x 64 KiB f32", model, TSR_F32, TSR_SUM, 8, MIB / 16);
-    bench_reduce("max of 4 x 64 KiB i32", model, TSR_I32, TSR_MAX, 4, MIB / 16);
-    bench_reduce("sum of 4 x 64 KiB bf16", model, TSR_BF16, TSR_SUM, 4, MIB / 16);
-    bench_reduce("sum of 4 x 64 KiB f16", model, TSR_F16, TSR_SUM, 4, MIB / 16);
-    tsr__pool_put(&pool, model.dst);
+    mine.dst = r->dst + me * to;
     for (int k = 0; k < SOURCES; k++)
-        tsr__pool_put(&pool, model.src[k]);
-    tsr__pool_trim(&pool);
-    return 0;
+        mine.src[k] = r->src[k] + me * from;
+    plain.dst = r->dst + (size_t)me * plain.plain;
+    plain.src[0] = r->src[0] + (size_t)me * plain.plain;
+    st = measure_together(mesh, works, 2, 0.1);
+    if (st == TSR_OK && me == 0)
+        bench_beside(bench_row(r->b, "{s:i, s:s, s:f}", "threads", tsr_mesh_size(mesh), "case",
+                               name, "seconds", works[0].seconds),
+                     "memcpy", works[1].seconds);
+    return st;
 }
+
+static tsr_status bench_copy(piece_run *r, tsr_mesh *mesh, int c)
+{
+    const int64_t unit = (int64_t)copies[c].size, part = copies[c].rows / tsr_mesh_size(mesh);
+    const bool turn = copies[c].row == 0; /* to be transposed */
+    const int64_t width = turn ? copies[c].rows : copies[c].row / unit;
+    piece_job j = {.run = run_copy, .size = copies[c].size};
+
+    j.to = (tsr_piece){
+        .n = 2, .count = {part, width}, .stride = {turn ? width * unit : copies[c].to, unit}};
+    j.from = (tsr_piece){.n = 2,
+                         .count = {part, width},
+                         .stride = {turn ? unit : copies[c].from, turn ? width * unit : unit}};
+    j.plain = (size_t)(part * width * unit);
+    return time_piece(r, mesh, copies[c].name, j, part * j.to.stride[0], part * j.from.stride[0]);
+}
+
+static tsr_status bench_reduction(piece_run *r, tsr_mesh *mesh, int c)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(reductions[c].dtype);
+    const int64_t part = reductions[c].bytes / tsr_mesh_size(mesh);
+    piece_job j = {.run = run_reduce,
+                   .dtype = reductions[c].dtype,
+                   .op = reductions[c].op,
+                   .n_src = reductions[c].n_src,
+                   .plain = (size_t)(part * (reductions[c].n_src + 1) / 2)};
+
+    j.to = (tsr_piece){.n = 1, .count = {part / size}, .stride = {size}};
+    j.from = j.to;
+    return time_piece(r, mesh, reductions[c].name, j, part, part);
+}
+
+static tsr_status job(tsr_mesh *mesh, void *arg)
+{
+    piece_run *r = arg;
+    tsr_status st = TSR_OK;
+
+    for (size_t c = 0; c < sizeof copies / sizeof *copies && st == TSR_OK; c++)
+        st = bench_copy(r, mesh, (int)c);
+    for (size_t c = 0; c < sizeof reductions / sizeof *reductions && st == TSR_OK; c++)
+        st = bench_reduction(r, mesh, (int)c);
+    return st;
+}
+
+static int run_all(bench *b)
+{
+    piece_run r = {.b = b, .dst = traffic_memory(BUFFER)};
+    int status = CLI_OK;
+
+    for (int k = 0; k < SOURCES; k++)
+        r.src[k] = traffic_memory(k == 0 ? BUFFER : SMALL);
+    for (int threads = 1; threads <= THREADS && status == CLI_OK; threads++) {
+        cli_progress("pieces on %d threads", threads);
+        status = bench_on_ranks(TSR_WORLD_THREAD, threads, job, &r);
+    }
+    free(r.dst);
+    for (int k = 0; k < SOURCES; k++)
+        free(r.src[k]);
+    return status;
+}
+
+const benchmark bench_piece = {
+    .name = "piece",
+    .synopsis = "",
+    .help = "copies and reductions of strided memory, beside memcpy",
+    .run = run_all,
+    .columns = {{"threads", "threads", COUNT},
+                {"what", "case", TEXT},
+                {"time", "seconds", SECONDS},
+                BENCH_YARDSTICK_COLUMNS},
+    .note = "memcpy: of contiguous memory, reading and writing as many bytes. Threads share the\n"
+            "work. ratio: time divided by the yardstick's."};

@@ -1,111 +1,163 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_plan.c - what planning costs, in microseconds: one pair (plan and free), and one source to
-   all targets (costs only), for 2-dim tensors on meshes of 2 ranks per dim. No arguments. */
-#include <stdio.h>
+/* bench_plan.c - what it takes to plan a redistribution, to find the costs of one source to all
+   targets, and to find a plan again. Sources and targets are drawn at random. No data moves. */
+#include "bench.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <tessera.h>
+enum { PAIRS = 500, SOURCES = 100, TRIES = 9, MAX_TARGETS = 81, AGAIN = 100 };
 
-enum { PAIRS = 2000, ROUNDS = 9, TARGETS = 81, SOURCES = 100 };
+static const tsr_placement choices[] = {{.kind = TSR_REPLICATE},
+                                        {.kind = TSR_SHARD, .dim = 0},
+                                        {.kind = TSR_SHARD, .dim = 1},
+                                        {.kind = TSR_PARTIAL, .reduce = TSR_SUM}};
+enum { NO_PARTIAL = 3, ALL = 4 }; /* how many of them a source or target may have */
 
-static const tsr_placement CHOICE[] = {
-    {.kind = TSR_REPLICATE},
-    {.kind = TSR_SHARD, .dim = 0},
-    {.kind = TSR_SHARD, .dim = 1},
-    {.kind = TSR_PARTIAL, .reduce = TSR_SUM},
-};
+typedef struct subject {
+    tsr_spec from, to;
+    tsr_placement target[MAX_TARGETS][TSR_MAX_MESH];
+    double cost[MAX_TARGETS];
+    int n_targets;
+    tsr_tensor *x; /* in the sim world */
+    const char *to_text;
+} subject;
 
-static double now(void)
+/* ---- the work ---- */
+
+static tsr_status plan_once(void *arg)
 {
-    struct timespec t;
+    const subject *s = arg;
+    tsr_redist *plan;
+    tsr_status st = tsr_redist_plan(&s->from, &s->to, NULL, 0, TSR_RIVAL_BEST, &plan, NULL);
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (st == TSR_OK)
+        tsr_redist_free(plan);
+    return st;
 }
 
-static int by_value(const void *a, const void *b)
+static tsr_status costs_once(void *arg)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    subject *s = arg;
 
-    return (x > y) - (x < y);
+    return tsr_redist_costs(&s->from, (const tsr_placement(*)[TSR_MAX_MESH])s->target, s->n_targets,
+                            NULL, s->cost, NULL);
 }
 
-static void random_places(tsr_spec *spec, int choices)
+static tsr_status again_once(void *arg)
+{
+    const subject *s = arg;
+    tsr_mesh *mesh = tsr_tensor_mesh(s->x);
+
+    tsr_scope_push(mesh);
+    tsr_redistribute(s->x, s->to_text);
+    tsr_scope_pop(mesh);
+    return tsr_mesh_status(mesh);
+}
+
+/* ---- measuring ---- */
+
+static void draw(tsr_spec *spec, int n, unsigned *seed)
 {
     for (int m = 0; m < spec->mesh.ndim; m++)
-        spec->place[m] = CHOICE[rand() % choices];
+        spec->place[m] = choices[rand_r(seed) % n];
 }
 
-/* Median and worst of random pairs; each pair's own time is the least of some rounds. */
-static void bench_pairs(tsr_spec spec, double *median, double *worst)
+/* Seconds of n problems drawn at random, each the median of some tries: their median and the
+   longest. */
+static tsr_status time_drawn(subject *s, tsr_status (*work)(void *arg), int n, int sources,
+                             double *median, double *longest)
 {
-    static double t[PAIRS];
+    double seconds[PAIRS], tries[TRIES];
+    unsigned seed = 1;
+    tsr_status st = TSR_OK;
 
-    for (int i = 0; i < PAIRS; i++) {
-        tsr_spec from = spec, to = spec;
-        random_places(&from, 4);
-        random_places(&to, 3);
-        t[i] = 1;
-        for (int r = 0; r < ROUNDS; r++) {
-            tsr_redist *plan = NULL;
-            double t0 = now(), one;
-            if (tsr_redist_plan(&from, &to, NULL, 0, TSR_RIVAL_BEST, &plan, NULL) != TSR_OK)
-                exit(1);
-            tsr_redist_free(plan);
-            one = now() - t0;
-            t[i] = one < t[i] ? one : t[i];
+    for (int i = 0; i < n && st == TSR_OK; i++) {
+        draw(&s->from, sources, &seed);
+        draw(&s->to, NO_PARTIAL, &seed);
+        for (int k = 0; k < TRIES && st == TSR_OK; k++) {
+            double start = measure_now();
+
+            st = work(s);
+            tries[k] = measure_now() - start;
         }
+        seconds[i] = measure_median(tries, TRIES);
     }
-    qsort(t, PAIRS, sizeof t[0], by_value);
-    *median = t[PAIRS / 2];
-    *worst = t[PAIRS - 1];
+    *median = measure_median(seconds, n);
+    *longest = seconds[n - 1];
+    return st;
 }
 
-/* Median over sources of one pass to all combinations of R, S(0), S(1). */
-static double bench_all(tsr_spec spec, int choices)
+/* All combinations of R, S(0) and S(1). */
+static void fill_targets(subject *s)
 {
-    static tsr_placement to[TARGETS][TSR_MAX_MESH];
-    static double seconds[TARGETS], t[SOURCES];
-    int n = 1;
-
-    for (int m = 0; m < spec.mesh.ndim; m++)
-        n *= 3;
-    for (int i = 0; i < n; i++)
-        for (int m = 0, rest = i; m < spec.mesh.ndim; m++, rest /= 3)
-            to[i][m] = CHOICE[rest % 3];
-    for (int i = 0; i < SOURCES; i++) {
-        tsr_spec from = spec;
-        random_places(&from, choices);
-        t[i] = 1;
-        for (int r = 0; r < ROUNDS; r++) {
-            double t0 = now(), one;
-            if (tsr_redist_costs(&from, (const tsr_placement(*)[TSR_MAX_MESH])to, n, NULL, seconds,
-                                 NULL) != TSR_OK)
-                exit(1);
-            one = now() - t0;
-            t[i] = one < t[i] ? one : t[i];
-        }
-    }
-    qsort(t, SOURCES, sizeof t[0], by_value);
-    return t[SOURCES / 2];
+    s->n_targets = 1;
+    for (int m = 0; m < s->from.mesh.ndim; m++)
+        s->n_targets *= NO_PARTIAL;
+    for (int i = 0; i < s->n_targets; i++)
+        for (int m = 0, rest = i; m < s->from.mesh.ndim; m++, rest /= NO_PARTIAL)
+            s->target[i][m] = choices[rest % NO_PARTIAL];
 }
 
-int main(void)
+static tsr_status job(tsr_mesh *mesh, void *arg)
+{
+    static const struct {
+        const char *name;
+        tsr_status (*work)(void *arg);
+        int n, sources;
+    } cases[] = {{"one pair", plan_once, PAIRS, ALL},
+                 {"all targets, from R and S", costs_once, SOURCES, NO_PARTIAL},
+                 {"all targets, from R, S and P", costs_once, SOURCES, ALL}};
+    bench *b = arg;
+    subject s = {.from = {.dtype = TSR_F32, .shape = {2, {4096, 4096}}}};
+    measure_work again = {.run = again_once, .arg = &s, .calls = AGAIN};
+    char text[TSR_TEXT_LEN], places[TSR_TEXT_LEN], name[TSR_TEXT_LEN];
+    double median, longest;
+    tsr_status st = TSR_OK;
+
+    s.from.mesh = *tsr_mesh_shape_of(mesh);
+    s.to = s.from;
+    fill_targets(&s);
+    tsr_mesh_text(&s.from.mesh, name, sizeof name);
+    for (int i = 0; i < 3 && st == TSR_OK; i++) {
+        st = time_drawn(&s, cases[i].work, cases[i].n, cases[i].sources, &median, &longest);
+        bench_row(b, "{s:s, s:s, s:i, s:f, s:f}", "mesh", name, "case", cases[i].name, "targets",
+                  i ? s.n_targets : 1, "seconds", median, "seconds_max", longest);
+    }
+    s.x = tsr_zeros(mesh, tsr_spec_text(&s.from, text, sizeof text));
+    s.to_text = tsr_placements_text(&s.to, places, sizeof places);
+    if (st == TSR_OK)
+        st = measure_together(NULL, &again, 1, 0.1);
+    if (st == TSR_OK)
+        bench_row(b, "{s:s, s:s, s:i, s:f}", "mesh", name, "case", "again", "targets", 1, "seconds",
+                  again.seconds);
+    return st;
+}
+
+static int run_all(bench *b)
 {
     static const char *const meshes[] = {"2x2", "2x2x2", "2x2x2x2"};
+    int status = CLI_OK;
 
-    printf("%-10s %12s %12s %16s %16s\n", "mesh", "pair us", "worst us", "S,R to all us",
-           "P,S,R to all us");
-    for (int i = 0; i < 3; i++) {
-        tsr_spec spec = {.dtype = TSR_F32, .shape = {2, {1024, 768}}};
-        double median, worst;
-        if (tsr_mesh_parse(meshes[i], &spec.mesh, NULL) != TSR_OK)
-            return 1;
-        bench_pairs(spec, &median, &worst);
-        printf("%-10s %12.2f %12.2f %16.2f %16.2f\n", meshes[i], 1e6 * median, 1e6 * worst,
-               1e6 * bench_all(spec, 3), 1e6 * bench_all(spec, 4));
+    for (int i = 0; i < 3 && status == CLI_OK; i++) {
+        cli_progress("planning on mesh %s", meshes[i]);
+        status = bench_on_mesh(TSR_WORLD_SIM, meshes[i], job, b);
     }
-    return 0;
+    return status;
 }
+
+const benchmark bench_plan = {
+    .name = "plan",
+    .synopsis = "",
+    .help = "finding the cheapest redistribution",
+    .run = run_all,
+    .columns = {{"mesh", "mesh", TEXT},
+                {"what", "case", TEXT},
+                {"targets", "targets", COUNT},
+                {"time", "seconds", SECONDS},
+                {"longest", "seconds_max", SECONDS}},
+    .note = "A tensor of two dims. one pair: tsr_redist_plan and tsr_redist_free, the median of\n"
+            "500 random pairs and the longest. all targets: one tsr_redist_costs to all\n"
+            "combinations of R, S(0) and S(1), of 100 sources. again: tsr_redistribute in the sim\n"
+            "world with the plan in the cache: reads the placements, finds the plan, makes the\n"
+            "tensor handle; moves no data."};

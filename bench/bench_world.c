@@ -1,152 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_world.c - what calls among thread ranks cost: barriers in microseconds, all-reduces also as
-   a multiple of one rank's memcpy of the same bytes, in the same run. No arguments. */
-#include "world/mesh_handle.h"
+/* bench_world.c - what a barrier and an all-reduce cost, large ones in turns with a memcpy of as
+   many bytes on all ranks at once. */
+#include "bench.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
-enum { MAX_RANKS = 8 };
+enum { MANY = 200, MANY_BYTES = 64 << 10, LARGEST = 16 << 20 };
 
-typedef struct rank_run {
-    tsr_thread_hub *hub;
-    int rank, size;
-    pthread_t thread;
-} rank_run;
+typedef struct call {
+    tsr_mesh *world;
+    int64_t n; /* f32 elements; 0: a barrier */
+    float *send, *recv;
+} call;
 
-static double now(void)
+static tsr_status run_call(void *arg)
 {
-    struct timespec t;
+    const call *c = arg;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return c->n ? tsr_all_reduce(c->world, TSR_F32, TSR_SUM, c->send, c->n, c->recv)
+                : tsr_barrier(c->world);
 }
 
-static int by_value(const void *a, const void *b)
+static tsr_status run_copy(void *arg)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    const call *c = arg;
 
-    return (x > y) - (x < y);
+    memcpy(c->recv, c->send, (size_t)c->n * sizeof *c->send);
+    return TSR_OK;
 }
 
-enum { ROUNDS = 9 };
-
-/* Median over rounds of seconds per call. */
-static double barrier_seconds(tsr_mesh *mesh, int repeat)
+static float *buffer(tsr_mesh *world)
 {
-    double t[ROUNDS];
+    char text[CLI_TEXT];
+    tsr_local view;
 
-    for (int r = 0; r < ROUNDS; r++) {
-        tsr_barrier(mesh);
-        double t0 = now();
-        for (int i = 0; i < repeat; i++)
-            tsr_barrier(mesh);
-        t[r] = (now() - t0) / repeat;
+    snprintf(text, sizeof text, "f32[%d]", LARGEST / 4);
+    return tsr_local_view(tsr_zeros(world, text), &view) == TSR_OK ? view.data : NULL;
+}
+
+static tsr_status bench_call(bench *b, call *c)
+{
+    const bool large = c->n * 4 > MANY_BYTES;
+    const int ranks = tsr_mesh_size(c->world), calls = large ? 1 : MANY;
+    measure_work works[] = {{.run = run_call, .arg = c, .calls = calls},
+                            {.run = run_copy, .arg = c}};
+    tsr_status st = measure_together(c->world, works, large ? 2 : 1, 0.3);
+    json_t *row;
+
+    if (st != TSR_OK || tsr_mesh_rank(c->world) != 0)
+        return st;
+    row = bench_row(b, "{s:s, s:s, s:i, s:I, s:f}", "case", c->n ? "all-reduce" : "barrier",
+                    "world", cli_world_name(b->world), "ranks", ranks, "bytes",
+                    (json_int_t)(c->n * 4), "seconds", works[0].seconds);
+    if (large)
+        bench_beside(row, "memcpy", works[1].seconds);
+    if (c->n == 1)
+        bench_peer(b, row, "seconds", "*gloo_%d/*/all_reduce 4B latency/median", ranks);
+    else if (c->n)
+        bench_peer(b, row, "seconds", "*gloo_%d/*/all_reduce %" PRId64 "MiB/median", ranks,
+                   c->n * 4 >> 20);
+    return st;
+}
+
+static tsr_status job(tsr_mesh *world, void *arg)
+{
+    static const int64_t bytes[] = {0,          4,       256,     4 << 10, 16 << 10,
+                                    MANY_BYTES, 1 << 20, 4 << 20, LARGEST};
+    call c = {.world = world, .send = buffer(world), .recv = buffer(world)};
+    tsr_status st = tsr_mesh_status(world);
+
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0] && st == TSR_OK; i++) {
+        c.n = bytes[i] / 4;
+        st = bench_call(arg, &c);
     }
-    qsort(t, ROUNDS, sizeof t[0], by_value);
-    return t[ROUNDS / 2];
+    return st;
 }
 
-static double reduce_seconds(tsr_mesh *mesh, const float *send, float *recv, int64_t n, int repeat)
+static int run_all(bench *b)
 {
-    double t[ROUNDS];
-
-    for (int r = 0; r < ROUNDS; r++) {
-        tsr_barrier(mesh);
-        double t0 = now();
-        for (int i = 0; i < repeat; i++)
-            tsr_all_reduce(mesh, TSR_F32, TSR_SUM, send, n, recv);
-        t[r] = (now() - t0) / repeat;
-    }
-    qsort(t, ROUNDS, sizeof t[0], by_value);
-    return t[ROUNDS / 2];
+    return bench_on_each(b, job);
 }
 
-static double copy_seconds(float *to, const float *from, int64_t n, int repeat)
-{
-    double t[ROUNDS];
-
-    for (int r = 0; r < ROUNDS; r++) {
-        double t0 = now();
-        for (int i = 0; i < repeat; i++) {
-            memcpy(to, from, (size_t)n * sizeof *to);
-            __asm__ volatile("" : : "r"(to) : "memory");
-        }
-        t[r] = (now() - t0) / repeat;
-    }
-    qsort(t, ROUNDS, sizeof t[0], by_value);
-    return t[ROUNDS / 2];
-}
-
-static void measure(tsr_mesh *mesh)
-{
-    const int64_t largest = 4 << 20;
-    int rank = tsr_mesh_rank(mesh), size = tsr_mesh_size(mesh);
-    float *send = calloc((size_t)largest, sizeof *send);
-    float *recv = calloc((size_t)largest, sizeof *recv);
-
-    memset(send, 1, (size_t)largest * sizeof *send);
-    memset(recv, 1, (size_t)largest * sizeof *recv);
-    double s = barrier_seconds(mesh, 2000);
-    if (rank == 0)
-        printf("%d ranks  barrier               %9.2f us\n", size, s * 1e6);
-    for (int64_t n = 16; n <= largest; n *= 4) {
-        int repeat = n <= 65536 ? 500 : 10;
-        double reduce = reduce_seconds(mesh, send, recv, n, repeat), copy = 0;
-        tsr_barrier(mesh);
-        if (rank == 0)
-            copy = copy_seconds(recv, send, n, repeat);
-        tsr_barrier(mesh);
-        if (rank == 0)
-            printf("%d ranks  all-reduce %8lld B %10.2f us  %8.2f x memcpy\n", size,
-                   (long long)n * 4, reduce * 1e6, reduce / copy);
-    }
-    free(send);
-    free(recv);
-}
-
-static void *rank_main(void *arg)
-{
-    rank_run *r = arg;
-    tsr_ctx *ctx = calloc(1, sizeof *ctx);
-    tsr_mesh_shape shape;
-    tsr_mesh *mesh;
-
-    tsr__pool_open(&ctx->pool, &ctx->heap);
-    if (tsr__thread_join(r->hub, r->rank, ctx, &ctx->world) == TSR_OK &&
-        tsr__mesh_shape_make(&r->size, 1, 0, &shape, NULL) == TSR_OK &&
-        tsr__mesh_open(ctx, &shape, &mesh) == TSR_OK) {
-        measure(mesh);
-        tsr_mesh_unref(mesh);
-        ctx->world->ops->close(ctx->world);
-    }
-    if (ctx->error.code)
-        fprintf(stderr, "rank %d: %s\n", r->rank, ctx->error.text);
-    free(ctx);
-    return NULL;
-}
-
-int main(void)
-{
-    static const int sizes[] = {2, 4};
-
-    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-        rank_run run[MAX_RANKS];
-        tsr_heap heap = {0};
-        tsr_thread_hub *hub;
-        if (tsr__thread_hub_open(&heap, sizes[s], 0, &hub, NULL) != TSR_OK)
-            return 1;
-        for (int i = 0; i < sizes[s]; i++) {
-            run[i] = (rank_run){.hub = hub, .rank = i, .size = sizes[s]};
-            if (pthread_create(&run[i].thread, NULL, rank_main, &run[i]) != 0)
-                return 1;
-        }
-        for (int i = 0; i < sizes[s]; i++)
-            pthread_join(run[i].thread, NULL);
-        tsr__thread_hub_close(hub);
-    }
-    return 0;
-}
+const benchmark bench_world = {
+    .name = "world",
+    .synopsis = "[--ranks LIST] [world=WORLD]",
+    .help = "barriers and all-reduces, beside memcpy",
+    .takes = BENCH_RANKS | BENCH_WORLD,
+    .run = run_all,
+    .columns = {{"ranks", "ranks", COUNT},
+                {"call", "case", TEXT},
+                {"bytes", "bytes", BYTES},
+                {"time", "seconds", SECONDS},
+                BENCH_YARDSTICK_COLUMNS,
+                BENCH_PEER_COLUMNS},
+    .note = "Up to 64 KiB each call's share of 200 in a row, as the slowest rank sees it. memcpy:\n"
+            "of as many bytes, on all ranks at once. ratio: time divided by the yardstick's."};

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* args.c - the command line against a command's row: options, words, and the nearest match for what
-   is unknown. Called by main.c. */
+/* args.c - the command line against a table of commands: the command, its options and words, the
+   nearest match for what is unknown, and the help that follows from the table. Called by main.c and
+   by bench/tessera_bench.c. */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,8 +86,8 @@ static bool unknown_option(const cli_command *command, const char *word)
     if (near)
         cli_bad("%s: unknown option \"%s\"; did you mean --%s?", command->name, word, near);
     else
-        cli_bad("%s: unknown option \"%s\"; tessera help %s lists them", command->name, word,
-                command->name);
+        cli_bad("%s: unknown option \"%s\"; %s help %s lists them", command->name, word,
+                program_invocation_short_name, command->name);
     return false;
 }
 
@@ -115,7 +117,8 @@ static bool read_option(cli_args *args, int *i)
     return true;
 }
 
-bool cli_args_read(const cli_command *command, int argc, char **argv, cli_args *out)
+/* Fills args from argv[2..]; false: a message was printed. out->text is the caller's. */
+static bool read_args(const cli_command *command, int argc, char **argv, cli_args *out)
 {
     cli_args args = {.command = command, .argc = argc, .argv = argv};
     size_t room = 1;
@@ -148,4 +151,103 @@ bool cli_args_read(const cli_command *command, int argc, char **argv, cli_args *
     }
     *out = args;
     return true;
+}
+
+/* ---- commands ---- */
+
+static void print_usage(const cli_program *program, FILE *to)
+{
+    const char *self = program_invocation_short_name;
+
+    fprintf(to, "usage: %s %s [ARGUMENT ...]\n\n", self, program->what);
+    for (int i = 0; i < program->n_commands; i++)
+        fprintf(to, "  %-*s %s\n", program->name_width, program->commands[i].name,
+                program->commands[i].help);
+    fprintf(to, "\n  %s help %s   how to use it\n  %s --version\n\n%s\n", self, program->what, self,
+            program->syntax);
+    fprintf(to, "Exit status: 0 done, 1 a check or a run failed, 2 wrong usage or bad input.\n");
+}
+
+static void print_help(const cli_program *program, const cli_command *command)
+{
+    printf("usage: %s %s %s\n\n%s\n", program_invocation_short_name, command->name,
+           command->synopsis, command->help);
+    for (int i = 0; i < CLI_MAX_OPTIONS && command->options[i].name; i++) {
+        const cli_option *o = &command->options[i];
+        char left[40];
+
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        printf("%s  %-16s %s\n", i ? "" : "\n", left, o->help);
+    }
+    if (command->details)
+        printf("\n%s\n%s", command->details, program->syntax);
+}
+
+static const cli_command *find_command(const cli_program *program, const char *name)
+{
+    const char *names[CLI_MAX_COMMANDS + 1], *near;
+
+    for (int i = 0; i < program->n_commands; i++) {
+        if (strcmp(program->commands[i].name, name) == 0)
+            return &program->commands[i];
+        names[i] = program->commands[i].name;
+    }
+    names[program->n_commands] = "help";
+    near = cli_nearest(name, names, program->n_commands + 1);
+    if (near)
+        cli_bad("unknown command \"%s\"; did you mean %s?", name, near);
+    else
+        cli_bad("unknown command \"%s\"; %s --help lists them", name,
+                program_invocation_short_name);
+    return NULL;
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int run_command(const cli_command *command, int argc, char **argv)
+{
+    cli_args args;
+    int status;
+
+    if (!read_args(command, argc, argv, &args))
+        return CLI_USAGE;
+    status = command->run(&args);
+    free(args.text);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_failed("the output cannot be written");
+    return status;
+}
+
+int cli_main(const cli_program *program, int argc, char **argv)
+{
+    bool help = argc > 1 && strcmp(argv[1], "help") == 0;
+    const cli_command *command;
+
+    if (argc < 2) {
+        if (cli_speaks())
+            print_usage(program, stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (help && argc < 3)) {
+        print_usage(program, stdout);
+        return CLI_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("%s %s\n", program_invocation_short_name, tsr_version());
+        return CLI_OK;
+    }
+    command = find_command(program, argv[help ? 2 : 1]);
+    if (!command)
+        return CLI_USAGE;
+    if (!help && !wants_help(argc, argv))
+        return run_command(command, argc, argv);
+    print_help(program, command);
+    return CLI_OK;
 }

@@ -24,17 +24,13 @@ typedef struct gather {
     tsr_mesh *line;
     char *send, *recv;
     int64_t n;
-    int batch;
 } gather;
 
 static tsr_status run_gather(void *arg)
 {
     gather *g = arg;
-    tsr_status st = TSR_OK;
 
-    for (int i = 0; i < g->batch && st == TSR_OK; i++)
-        st = tsr_all_gather(g->line, TSR_U8, g->send, g->n, g->recv);
-    return st;
+    return tsr_all_gather(g->line, TSR_U8, g->send, g->n, g->recv);
 }
 
 typedef struct copying {
@@ -91,16 +87,15 @@ static tsr_status measure_mdim(tsr_mesh *world, int mdim, double *c, double *b)
         st = tsr_mesh_sub(world, name, &line);
     for (int i = 0; i < N_SIZES && st == TSR_OK; i++) {
         gather g = {.line = line, .send = send, .recv = recv};
-        measure_work work = {run_gather, &g, 0};
+        measure_work work = {.run = run_gather, .arg = &g, .calls = sizes[i] <= 4096 ? 50 : 1};
 
         g.n = sizes[i] / p > 0 ? sizes[i] / p : 1;
-        g.batch = sizes[i] <= 4096 ? 50 : 1;
         if (tsr_mesh_rank(world) == 0)
             cli_progress("calibrate: all-gathers along mesh dim %d, %d of %d", mdim, i + 1,
                          N_SIZES);
         st = measure_together(world, &work, 1, 0.1);
         x[i] = (double)(g.n * (p - 1));
-        t[i] = work.seconds / g.batch;
+        t[i] = work.seconds;
     }
     if (st == TSR_OK)
         fit(x, t, N_SIZES, c, b);
@@ -112,7 +107,7 @@ static tsr_status measure_mdim(tsr_mesh *world, int mdim, double *c, double *b)
 static tsr_status measure_memory(tsr_mesh *world, double *per_byte)
 {
     copying c = {0};
-    measure_work work = {run_copy, &c, 0};
+    measure_work work = {.run = run_copy, .arg = &c};
     tsr_status st;
 
     tsr_scope_push(world);
@@ -199,7 +194,7 @@ static tsr_status measure_move(tsr_mesh *world, calibrate_move *m)
     tsr_cost cost = tsr_cost_get(world);
     tsr_redist *plan;
     redist r = {.world = world, .to = m->to};
-    measure_work work = {run_redist, &r, 0};
+    measure_work work = {.run = run_redist, .arg = &r};
     tsr_error err = {0};
     tsr_status st = tsr_spec_parse(m->from, tsr_mesh_shape_of(world), &from, &err);
 

@@ -11,7 +11,7 @@
 /* Exit statuses. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
-enum { CLI_MAX_OPTIONS = 8 };
+enum { CLI_MAX_OPTIONS = 8, CLI_MAX_COMMANDS = 16 };
 
 typedef struct cli_option {
     const char *name;  /* without the -- */
@@ -21,7 +21,7 @@ typedef struct cli_option {
 
 typedef struct cli_args cli_args;
 
-/* A row of the command table (main.c). */
+/* A row of a program's command table. */
 typedef struct cli_command {
     const char *name;
     const char *synopsis; /* what follows the name */
@@ -51,14 +51,23 @@ int cli_validate(const cli_args *args);
 int cli_run(const cli_args *args);
 int cli_tables(const cli_args *args);
 int cli_calibrate(const cli_args *args);
-int cli_bench(const cli_args *args);
 
 /* ---- args.c ---- */
 
+typedef struct cli_program {
+    const cli_command *commands;
+    int n_commands;     /* CLI_MAX_COMMANDS at most */
+    const char *what;   /* what a command is called in its help, COMMAND */
+    int name_width;     /* columns of their names there */
+    const char *syntax; /* lines below each help: what the words in it mean */
+} cli_program;
+
+/* All of a program: finds the command, reads its arguments, runs it; or prints help. Gives the exit
+   status. */
+int cli_main(const cli_program *program, int argc, char **argv);
+
 /* The value of an option ("" if it takes none), NULL if it was not given. */
 const char *cli_option_of(const cli_args *args, const char *name);
-/* Fill args from argv[2..]; false: a message was printed. argv and args->text stay the caller's. */
-bool cli_args_read(const cli_command *command, int argc, char **argv, cli_args *out);
 /* The name that is most like `text`, NULL if none is. */
 const char *cli_nearest(const char *text, const char *const *names, int n);
 
@@ -131,12 +140,10 @@ int cli_mpi_rank(void); /* 0 if not under mpirun */
 int cli_mpi_size(void); /* 0 if not known */
 /* The world that AUTO means here; false: TESSERA_WORLD is none. */
 bool cli_world_resolve(tsr_world_kind *world);
-/* Become `mpirun -n N tessera ...` with the same arguments. Returns only on failure. */
+/* Become `mpirun -n N PROGRAM ...` with the same arguments. Returns only on failure. */
 int cli_mpi_exec(const cli_args *args, int ranks);
 /* Is a command answered without ranks of this process, by a refusal of the sim world or by mpirun?
    Then *status is the exit status. */
 bool cli_elsewhere(const cli_args *args, tsr_world_kind world, int ranks, int *status);
-/* Run `mpirun -n N tessera WORDS...` and give what it prints, for free(); NULL on failure. */
-char *cli_mpi_capture(int ranks, const char *const *words, int n_words);
 
 #endif

@@ -102,8 +102,7 @@ static void print_mpi(const json_t *mpi)
         printf("  mpi      available; started by mpirun with %d ranks\n",
                (int)json_integer_value(ranks));
     else
-        printf(
-            "  mpi      available; not started by mpirun, verify and bench do that themselves\n");
+        printf("  mpi      available; not started by mpirun, verify and run do that themselves\n");
 }
 
 static void print_libraries(void)

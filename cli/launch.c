@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.c - whether mpirun started this process, and starting the tool again under it, with an
+/* launch.c - whether mpirun started this process, and starting the program again under it, with an
    environment in which root and more ranks than cores work. What the user has set stays. */
 #include "cli.h"
 
@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MAX_WORDS = 64 };
@@ -81,20 +80,16 @@ static void set_environment(void)
         setenv(settings[i][0], settings[i][1], 0);
 }
 
-/* Replace this process by mpirun; returns only if that fails. */
-static void become_mpirun(int ranks, const char *const *words, int n_words)
+int cli_mpi_exec(const cli_args *args, int ranks)
 {
     char self[4096], number[16];
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
     const char *argv[MAX_WORDS + 5] = {"mpirun", "-n", number, self};
     int n = 4, null;
 
-    if (len < 0)
-        return;
-    self[len] = 0;
     snprintf(number, sizeof number, "%d", ranks);
-    for (int i = 0; i < n_words && i < MAX_WORDS; i++)
-        argv[n++] = words[i];
+    for (int i = 1; i < args->argc && i <= MAX_WORDS; i++)
+        argv[n++] = args->argv[i];
     argv[n] = NULL;
     set_environment();
     null = open("/dev/null", O_RDONLY); /* mpirun would read all of the caller's, a loop's list */
@@ -103,12 +98,10 @@ static void become_mpirun(int ranks, const char *const *words, int n_words)
         close(null);
     }
     fflush(NULL);
-    execvp("mpirun", (char *const *)argv);
-}
-
-int cli_mpi_exec(const cli_args *args, int ranks)
-{
-    become_mpirun(ranks, (const char *const *)args->argv + 1, args->argc - 1);
+    if (len >= 0) {
+        self[len] = 0;
+        execvp("mpirun", (char *const *)argv);
+    }
     return cli_failed("world=mpi needs mpirun, which cannot be started: %s (Debian: openmpi-bin)",
                       strerror(errno));
 }
@@ -122,61 +115,4 @@ bool cli_elsewhere(const cli_args *args, tsr_world_kind world, int ranks, int *s
     else
         return false;
     return true;
-}
-
-/* All that can be read from a descriptor, with a final 0. */
-static char *read_all(int fd)
-{
-    size_t used = 0, room = 1 << 16;
-    char *text = malloc(room);
-    ssize_t n;
-
-    while (text && (n = read(fd, text + used, room - used - 1)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        used += (size_t)n;
-        if (used + 1 == room) {
-            char *more = realloc(text, room *= 2);
-
-            if (!more)
-                free(text);
-            text = more;
-        }
-    }
-    if (text)
-        text[used] = 0;
-    return text;
-}
-
-char *cli_mpi_capture(int ranks, const char *const *words, int n_words)
-{
-    int ends[2], status = 0;
-    char *text;
-    pid_t child;
-
-    fflush(NULL);
-    if (pipe(ends) != 0)
-        return NULL;
-    child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        become_mpirun(ranks, words, n_words);
-        fprintf(stderr, "tessera: mpirun cannot be started: %s\n", strerror(errno));
-        _exit(CLI_FAILED);
-    }
-    close(ends[1]);
-    text = child > 0 ? read_all(ends[0]) : NULL;
-    close(ends[0]);
-    if (child > 0)
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            continue;
-    if (text && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
-        free(text);
-        text = NULL;
-    }
-    return text;
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - the tool: its command table, and the help that follows from it. Each command is a file
-   of its own, cmd_NAME.c. Exit status: 0 done, 1 a check or a run failed, 2 wrong usage or bad
-   input. */
+/* main.c - the tool: its command table. Each command is a file of its own, cmd_NAME.c; args.c finds
+   it and prints the help that follows from the table. */
 #include "cli.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define JSON {"json", NULL, "print one JSON object"}
 
@@ -114,33 +110,7 @@ static const cli_command commands[] = {
                 "  tessera explain \"... cost=file:cost.txt\"\n",
      .options = {{"out", "FILE", "save the numbers as a cost file"}, JSON},
      .run = cli_calibrate},
-    {.name = "bench",
-     .synopsis = "redistribute [--size LIST] [--ranks LIST] [world=WORLD] [--json]\n"
-                 "       tessera bench plan|dispatch|conv|ops|train [--json]\n"
-                 "       tessera bench propagate [mesh=MESH] [--json]\n"
-                 "       tessera bench embedding [--size LIST] [--ranks LIST] [--json]\n"
-                 "       tessera bench world [--ranks LIST] [world=WORLD] [--json]",
-     .help = "time redistributions, planning, calls, lookups, ops, steps of training, or barriers",
-     .details =
-         "  redistribute  moves, beside what cannot be avoided; --size, --ranks, world=\n"
-         "  plan          finding the cheapest redistribution\n"
-         "  propagate     finding the cheapest strategy of an op, without the cache; mesh=\n"
-         "  dispatch      what a call costs beyond its kernel\n"
-         "  embedding     lookups, bags and their gradients; --size (of the table), --ranks\n"
-         "  conv          convolutions and their gradients, beside oneDNN\n"
-         "  ops           single ops beside memcpy and sgemm, on 1 and 2 ranks\n"
-         "  train         steps of training of three networks, on 1, 2 and 4 ranks\n"
-         "  world         barriers and small all-reduces; --ranks, world=\n\n"
-         "  tessera bench redistribute --size 4MiB,64MiB --ranks 2,4\n"
-         "  tessera bench propagate mesh=2x2\n"
-         "  tessera bench embedding --size 256000000 --ranks 2\n"
-         "  mpirun -n 4 tessera bench world\n",
-     .options = {{"size", "LIST", "bytes of the whole tensor or table, 4MiB,64MiB when not given"},
-                 {"ranks", "LIST", "numbers of ranks, 2,4 when not given"},
-                 JSON},
-     .run = cli_bench},
 };
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const char SYNTAX[] =
     "TENSOR      f32[2048,256]@[S(0),R]: dtype, shape, one placement per mesh dim\n"
@@ -151,112 +121,13 @@ static const char SYNTAX[] =
     "            seed=N (of the data of verify and run, and the attribute of random ops)\n"
     "            for ops also attributes, dim=1; tessera ops lists ops and attributes\n";
 
-static void print_usage(FILE *to)
-{
-    fprintf(to, "usage: tessera COMMAND [ARGUMENT ...]\n\n");
-    for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fprintf(to, "\n  tessera help COMMAND   how to use it\n  tessera --version\n\n%s\n", SYNTAX);
-    fprintf(to, "Exit status: 0 done, 1 a check or a run failed, 2 wrong usage or bad input.\n");
-}
-
-static void print_help(const cli_command *command)
-{
-    printf("usage: tessera %s %s\n\n%s\n", command->name, command->synopsis, command->help);
-    for (int i = 0; i < CLI_MAX_OPTIONS && command->options[i].name; i++) {
-        const cli_option *o = &command->options[i];
-        char left[40];
-
-        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
-        printf("%s  %-16s %s\n", i ? "" : "\n", left, o->help);
-    }
-    if (command->details)
-        printf("\n%s\n%s", command->details, SYNTAX);
-}
-
-static const cli_command *find_command(const char *name)
-{
-    const char *names[N_COMMANDS + 1], *near;
-
-    for (int i = 0; i < N_COMMANDS; i++) {
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-        names[i] = commands[i].name;
-    }
-    names[N_COMMANDS] = "help";
-    near = cli_nearest(name, names, N_COMMANDS + 1);
-    if (near)
-        cli_bad("unknown command \"%s\"; did you mean %s?", name, near);
-    else
-        cli_bad("unknown command \"%s\"; tessera --help lists them", name);
-    return NULL;
-}
-
-static bool wants_help(int argc, char **argv)
-{
-    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    return false;
-}
-
-static int help(int argc, char **argv)
-{
-    const cli_command *command;
-
-    if (argc < 3) {
-        print_usage(stdout);
-        return CLI_OK;
-    }
-    command = find_command(argv[2]);
-    if (!command)
-        return CLI_USAGE;
-    print_help(command);
-    return CLI_OK;
-}
-
-static int run_command(const cli_command *command, int argc, char **argv)
-{
-    cli_args args;
-    int status;
-
-    if (!cli_args_read(command, argc, argv, &args))
-        return CLI_USAGE;
-    status = command->run(&args);
-    free(args.text);
-    return status;
-}
-
 int main(int argc, char **argv)
 {
-    const cli_command *command;
-    int status;
+    const cli_program program = {.commands = commands,
+                                 .n_commands = sizeof commands / sizeof commands[0],
+                                 .what = "COMMAND",
+                                 .name_width = 10,
+                                 .syntax = SYNTAX};
 
-    if (argc < 2) {
-        if (cli_speaks())
-            print_usage(stderr);
-        return CLI_USAGE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        print_usage(stdout);
-        return CLI_OK;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("tessera %s\n", tsr_version());
-        return CLI_OK;
-    }
-    if (strcmp(argv[1], "help") == 0)
-        return help(argc, argv);
-    command = find_command(argv[1]);
-    if (!command)
-        return CLI_USAGE;
-    if (wants_help(argc, argv)) {
-        print_help(command);
-        return CLI_OK;
-    }
-    status = run_command(command, argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return cli_failed("the output cannot be written");
-    return status;
+    return cli_main(&program, argc, argv);
 }

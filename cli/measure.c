@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measure.c - medians of times that the slowest rank needs. Used by calibrate and bench. */
+/* measure.c - medians of times that the slowest rank needs. Used by calibrate.c and by the
+   benchmarks. */
 #include "measure.h"
 
 #include <stdlib.h>
@@ -36,15 +37,22 @@ double measure_median(double *values, int n)
    barrier first has it all. */
 static tsr_status once(tsr_mesh *world, measure_work *w, double *seconds)
 {
-    tsr_status st = tsr_barrier(world);
+    const int calls = w->calls ? w->calls : 1;
+    tsr_status st = world ? tsr_barrier(world) : TSR_OK;
     double start = measure_now();
 
-    if (st == TSR_OK)
+    for (int i = 0; i < calls && st == TSR_OK; i++)
         st = w->run(w->arg);
-    if (st == TSR_OK)
+    if (st == TSR_OK && world)
         st = tsr_barrier(world);
     *seconds = measure_now() - start;
     return st;
+}
+
+/* values[i] = the largest over all ranks */
+static tsr_status slowest(tsr_mesh *world, double *values, int n)
+{
+    return world ? tsr_all_reduce(world, TSR_F64, TSR_MAX, values, n, values) : TSR_OK;
 }
 
 /* At least two rounds; *slow: the longest work of the last one, equal on all ranks. */
@@ -61,7 +69,7 @@ static tsr_status warm_up(tsr_mesh *world, measure_work *works, int n, double *s
         }
         seen[1] = measure_now() - start;
         if (st == TSR_OK)
-            st = tsr_all_reduce(world, TSR_F64, TSR_MAX, seen, 2, seen);
+            st = slowest(world, seen, 2);
     }
     *slow = seen[0];
     return st;
@@ -69,7 +77,7 @@ static tsr_status warm_up(tsr_mesh *world, measure_work *works, int n, double *s
 
 tsr_status measure_together(tsr_mesh *world, measure_work *works, int n, double budget)
 {
-    double all[MOST], (*times)[MOST] = calloc((size_t)n, sizeof *times), slow = 0;
+    double(*times)[MOST] = calloc((size_t)n, sizeof *times), slow = 0;
     int repeats = LEAST;
     tsr_status st = times ? warm_up(world, works, n, &slow) : TSR_ERR_MEMORY;
 
@@ -79,8 +87,9 @@ tsr_status measure_together(tsr_mesh *world, measure_work *works, int n, double 
         for (int i = 0; i < n && st == TSR_OK; i++)
             st = once(world, &works[i], &times[i][r]);
     for (int i = 0; i < n && st == TSR_OK; i++) {
-        st = tsr_all_reduce(world, TSR_F64, TSR_MAX, times[i], repeats, all);
-        works[i].seconds = measure_median(all, repeats);
+        st = slowest(world, times[i], repeats);
+        works[i].seconds =
+            measure_median(times[i], repeats) / (works[i].calls ? works[i].calls : 1);
     }
     free(times);
     return st;

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ static void say(const char *format, va_list list)
             *p = '?';
     cli_progress(NULL);
     if (cli_speaks())
-        fprintf(stderr, "tessera: %s\n", line);
+        fprintf(stderr, "%s: %s\n", program_invocation_short_name, line);
 }
 
 int cli_bad(const char *format, ...)

@@ -29,9 +29,6 @@ mpi_checks() {
     has 'run prints under mpirun' 'i64[3]@[R]' '['
     json 'run json under mpirun' 'len(o["results"][0]["values"][0]) == 3' \
         run 'i64[3]@[S(0)] -> [R] mesh=2 to=2@1 world=mpi'
-    json 'bench redistribute collects mpirun' \
-        'len(o["results"]) == 5 and o["results"][0]["yardstick"] == "Allgather"' \
-        bench redistribute world=mpi --ranks 2 --size 64KiB
     run 0 calibrate mesh=2 world=mpi
     has 'calibrate under mpirun' latency predicted ratio
     echo "$n checks passed"
@@ -44,19 +41,17 @@ mpi_checks() {
 run 0 --version
 has 'version' 'tessera 0.'
 run 0 --help
-for command in info draw explain verify run calibrate bench; do
+for command in info draw explain verify run calibrate; do
     grep -q "^  $command " "$dir/out" || fail "--help does not list $command"
 done
 has 'help' 'usage: tessera COMMAND' 'Exit status'
-for command in info draw explain verify run calibrate bench; do
+for command in info draw explain verify run calibrate; do
     run 0 help $command
     mv "$dir/out" "$dir/help"
     run 0 $command --help
     cmp -s "$dir/help" "$dir/out" || fail "help $command and $command --help differ"
     has "help $command" "usage: tessera $command"
 done
-run 0 help bench
-has 'help bench has every benchmark' '  train  ' 'plan|dispatch|conv|ops|train' 'world [--ranks LIST]'
 bad 'unknown command' 'unknown command "verfy"; did you mean verify?' verfy x
 bad 'unknown option' 'unknown option "--jsn"; did you mean --json?' info --jsn
 bad 'beginning of an option' 'unknown option "--js"' info --js
@@ -213,7 +208,7 @@ json 'run json, large' 'o["results"][0]["values"] == [None]' \
 run 1 run '@[S(0)] -> [R] mesh=2' --in "$dir/x.npy" --out "$dir/no/y.npy"
 grep -q 'No such file' "$dir/err" || fail 'run: output that cannot be written'
 
-# ---- calibrate and bench ----
+# ---- calibrate ----
 
 run 0 calibrate mesh=2 --out "$dir/cost.txt"
 has 'calibrate' latency 'predicted  measured  ratio' "cost=file:$dir/cost.txt"
@@ -221,29 +216,6 @@ run 0 explain "f32[64]@[S(0)] -> [R] mesh=2 cost=file:$dir/cost.txt"
 has 'a calibrated cost file is read' 'all-gather'
 json 'calibrate json' 'len(o["cost"]["latency"]) == 2 and len(o["results"]) == 8' calibrate mesh=2x2
 bad 'calibrate one rank' 'at least 2 ranks' calibrate mesh=1
-json 'bench redistribute json' '[r["case"] for r in o["results"]][5] == "S(0),S(1) -> S(1),S(0)"
-    and all(r["ratio"] > 0 for r in o["results"]) and len(o["results"]) == 8' \
-    bench redistribute --ranks 4 --size 64K
-run 0 bench redistribute --ranks 2,3 --size 64K
-has 'bench redistribute' 'P(sum) -> S(0)' yardstick ratio
-json 'bench plan json' 'len(o["results"]) == 9' bench plan
-json 'bench propagate json' '[r["op"] for r in o["results"]][:2] == ["matmul", "add"]
-    and all(r["compared"] == r["calls"] > 0 < r["seconds"] <= r["seconds_max"] for r in o["results"])
-    and o["results"][0]["goal"] in ("ok", "missed") and o["results"][1]["goal"] is None' \
-    bench propagate mesh=2
-run 0 bench propagate mesh=3
-has 'bench propagate' 'matmul+bias' 'trying all'
-bad 'bench: mesh' 'the meshes are fixed' bench plan mesh=2
-run 0 bench world --ranks 2
-has 'bench world' barrier all-reduce
-bad 'bench: which' 'unknown benchmark "redist"; did you mean redistribute?' bench redist
-bad 'bench: none' 'redistribute, plan, propagate, dispatch, embedding, conv, ops, train or world' bench
-json 'bench dispatch json' '[r["op"] for r in o["results"]] == ["add", "matmul", "reshape", "cat", "sum"]' bench dispatch
-json 'bench embedding json' 'len(o["results"]) == 2 * 11 + 14 and
-    all(r["seconds"] > 0 for r in o["results"]) and "peer_seconds" not in o["results"][0] and
-    {r["case"]: r for r in o["results"]}["by batch"]["bytes_in"] == 0' \
-    bench embedding --size 64K --ranks 2
-bad 'bench: sizes' '--size is "4MiB,x"' bench redistribute --size 4MiB,x
 
 # ---- bad input, for every command that reads a problem ----
 

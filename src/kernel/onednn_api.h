@@ -3,7 +3,7 @@
    that they differ. Version 2 has memory descriptors by value and makes primitive descriptors of op
    descriptors; version 3 has memory descriptors as handles and no op descriptors. What both have
    alike is called by oneDNN's own names. It includes nothing of the library: onednn*.c use it, and
-   the tool's bench_onednn.c. */
+   bench/bare_onednn.c. */
 #ifndef TSR_KERNEL_ONEDNN_API_H
 #define TSR_KERNEL_ONEDNN_API_H
 

@@ -71,7 +71,7 @@ typedef struct tsr_world_ops {
     /* Leave the world: the rank makes no more calls. Waits for nothing (thread) or for the
        others to leave too (mpi). */
     void (*close)(tsr_world *world);
-    /* optional: a library's own collective, for bench to compare with. Bytes in and out as for
+    /* optional: a library's own collective, for benchmarks to compare with. Bytes in and out as for
        tsr_collective. */
     tsr_status (*native)(tsr_world *world, const tsr_collective *call);
 } tsr_world_ops;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_bench_ops.c - tessera bench ops: single ops in f32. On one rank beside memcpy, which moves as
+/* bench_ops.c - single ops in f32. On one rank beside memcpy, which moves as
    many bytes, or beside sgemm for as many products; on two ranks beside half of one rank's time. A
    table of rows drives it. */
-#include "bench_onednn.h"
-#include "cmd_bench.h"
-#include "measure.h"
+#include "bare_onednn.h"
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@ typedef struct subject_row {
     const char *in[INPUTS];
     const char *place[INPUTS]; /* on two ranks; NULL: [S(0)] */
     int64_t gemms, m, n, k;    /* beside so many products of m x k by k x n, if any */
+    const char *peer;          /* what it is called in a peer's file, if there */
 } subject_row;
 
 static const subject_row rows[] = {
@@ -62,7 +62,8 @@ static const subject_row rows[] = {
      .gemms = 1,
      .m = 1024,
      .n = 1024,
-     .k = 1024},
+     .k = 1024,
+     .peer = "matmul 1024^3 float32"},
     {.op = "attention",
      .in = {ATTENTION, ATTENTION, ATTENTION},
      .gemms = 2 * 64,
@@ -83,10 +84,10 @@ typedef struct subject {
     double bytes; /* read and written */
 } subject;
 
-typedef struct bench {
-    const bench_ask *ask;
+typedef struct ops_run {
+    bench *b;
     double alone[N_ROWS];
-} bench;
+} ops_run;
 
 /* ---- the calls ---- */
 
@@ -202,7 +203,7 @@ static tsr_status prepare(subject *s, bool together)
     return st;
 }
 
-static json_t *make_row(const subject *s, int ranks, double seconds)
+static json_t *add_row(bench *b, const subject *s, int ranks, double seconds)
 {
     char text[256], inputs[160] = "";
 
@@ -211,31 +212,24 @@ static json_t *make_row(const subject *s, int ranks, double seconds)
                  s->row->in[k]);
     snprintf(text, sizeof text, "%s%s%s", inputs, s->row->attrs ? " " : "",
              s->row->attrs ? s->row->attrs : "");
-    return json_pack("{s:i, s:s, s:s, s:f, s:f}", "ranks", ranks, "op", s->row->op, "case", text,
+    return bench_row(b, "{s:i, s:s, s:s, s:f, s:f}", "ranks", ranks, "op", s->row->op, "case", text,
                      "seconds", seconds, "gb_per_s", s->bytes / seconds * 1e-9);
-}
-
-static void set_ratio(json_t *row, const char *beside, double seconds, double its_seconds)
-{
-    json_object_set_new(row, "yardstick", json_string(beside));
-    json_object_set_new(row, "yardstick_seconds", json_real(its_seconds));
-    json_object_set_new(row, "ratio", json_real(seconds / its_seconds));
 }
 
 /* ---- one rank, then two ---- */
 
 static tsr_status alone(tsr_mesh *mesh, void *arg)
 {
-    bench *b = arg;
+    ops_run *r = arg;
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < N_ROWS && st == TSR_OK; i++) {
         subject s = {.mesh = mesh, .row = &rows[i]};
         yardstick y = {0};
-        measure_work works[2] = {{run_ours, &s, 0}, {run_bare, &y, 0}};
+        measure_work works[2] = {{.run = run_ours, .arg = &s}, {.run = run_bare, .arg = &y}};
         const bool beside = rows[i].gemms == 0 || bare_available();
 
-        cli_progress("bench: %s on one rank", rows[i].op);
+        cli_progress("%s on one rank", rows[i].op);
         tsr_scope_push(mesh);
         st = prepare(&s, false);
         if (st == TSR_OK && !open_yardstick(&s, &y))
@@ -243,13 +237,13 @@ static tsr_status alone(tsr_mesh *mesh, void *arg)
         if (st == TSR_OK)
             st = measure_together(mesh, works, beside ? 2 : 1, 0.3);
         if (st == TSR_OK) {
-            json_t *row = make_row(&s, 1, works[0].seconds);
+            json_t *row = add_row(r->b, &s, 1, works[0].seconds);
 
             if (beside)
-                set_ratio(row, rows[i].gemms ? "sgemm" : "memcpy", works[0].seconds,
-                          works[1].seconds);
-            json_array_append_new(b->ask->results, row);
-            b->alone[i] = works[0].seconds;
+                bench_beside(row, rows[i].gemms ? "sgemm" : "memcpy", works[1].seconds);
+            if (rows[i].peer)
+                bench_peer(r->b, row, "seconds", "*/%s/median", rows[i].peer);
+            r->alone[i] = works[0].seconds;
         }
         close_yardstick(&y);
         tsr_scope_pop(mesh);
@@ -259,40 +253,46 @@ static tsr_status alone(tsr_mesh *mesh, void *arg)
 
 static tsr_status together(tsr_mesh *mesh, void *arg)
 {
-    bench *b = arg;
+    ops_run *r = arg;
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < N_ROWS && st == TSR_OK; i++) {
         subject s = {.mesh = mesh, .row = &rows[i]};
-        measure_work work = {run_ours, &s, 0};
+        measure_work work = {.run = run_ours, .arg = &s};
 
-        cli_progress("bench: %s on two ranks", rows[i].op);
+        cli_progress("%s on two ranks", rows[i].op);
         tsr_scope_push(mesh);
         st = prepare(&s, true);
         if (st == TSR_OK)
             st = measure_together(mesh, &work, 1, 0.3);
-        if (st == TSR_OK && tsr_mesh_rank(mesh) == 0) {
-            json_t *row = make_row(&s, 2, work.seconds);
-
-            set_ratio(row, "half of 1 rank", work.seconds, b->alone[i] / 2);
-            json_array_append_new(b->ask->results, row);
-        }
+        if (st == TSR_OK && tsr_mesh_rank(mesh) == 0)
+            bench_beside(add_row(r->b, &s, 2, work.seconds), "half of 1 rank", r->alone[i] / 2);
         tsr_scope_pop(mesh);
     }
     return st;
 }
 
-int bench_ops(const bench_ask *ask, int ranks)
+static int run_all(bench *b)
 {
-    tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD};
-    bench b = {.ask = ask};
-    tsr_error err = {0};
+    ops_run r = {.b = b};
+    int status = bench_on_ranks(TSR_WORLD_THREAD, 1, alone, &r);
 
-    (void)ranks;
-    if (tsr_run(&opts, alone, &b, &err) != TSR_OK)
-        return cli_error(&err);
-    opts.mesh = "2";
-    if (tsr_run(&opts, together, &b, &err) != TSR_OK)
-        return cli_error(&err);
-    return CLI_OK;
+    return status == CLI_OK ? bench_on_ranks(TSR_WORLD_THREAD, 2, together, &r) : status;
 }
+
+const benchmark bench_ops = {
+    .name = "ops",
+    .synopsis = "",
+    .help = "single ops beside memcpy and sgemm, on 1 and 2 ranks",
+    .run = run_all,
+    .columns = {{"ranks", "ranks", COUNT},
+                {"op", "op", TEXT},
+                {"inputs", "case", TEXT},
+                {"time", "seconds", SECONDS},
+                {"GB/s", "gb_per_s", NUMBER},
+                BENCH_YARDSTICK_COLUMNS,
+                BENCH_PEER_COLUMNS},
+    .note = "f32. GB/s: bytes of inputs and outputs. memcpy moves as many, half of them read and\n"
+            "half written; sgemm is oneDNN's, for as many products; both in turns with ours. On\n"
+            "two ranks the yardstick is half of one rank's time. ratio: time divided by the\n"
+            "yardstick's."};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_onednn.c - see bench_onednn.h; bench_onednn_none.c stands for it in builds without
-   oneDNN. */
-#include "bench_onednn.h"
+/* bare_onednn.c - see bare_onednn.h; bare_onednn_none.c stands for it in builds without oneDNN. */
+#include "bare_onednn.h"
 
 #include "kernel/onednn_api.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_bench_redist.c - tessera bench redistribute: times of redistributions as ratios to a
+/* bench_redistribute.c - times of redistributions as ratios to a
    yardstick that is measured in turns with them. Threads: the copying and adding that the busiest
    rank cannot avoid, by memcpy and a plain loop, on all ranks at once. MPI: the best of its own
    collectives. */
-#include "cmd_bench.h"
-#include "measure.h"
+#include "bench.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,15 +40,16 @@ static const struct {
     int ndim;    /* mesh dims */
     int n_terms; /* of each element; 0: as many as ranks */
     native mpi[WAYS];
+    const char *peer; /* what it is called in a peer's file */
 } cases[] = {
-    {"S(0) -> R", "[S(0)]", "[R]", 1, 1, {GATHER}},
-    {"S(0) -> S(1)", "[S(0)]", "[S(1)]", 1, 1, {SHUFFLE}},
-    {"P(sum) -> R", "[P(sum)]", "[R]", 1, 0, {REDUCE, SHUFFLE_ADD_GATHER}},
-    {"P(sum) -> S(0)", "[P(sum)]", "[S(0)]", 1, 0, {SCATTER, SHUFFLE_ADD}},
-    {"R -> S(0)", "[R]", "[S(0)]", 1, 1, {COPY}},
-    {"S(0),S(1) -> S(1),S(0)", "[S(0),S(1)]", "[S(1),S(0)]", 2, 1, {SWAP}},
-    {"S(0),S(0) -> R,S(1)", "[S(0),S(0)]", "[R,S(1)]", 2, 1, {SHUFFLE}},
-    {"P(sum),S(0) -> S(0),R", "[P(sum),S(0)]", "[S(0),R]", 2, 2, {SHUFFLE}},
+    {"S(0) -> R", "[S(0)]", "[R]", 1, 1, {GATHER}, "S0->R"},
+    {"S(0) -> S(1)", "[S(0)]", "[S(1)]", 1, 1, {SHUFFLE}, "S0->S1"},
+    {"P(sum) -> R", "[P(sum)]", "[R]", 1, 0, {REDUCE, SHUFFLE_ADD_GATHER}, "P->R"},
+    {"P(sum) -> S(0)", "[P(sum)]", "[S(0)]", 1, 0, {SCATTER, SHUFFLE_ADD}, "P->S0"},
+    {"R -> S(0)", "[R]", "[S(0)]", 1, 1, {COPY}, "R->S0"},
+    {"S(0),S(1) -> S(1),S(0)", "[S(0),S(1)]", "[S(1),S(0)]", 2, 1, {SWAP}, "(S0,S1)->(S1,S0) 2x2"},
+    {"S(0),S(0) -> R,S(1)", "[S(0),S(0)]", "[R,S(1)]", 2, 1, {SHUFFLE}, "(S0,S0)->(R,S1) 2x2"},
+    {"P(sum),S(0) -> S(0),R", "[P(sum),S(0)]", "[S(0),R]", 2, 2, {SHUFFLE}, "(P,S0)->(S0,R) 2x2"},
 };
 enum { N_CASES = sizeof cases / sizeof cases[0] };
 
@@ -240,8 +240,8 @@ static tsr_status prepare(run *r, int64_t bytes, tsr_spec *from)
     return tsr_mesh_status(r->world);
 }
 
-static void add_row(const bench_ask *ask, const run *r, const tsr_spec *from, double ours,
-                    native way, double yard)
+static void add_row(bench *b, const run *r, const tsr_spec *from, double ours, native way,
+                    double yard)
 {
     int64_t bytes = tsr_shape_count(&from->shape) * 4;
     char text[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN];
@@ -249,34 +249,35 @@ static void add_row(const bench_ask *ask, const run *r, const tsr_spec *from, do
                        : !r->share ? "memcpy"
                                    : (r->share < r->part ? "add, memcpy" : "add");
 
-    json_array_append_new(
-        ask->results,
-        json_pack("{s:s, s:s, s:s, s:i, s:I, s:s, s:s, s:I, s:I, s:f, s:f, s:s, s:f, s:f}", "case",
-                  cases[r->c].name, "world", cli_world_name(ask->world), "mesh",
-                  tsr_mesh_text(&from->mesh, mesh, sizeof mesh), "ranks", tsr_mesh_size(r->world),
-                  "bytes", (json_int_t)bytes, "from", tsr_spec_text(from, text, sizeof text), "to",
-                  cases[r->c].to, "bytes_in", (json_int_t)r->bytes_in, "bytes_written",
-                  (json_int_t)(r->part * 4), "seconds", ours, "gb_per_s",
-                  (double)r->part * 4 / ours * 1e-9, "yardstick", name, "yardstick_seconds", yard,
-                  "ratio", ours / yard));
+    json_t *row = bench_row(
+        b, "{s:s, s:s, s:s, s:i, s:I, s:s, s:s, s:I, s:I, s:f, s:f}", "case", cases[r->c].name,
+        "world", cli_world_name(b->world), "mesh", tsr_mesh_text(&from->mesh, mesh, sizeof mesh),
+        "ranks", tsr_mesh_size(r->world), "bytes", (json_int_t)bytes, "from",
+        tsr_spec_text(from, text, sizeof text), "to", cases[r->c].to, "bytes_in",
+        (json_int_t)r->bytes_in, "bytes_written", (json_int_t)(r->part * 4), "seconds", ours,
+        "gb_per_s", (double)r->part * 4 / ours * 1e-9);
+
+    bench_beside(row, name, yard);
+    bench_peer(b, row, "seconds", "*gloo_%d/*/%s %" PRId64 "MiB/median", tsr_mesh_size(r->world),
+               cases[r->c].peer, bytes >> 20);
 }
 
-static tsr_status bench_case(const bench_ask *ask, tsr_mesh *world, tsr_mesh *mesh, int c,
-                             int64_t bytes)
+static tsr_status bench_case(bench *b, tsr_mesh *world, tsr_mesh *mesh, int c, int64_t bytes)
 {
     run r = {.world = world, .mesh = mesh, .c = c};
     native_run ways[WAYS] = {{&r, cases[c].mpi[0]}, {&r, cases[c].mpi[1]}};
-    measure_work works[1 + WAYS] = {
-        {run_ours, &r, 0}, {run_copy, &r, 0}, {run_native, &ways[1], 0}};
-    bool mpi = ask->world == TSR_WORLD_MPI;
+    measure_work works[1 + WAYS] = {{.run = run_ours, .arg = &r},
+                                    {.run = run_copy, .arg = &r},
+                                    {.run = run_native, .arg = &ways[1]}};
+    bool mpi = b->world == TSR_WORLD_MPI;
     int n = mpi && cases[c].mpi[1] ? 3 : 2, best = 1;
     tsr_spec from;
     tsr_status st;
 
     if (mpi)
-        works[1] = (measure_work){run_native, &ways[0], 0};
+        works[1] = (measure_work){.run = run_native, .arg = &ways[0]};
     if (tsr_mesh_rank(world) == 0)
-        cli_progress("bench: %s, %" PRId64 " MiB on %d ranks", cases[c].name, bytes >> 20,
+        cli_progress("%s, %" PRId64 " MiB on %d ranks", cases[c].name, bytes >> 20,
                      tsr_mesh_size(world));
     tsr_scope_push(world);
     st = prepare(&r, bytes, &from);
@@ -285,7 +286,7 @@ static tsr_status bench_case(const bench_ask *ask, tsr_mesh *world, tsr_mesh *me
     if (n == 3 && works[2].seconds < works[1].seconds)
         best = 2;
     if (st == TSR_OK && tsr_mesh_rank(world) == 0)
-        add_row(ask, &r, &from, works[0].seconds, mpi ? cases[c].mpi[best - 1] : NONE,
+        add_row(b, &r, &from, works[0].seconds, mpi ? cases[c].mpi[best - 1] : NONE,
                 works[best].seconds);
     tsr_scope_pop(world);
     tsr_memory_trim(world);
@@ -294,28 +295,40 @@ static tsr_status bench_case(const bench_ask *ask, tsr_mesh *world, tsr_mesh *me
 
 static tsr_status job(tsr_mesh *world, void *arg)
 {
-    const bench_ask *ask = arg;
+    static const int64_t usual[] = {4 << 20, 64 << 20};
+    bench *b = arg;
     tsr_mesh *square = NULL;
     tsr_status st = TSR_OK;
 
     if (tsr_mesh_size(world) == 4)
         st = tsr_mesh_part(world, "2x2", 0, &square);
-    for (int s = 0; s < ask->n_sizes && st == TSR_OK; s++)
+    for (int s = 0; s < (b->n_sizes ? b->n_sizes : 2) && st == TSR_OK; s++)
         for (int c = 0; c < N_CASES && st == TSR_OK; c++)
             if (cases[c].ndim == 1 || square)
-                st = bench_case(ask, world, cases[c].ndim == 1 ? world : square, c, ask->size[s]);
+                st = bench_case(b, world, cases[c].ndim == 1 ? world : square, c,
+                                b->n_sizes ? b->size[s] : usual[s]);
     tsr_mesh_unref(square);
     return st;
 }
 
-int bench_redistribute(const bench_ask *ask, int ranks)
+static int run_all(bench *b)
 {
-    char mesh[16];
-    tsr_run_opts opts = {.mesh = mesh, .world = ask->world};
-    tsr_error err = {0};
-
-    snprintf(mesh, sizeof mesh, "%d", ranks);
-    if (tsr_run(&opts, job, (void *)ask, &err) != TSR_OK)
-        return cli_error(&err);
-    return CLI_OK;
+    return bench_on_each(b, job);
 }
+
+const benchmark bench_redistribute = {
+    .name = "redistribute",
+    .synopsis = "[--size LIST] [--ranks LIST] [world=WORLD]",
+    .help = "moves of data, beside the copying that cannot be avoided, or raw MPI calls",
+    .takes = BENCH_SIZES | BENCH_RANKS | BENCH_WORLD,
+    .sizes = "bytes of the whole tensor, 4MiB,64MiB when not given",
+    .run = run_all,
+    .columns = {{"ranks", "ranks", COUNT},
+                {"tensor", "bytes", BYTES},
+                {"redistribute", "case", TEXT},
+                {"time", "seconds", SECONDS},
+                {"GB/s", "gb_per_s", NUMBER},
+                BENCH_YARDSTICK_COLUMNS,
+                BENCH_PEER_COLUMNS},
+    .note = "GB/s: bytes that the busiest rank writes into its output. ratio: time divided by the\n"
+            "yardstick's. speed-up: the peer's time divided by ours."};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_models.h - the models whose training steps are measured: each as the peer was measured. */
-#ifndef CLI_BENCH_MODELS_H
-#define CLI_BENCH_MODELS_H
+/* bench_models.h - the models whose training steps are measured. */
+#ifndef BENCH_BENCH_MODELS_H
+#define BENCH_BENCH_MODELS_H
 
 #include <tessera_train.h>
 

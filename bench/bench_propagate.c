@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_bench_propagate.c - tessera bench propagate: how long the search for an op's strategy takes
+/* bench_propagate.c - how long the search for an op's strategy takes
    without the cache, over the placements of the inputs, and beside it trying every strategy one by
    one, which must find the same cost. No data moves. */
-#include "cmd_bench.h"
-#include "measure.h"
-#include "op_check.h"
+#include "../cli/op_check.h"
+#include "bench.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 1000, TRIES = 3 /* at the least */, MESHES = 5, COMPARED = 20 };
+enum { CALLS = 1000, TRIES = 3 /* at the least */, MOST_TRIES = 999, MESHES = 5, COMPARED = 20 };
 
 /* What a row may take: searches, and trying all strategies; the latter for COMPARED calls at least,
    unless it takes ever so long. */
@@ -18,20 +17,19 @@ static const double SEARCH_SECONDS = 10, ALL_SECONDS = 1, ALL_SECONDS_MOST = 10;
 static const double TRY_SECONDS = 0.02; /* of one call, after which TRIES are enough */
 
 typedef struct op_call {
-    const char *name, *text;
-    double goal[MESHES]; /* mean seconds, 0: none */
-    bool deepest;        /* also on the mesh with the most dims */
+    const char *name, *text, *peer; /* what it is called in a peer's file */
+    bool deepest;                   /* also on the mesh with the most dims */
 } op_call;
 
 static const char *const meshes[MESHES] = {"2", "2x2", "2x2x2", "2x2x2x2", "2x2x2x2x2x2"};
 
 static const op_call calls[] = {
-    {"matmul", "matmul f32[64,128] f32[128,32]", {5e-6, 15e-6, 60e-6, 500e-6, 20e-3}, true},
-    {.name = "add", .text = "add f32[64,32] f32[64,32]"},
-    {.name = "matmul+bias", .text = "matmul f32[64,128] f32[128,32] f32[32]"},
-    {.name = "matmul batched", .text = "matmul f32[8,64,128] f32[8,128,32]"},
-    {.name = "cat", .text = "cat f32[64,32] f32[64,32] dim=0"},
-    {.name = "sum", .text = "sum f32[64,32] dims=1"},
+    {"matmul", "matmul f32[64,128] f32[128,32]", "mm", true},
+    {"add", "add f32[64,32] f32[64,32]", "add", false},
+    {"matmul+bias", "matmul f32[64,128] f32[128,32] f32[32]", "addmm", false},
+    {"matmul batched", "matmul f32[8,64,128] f32[8,128,32]", "bmm", false},
+    {"cat", "cat f32[64,32] f32[64,32] dim=0", "cat2", false},
+    {"sum", "sum f32[64,32] dims=1", "sum_dim", false},
 };
 enum { N_CALLS = sizeof calls / sizeof calls[0] };
 
@@ -48,25 +46,25 @@ static void add_time(times *t, double seconds)
     t->most = seconds > t->most ? seconds : t->most;
 }
 
-/* One search, the best of some tries. */
+/* One search, the median of some tries. */
 static tsr_status plan(const op_problem *p, const tsr_spec *in, bool exhaustive, int tries,
                        tsr_op_strategy *way, double *seconds)
 {
     tsr_status st = TSR_OK;
-    double spent = 0;
+    double spent = 0, took[MOST_TRIES];
+    int n = 0;
 
-    *seconds = INFINITY;
-    for (int i = 0; i < tries && (i < TRIES || spent < TRY_SECONDS); i++) {
-        double start = measure_now(), took;
+    for (; n < tries && n < MOST_TRIES && (n < TRIES || spent < TRY_SECONDS); n++) {
+        double start = measure_now();
         tsr_schema schema;
 
         st = tsr_schema_make(p->op, in, p->n_in, p->attr, p->n_attrs, &schema, NULL);
         if (st == TSR_OK)
             st = tsr_op_plan(&schema, &p->set.cost, NULL, exhaustive, way, NULL);
-        took = measure_now() - start;
-        *seconds = took < *seconds ? took : *seconds;
-        spent += took;
+        took[n] = measure_now() - start;
+        spent += took[n];
     }
+    *seconds = measure_median(took, n);
     return st;
 }
 
@@ -85,10 +83,10 @@ static bool compare(const op_problem *p, const tsr_spec *in, times *all)
     problem_settings_text(&p->set, settings, sizeof settings);
     op_problem_call_text(p, in, text, sizeof text);
     if (st == other)
-        cli_failed("bench: the search finds %.12g s, trying everything %.12g s for %s%s",
+        cli_failed("propagate: the search finds %.12g s, trying everything %.12g s for %s%s",
                    found.seconds, best.seconds, text, settings);
     else
-        cli_failed("bench: the search gives status %d, trying everything %d for %s%s", (int)st,
+        cli_failed("propagate: the search gives status %d, trying everything %d for %s%s", (int)st,
                    (int)other, text, settings);
     return false;
 }
@@ -133,49 +131,58 @@ static bool measure_all(const op_problem *p, bool deepest, times *search, times 
 
 /* ---- rows ---- */
 
-static json_t *number_or_null(bool is, double value)
-{
-    return is ? json_real(value) : json_null();
-}
-
-static int add_row(const bench_ask *ask, const op_call *c, const char *mesh, op_problem *p)
+static int add_row(bench *b, const op_call *c, const char *mesh, op_problem *p)
 {
     char text[TSR_TEXT_LEN * 2];
     times search = {0}, all = {0};
-    double goal = 0, mean;
     bool deepest = strcmp(mesh, meshes[MESHES - 1]) == 0;
+    json_t *row;
     int status;
 
-    for (int m = 0; m < MESHES; m++)
-        goal = strcmp(mesh, meshes[m]) == 0 ? c->goal[m] : goal;
     snprintf(text, sizeof text, "%s mesh=%s cost=default", c->text, mesh);
-    cli_progress("bench: %s on mesh %s", c->name, mesh);
-    status = op_problem_read("bench", false, text, p);
+    cli_progress("%s on mesh %s", c->name, mesh);
+    status = op_problem_read("propagate", false, text, p);
     if (status != CLI_OK)
         return status;
     if (!measure_all(p, deepest, &search, &all))
         return CLI_FAILED;
-    mean = search.sum / search.n;
-    json_array_append_new(
-        ask->results,
-        json_pack("{s:s, s:s, s:i, s:f, s:f, s:o, s:o, s:i, s:o}", "mesh", mesh, "op", c->name,
-                  "calls", search.n, "seconds", mean, "seconds_max", search.most, "goal_seconds",
-                  number_or_null(goal > 0, goal), "goal",
-                  goal > 0 ? json_string(mean <= goal ? "ok" : "missed") : json_null(), "compared",
-                  all.n, "all_seconds", number_or_null(all.n, all.sum / (all.n ? all.n : 1))));
+    row = bench_row(b, "{s:s, s:s, s:i, s:f, s:f, s:i}", "mesh", mesh, "op", c->name, "calls",
+                    search.n, "seconds", search.sum / search.n, "seconds_max", search.most,
+                    "compared", all.n);
+    if (all.n)
+        json_object_set_new(row, "all_seconds", json_real(all.sum / all.n));
+    bench_peer(b, row, "seconds", "*/%s@%dD*/total_cold_ms/mean", c->peer, p->set.from.mesh.ndim);
     return CLI_OK;
 }
 
-int bench_propagate(const bench_ask *ask, int ranks)
+static int run_all(bench *b)
 {
     op_problem *p = malloc(sizeof *p);
     int status = p ? CLI_OK : cli_failed("out of memory");
 
-    (void)ranks;
-    for (int m = 0; m < (ask->mesh ? 1 : MESHES); m++)
+    for (int m = 0; m < (b->mesh ? 1 : MESHES); m++)
         for (int c = 0; c < N_CALLS && status == CLI_OK; c++)
-            if (ask->mesh || m < MESHES - 1 || calls[c].deepest)
-                status = add_row(ask, &calls[c], ask->mesh ? ask->mesh : meshes[m], p);
+            if (b->mesh || m < MESHES - 1 || calls[c].deepest)
+                status = add_row(b, &calls[c], b->mesh ? b->mesh : meshes[m], p);
     free(p);
     return status;
 }
+
+const benchmark bench_propagate = {
+    .name = "propagate",
+    .synopsis = "[mesh=MESH]",
+    .help = "finding the cheapest strategy of an op, without the cache",
+    .takes = BENCH_MESH,
+    .run = run_all,
+    .columns = {{"mesh", "mesh", TEXT},
+                {"op", "op", TEXT},
+                {"calls", "calls", COUNT},
+                {"mean", "seconds", SECONDS},
+                {"longest", "seconds_max", SECONDS},
+                {"compared", "compared", COUNT},
+                {"trying all", "all_seconds", SECONDS},
+                BENCH_PEER_COLUMNS},
+    .note = "calls: all ways to place the inputs by R, P(sum) and S(d), or 1000, fewer after 10\n"
+            "s. mean, longest: one search for the cheapest strategy, the median of some tries.\n"
+            "compared: calls for which trying all strategies, in that time, found the same cost.\n"
+            "peer: one miss of its cache, the mean, on a mesh of as many dims."};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_naive.h - lookups, bags and gradients as anyone would write them first: what tessera bench
-   embedding compares with. */
-#ifndef CLI_BENCH_NAIVE_H
-#define CLI_BENCH_NAIVE_H
+/* naive_lookups.h - lookups, bags and gradients as anyone would write them first: what
+   bench_embedding.c compares with. */
+#ifndef BENCH_NAIVE_LOOKUPS_H
+#define BENCH_NAIVE_LOOKUPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,15 +12,15 @@
 typedef enum naive_kind {
     NAIVE_LOOKUP,
     NAIVE_LOOKUP_DENSE,
-    NAIVE_LOOKUP_TOUCHED,
+    NAIVE_LOOKUP_SPARSE,
     NAIVE_SUM,
     NAIVE_MEAN,
     NAIVE_MAX,
     NAIVE_SUM_DENSE,
     NAIVE_MEAN_DENSE,
     NAIVE_MAX_DENSE,
-    NAIVE_SUM_TOUCHED,
-    NAIVE_MEAN_TOUCHED
+    NAIVE_SUM_SPARSE,
+    NAIVE_MEAN_SPARSE
 } naive_kind;
 
 typedef struct naive_job {

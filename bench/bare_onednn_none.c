@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_onednn_none.c - bench_onednn.h in builds without oneDNN: there is no yardstick. */
-#include "bench_onednn.h"
+/* bare_onednn_none.c - bare_onednn.h in builds without oneDNN: there is no yardstick. */
+#include "bare_onednn.h"
 
 bool bare_available(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_models.c - a recommender, a convolutional network and a transformer, in the shapes in which
-   the peer was measured. Called by cmd_bench_train.c. */
+/* bench_models.c - a recommender, a convolutional network and a transformer, in shapes of which
+   peers have times. Called by bench_train.c. */
 #include "bench_models.h"
 
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_naive.c - naive lookups, bags and gradients (bench_naive.h): one thread, plain loops, as
-   the compiler leaves them. */
-#include "bench_naive.h"
+/* naive_lookups.c - naive lookups, bags and gradients (naive_lookups.h): one thread, plain loops,
+   as the compiler leaves them. */
+#include "naive_lookups.h"
 
 #include <string.h>
 
 bool naive_exists(const naive_job *job, naive_kind kind)
 {
     return kind == NAIVE_LOOKUP ||
-           (job->floats && kind <= NAIVE_MAX_DENSE && kind != NAIVE_LOOKUP_TOUCHED);
+           (job->floats && kind <= NAIVE_MAX_DENSE && kind != NAIVE_LOOKUP_SPARSE);
 }
 
 size_t naive_bytes(const naive_job *job, naive_kind kind)
@@ -94,8 +94,8 @@ void naive_run(const naive_job *j, naive_kind kind)
     case NAIVE_SUM_DENSE: add_rows(j, j->bag_grad, j->bags * j->length, j->length, 1); break;
     case NAIVE_MEAN_DENSE: add_rows(j, j->bag_grad, j->bags * j->length, j->length, share); break;
     case NAIVE_MAX_DENSE: add_winners(j); break;
-    case NAIVE_LOOKUP_TOUCHED:
-    case NAIVE_SUM_TOUCHED:
-    case NAIVE_MEAN_TOUCHED: break;
+    case NAIVE_LOOKUP_SPARSE:
+    case NAIVE_SUM_SPARSE:
+    case NAIVE_MEAN_SPARSE: break;
     }
 }

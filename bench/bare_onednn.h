@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_onednn.h - oneDNN called bare, as a yardstick: convolutions on layouts of its own choice,
-   and sgemm. Used by cmd_bench_conv.c, cmd_bench_ops.c and bench/bench_conv.c. */
-#ifndef CLI_BENCH_ONEDNN_H
-#define CLI_BENCH_ONEDNN_H
+/* bare_onednn.h - oneDNN called bare, as a yardstick: convolutions on layouts of its own choice,
+   and sgemm. Used by bench_conv.c and bench_ops.c. */
+#ifndef BENCH_BARE_ONEDNN_H
+#define BENCH_BARE_ONEDNN_H
 
 #include <tessera.h>
 
