@@ -75,8 +75,8 @@ json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x
 bad 'ops: an unknown op' 'unknown op "matmult"; did you mean matmul?' ops matmult
 run 0 kernels
 has 'kernels' 'embedding        0  embedding ' 'bag_max_backward ' \
-    'reference plain avx2 avx512' 'linalg           0  matmul' '2993 kernels'
-json 'kernels json' 'len(o["results"]) == 2993 and len({r["sku"] for r in o["results"]}) == 2993 and
+    'reference plain avx2 avx512' 'linalg           0  matmul' ' kernels. A SKU is'
+json 'kernels json' 'len({r["sku"] for r in o["results"]}) == len(o["results"]) and
     sum(r["used"] for r in o["results"]) == len({tuple(r["sku"].split(".")[:-1]) for r in o["results"]}) and
     all(r["runs"] for r in o["results"] if r["used"]) and
     [r["value"] for r in o["results"] if r["sku"] == "embedding.bag_max.f16.i32.plain"] == [6] and

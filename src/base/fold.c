@@ -2,33 +2,9 @@
 /* fold.c - the loops of a reduction, chosen by dtype and by what the processor has. */
 #include "base/fold.h"
 
-#include "base/cpu.h"
 #include "base/half.h"
 
 #include <string.h>
-
-#ifdef __clang__ /* the products of the field stay scalar, whatever fold.inc.h asks for */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-
-/* Without a comparison of unsigned 64-bit numbers, which SSE2 and AVX2 lack: 2^61 is 1, and the
-   sum p itself becomes 0 by the second step. */
-TSR__INLINE uint64_t field_add(uint64_t a, uint64_t b)
-{
-    uint64_t sum = a + b + 1;
-
-    return (sum & TSR__FIELD_P) + (sum >> 61) - 1;
-}
-
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "base/fold_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "base/fold_types.inc.h"
-#endif
 
 enum { MOST_SOURCES = 1024 }; /* of an average that is mended if its sum overflows */
 
@@ -38,39 +14,15 @@ typedef struct fold_kernels {
 } fold_kernels;
 
 /* f16 and bf16 are f32 here; bool is u8, where or is max and and is min. */
-static const fold_kernels plain[TSR__DTYPES] = {
-    [TSR_F32] = {fold_f32_plain, divide_f32_plain},
-    [TSR_F64] = {fold_f64_plain, divide_f64_plain},
-    [TSR_F16] = {fold_f32_plain, divide_f32_plain},
-    [TSR_BF16] = {fold_f32_plain, divide_f32_plain},
-    [TSR_I32] = {fold_i32_plain, divide_i32_plain},
-    [TSR_I64] = {fold_i64_plain, divide_i64_plain},
-    [TSR_U8] = {fold_u8_plain, divide_u8_plain},
-    [TSR_BOOL] = {fold_u8_plain, NULL},
-    [TSR__FIELD] = {fold_field_plain, divide_field_plain},
-};
-
-#ifdef TSR__X86
-static const fold_kernels avx2[TSR__DTYPES] = {
-    [TSR_F32] = {fold_f32_avx2, divide_f32_avx2},
-    [TSR_F64] = {fold_f64_avx2, divide_f64_avx2},
-    [TSR_F16] = {fold_f32_avx2, divide_f32_avx2},
-    [TSR_BF16] = {fold_f32_avx2, divide_f32_avx2},
-    [TSR_I32] = {fold_i32_avx2, divide_i32_avx2},
-    [TSR_I64] = {fold_i64_avx2, divide_i64_avx2},
-    [TSR_U8] = {fold_u8_avx2, divide_u8_avx2},
-    [TSR_BOOL] = {fold_u8_avx2, NULL},
-    [TSR__FIELD] = {fold_field_avx2, divide_field_avx2},
-};
-#endif
+#define TABLE kernels
+#define BODY "base/fold.inc.h"
+#define DTYPES (TSR__INTEGERS | TSR__PRIME)
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 static const fold_kernels *kernels_for(tsr_dtype dtype)
 {
-#ifdef TSR__X86
-    if (tsr__cpu_avx2())
-        return &avx2[dtype];
-#endif
-    return &plain[dtype];
+    return tsr__kernel_for(&kernels, dtype, TSR_VARIANT_AUTO);
 }
 
 static tsr_reduce op_for(tsr_dtype dtype, tsr_reduce op)
@@ -80,10 +32,12 @@ static tsr_reduce op_for(tsr_dtype dtype, tsr_reduce op)
     return op == TSR_SUM ? TSR_MAX : op == TSR_PROD ? TSR_MIN : op;
 }
 
-/* The field's kernel multiplies by the inverse. */
-static int64_t divisor_for(tsr_dtype dtype, int64_t divisor)
+static void divide(tsr_dtype dtype, int64_t divisor, int64_t n, void *data)
 {
-    return (int)dtype == TSR__FIELD ? (int64_t)tsr__field_inverse((uint64_t)divisor) : divisor;
+    if ((int)dtype == TSR__FIELD) /* whose kernel multiplies by the inverse */
+        divisor = (int64_t)tsr__field_inverse((uint64_t)divisor);
+    if (divisor != 1 && dtype != TSR_BOOL)
+        kernels_for(dtype)->divide(divisor, n, data);
 }
 
 static const char *at(const void *base, int64_t i, size_t size)
@@ -205,8 +159,6 @@ void tsr__fold(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src, const
 static void fold_once(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src,
                       const void *const *src, int64_t n, void *dst)
 {
-    const fold_kernels *kernels = kernels_for(dtype);
-
     if (n <= 0)
         return;
     if (tsr__dtype_is_half(dtype)) {
@@ -218,9 +170,8 @@ static void fold_once(tsr_dtype dtype, tsr_reduce op, int64_t divisor, int n_src
     if (n_src == 1)
         memmove(dst, src[0], (size_t)n * tsr_dtype_size(dtype));
     else
-        kernels->fold(op_for(dtype, op), n_src, src, n, dst);
-    if (divisor != 1 && kernels->divide)
-        kernels->divide(divisor_for(dtype, divisor), n, dst);
+        kernels_for(dtype)->fold(op_for(dtype, op), n_src, src, n, dst);
+    divide(dtype, divisor, n, dst);
 }
 
 void tsr__fold_add(tsr_dtype dtype, tsr_reduce op, bool first, const void *src, int64_t n,
@@ -246,10 +197,7 @@ void tsr__fold_add(tsr_dtype dtype, tsr_reduce op, bool first, const void *src, 
 
 void tsr__fold_finish(tsr_dtype dtype, int64_t divisor, void *acc, int64_t n, void *dst)
 {
-    const fold_kernels *kernels = kernels_for(dtype);
-
-    if (divisor != 1 && kernels->divide)
-        kernels->divide(divisor_for(dtype, divisor), n, acc);
+    divide(dtype, divisor, n, acc);
     if (tsr__dtype_is_half(dtype))
         tsr__half_narrow(dtype, acc, n, dst);
     else

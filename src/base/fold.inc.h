@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold.inc.h - body of fold.c for one dtype and instruction set: needs T, FN, ISA, ADD, MUL, LESS
-   (false for NaN), UNORDERED and DIV; undefines them. Sources may be equal to dst, so every value
-   is read before its place is written. */
+/* fold.inc.h - body of fold.c for one dtype and instruction set; see kernel_types.inc.h. Sources
+   may be equal to dst, so every value is read before its place is written. */
 
 TSR__INLINE T FN(combine)(tsr_reduce op, T a, T b)
 {
@@ -66,7 +65,7 @@ TSR__INLINE void FN(fold_op)(tsr_reduce op, int n_src, const void *const *src, i
     }
 }
 
-ISA static void FN(fold)(tsr_reduce op, int n_src, const void *const *src, int64_t n, void *dst)
+SET static void FN(fold)(tsr_reduce op, int n_src, const void *const *src, int64_t n, void *dst)
 {
     switch (op) {
     case TSR_MIN: FN(fold_op)(TSR_MIN, n_src, src, n, dst); break;
@@ -76,19 +75,18 @@ ISA static void FN(fold)(tsr_reduce op, int n_src, const void *const *src, int64
     }
 }
 
-ISA static void FN(divide)(int64_t divisor, int64_t n, void *data)
+SET static void FN(divide)(int64_t divisor, int64_t n, void *data)
 {
     T *y = data;
 
     for (int64_t i = 0; i < n; i++)
-        y[i] = (T)DIV(y[i], divisor);
+#if defined FLOATING
+        y[i] /= (T)divisor;
+#elif defined PRIME
+        y[i] = tsr__field_mul(y[i], (uint64_t)divisor);
+#else
+        y[i] = (T)(y[i] / divisor);
+#endif
 }
 
-#undef T
-#undef FN
-#undef ISA
-#undef ADD
-#undef MUL
-#undef LESS
-#undef UNORDERED
-#undef DIV
+static const fold_kernels FN(entry) = {FN(fold), FN(divide)};

@@ -34,11 +34,6 @@ TSR__AVX2 static inline void stream_line_avx2(char *to, const char *from)
     _mm256_stream_si256((void *)to, a);
     _mm256_stream_si256((void *)(to + 32), b);
 }
-
-#define SET TSR__AVX2
-#define FN(name) name##_avx2
-#define STREAM(to, from) stream_line_avx2(to, from)
-#include "kernel/gather_rows.inc.h"
 #else
 TSR__INLINE void stream_line(char *to, const char *from)
 {
@@ -49,28 +44,30 @@ TSR__INLINE void stream_line(char *to, const char *from)
 }
 #endif
 
-#define SET
-#define FN(name) name##_plain
-#define STREAM(to, from) stream_line(to, from)
-#include "kernel/gather_rows.inc.h"
+typedef struct bodies {
+    void (*gather)(const char *table, size_t bytes, const int64_t *rows, int64_t n, int64_t n_ahead,
+                   bool stream, char *out);
+} bodies;
+
+#define TABLE gather_kernels
+#define BODY "kernel/gather_rows.inc.h"
+#define TYPES "base/untyped.inc.h"
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 /* Wider vectors than those of avx2 do not copy faster. */
 void tsr__rows_copy(tsr_kernel_variant variant, const void *x, size_t bytes, const int64_t *row,
                     int64_t n, int64_t n_ahead, size_t total, void *out)
 {
+    /* of any dtype: bytes */
+    const bodies *b =
+        tsr__kernel_for(&gather_kernels, TSR__UNTYPED,
+                        tsr__variant_best(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING, TSR_F32, variant));
     const uintptr_t place = (uintptr_t)out;
     const bool stream =
         (bytes | place) % LINE == 0 && tsr__stream_pays(total, bytes, place | (uintptr_t)bytes);
 
-#ifdef TSR__X86
-    if (tsr__variant_best(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING, TSR_F32, variant) >
-        TSR_VARIANT_PLAIN) { /* of any dtype: bytes */
-        gather_avx2(x, bytes, row, n, n_ahead, stream, out);
-        return;
-    }
-#endif
-    (void)variant;
-    gather_plain(x, bytes, row, n, n_ahead, stream, out);
+    b->gather(x, bytes, row, n, n_ahead, stream, out);
 }
 
 void tsr__embedding_forward(const tsr_lookup *call)

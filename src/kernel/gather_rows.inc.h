@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gather_rows.inc.h - copies of rows for one instruction set, part of gather_rows.c: needs SET,
-   FN and STREAM (a line of the cache, past it; from NULL: zeros), undefines them. */
+/* gather_rows.inc.h - copies of rows for one instruction set, part of gather_rows.c. */
+
+/* A line of the cache, past it; from NULL: zeros. */
+#if ISA == 2
+#define STREAM stream_line_avx2
+#else
+#define STREAM stream_line
+#endif
 
 /* out[i] = table[rows[i]]; rows up to n_ahead are needed next. */
 SET static void FN(gather)(const char *table, size_t bytes, const int64_t *rows, int64_t n,
@@ -28,6 +34,6 @@ SET static void FN(gather)(const char *table, size_t bytes, const int64_t *rows,
     }
 }
 
-#undef SET
-#undef FN
+static const bodies FN(entry) = {FN(gather)};
+
 #undef STREAM

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/kernel_table.h"
 #include "base/minmax.h"
 
 enum {
@@ -24,32 +24,18 @@ typedef struct parts {
     void (*paste)(int64_t rows, int64_t columns, const void *sum, bool add, void *c, int64_t ldc);
 } parts;
 
+#define TABLE gemm_kernels
 #define BODY "kernel/gemm_deterministic.inc.h"
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "kernel/real_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "kernel/real_types.inc.h"
-#endif
-
-static const parts *parts_for(tsr_dtype dtype)
-{
-#ifdef TSR__X86
-    if (tsr__cpu_avx2())
-        return dtype == TSR_F64 ? &parts_f64_avx2 : &parts_f32_avx2;
-#endif
-    return dtype == TSR_F64 ? &parts_f64_plain : &parts_f32_plain;
-}
+#define DTYPES TSR__REALS
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 void tsr__gemm_deterministic(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a,
                              const int64_t a_step[2], const void *b, const int64_t b_step[2],
                              bool add, void *c, int64_t ldc)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
-    const parts *p = parts_for(dtype);
+    const parts *p = tsr__kernel_for(&gemm_kernels, dtype, TSR_VARIANT_AUTO);
     _Alignas(64) double tile_a[TILE * TERMS], tile_b[TERMS * TILE], sum[TILE * TILE];
 
     for (int64_t j = 0; j < n; j += TILE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gemm_deterministic.inc.h - body of gemm_deterministic.c for f32 or f64 and one instruction set;
-   see real_types.inc.h. */
+   see kernel_types.inc.h. */
 
 typedef T FN(vector) __attribute__((vector_size(32), may_alias));
 enum { FN(LANES) = 32 / sizeof(T) };
@@ -59,4 +59,4 @@ SET static void FN(paste)(int64_t rows, int64_t columns, const void *sum, bool a
         }
 }
 
-static const parts FN(parts) = {FN(add_products), FN(cut), FN(paste)};
+static const parts FN(entry) = {FN(add_products), FN(cut), FN(paste)};

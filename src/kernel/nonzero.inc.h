@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nonzero.inc.h - body of nonzero.c for numbers of one size and one instruction set: needs T, SET
-   and FN; undefines T and FN. */
+/* nonzero.inc.h - body of nonzero.c for numbers of one size and one instruction set. */
 
 SET static void FN(nonzero)(const void *data, uint64_t mask, int64_t n, uint8_t *out)
 {
@@ -11,5 +10,4 @@ SET static void FN(nonzero)(const void *data, uint64_t mask, int64_t n, uint8_t 
         out[i] = (x[i] & bits) != 0;
 }
 
-#undef T
-#undef FN
+static const bodies FN(entry) = {FN(nonzero)};

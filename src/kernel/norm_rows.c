@@ -4,16 +4,11 @@
    Called by norm.c. */
 #include "kernel/norm_rows.h"
 
-#include "base/cpu.h"
 #include "base/half.h"
 #include "base/minmax.h"
 #include "base/stream.h"
 
 #include <string.h>
-
-#ifdef __clang__ /* with a sanitizer's checks in them loops are not vectorised, and it says so */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
 
 enum {
     BLOCK = 1024, /* elements of a row between two merges, */
@@ -23,17 +18,6 @@ enum {
     PIECE = 2048, /* so many elements of them at a time, */
     HEIGHT = 8    /* so many samples where rows are single elements */
 };
-
-#define BODY "kernel/norm_rows.inc.h"
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "kernel/real_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "kernel/real_types.inc.h"
-#endif
 
 typedef struct parts {
     void (*moments)(const void *x, int64_t rows, int64_t step, int64_t n, const double *shift,
@@ -47,26 +31,11 @@ typedef struct parts {
                        const tsr_norm_factors *f, void *y);
 } parts;
 
-static const parts f32_plain = {moments_f32_plain, columns_f32_plain, sums_f32_plain,
-                                apply_f32_plain, apply_grad_f32_plain};
-static const parts f64_plain = {moments_f64_plain, columns_f64_plain, sums_f64_plain,
-                                apply_f64_plain, apply_grad_f64_plain};
-#ifdef TSR__X86
-static const parts f32_avx2 = {moments_f32_avx2, columns_f32_avx2, sums_f32_avx2, apply_f32_avx2,
-                               apply_grad_f32_avx2};
-static const parts f64_avx2 = {moments_f64_avx2, columns_f64_avx2, sums_f64_avx2, apply_f64_avx2,
-                               apply_grad_f64_avx2};
-#endif
-
-static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-#ifdef TSR__X86
-    if (variant != TSR_VARIANT_PLAIN && tsr__cpu_avx2())
-        return dtype == TSR_F64 ? &f64_avx2 : &f32_avx2;
-#endif
-    (void)variant;
-    return dtype == TSR_F64 ? &f64_plain : &f32_plain;
-}
+#define TABLE norm_kernels
+#define BODY "kernel/norm_rows.inc.h"
+#define DTYPES TSR__REALS
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 /* Where to read n elements: at x itself, or widened in the buffer. */
 static const void *load(tsr_dtype dtype, const char *x, int64_t n, float *buffer)
@@ -204,7 +173,7 @@ static void band_moments(band *b, int64_t samples, const char *x, double *mean, 
 void tsr__norm_moments(tsr_dtype dtype, tsr_kernel_variant variant, int64_t samples, int64_t rows,
                        int64_t length, const void *x, double *mean, double *m2)
 {
-    band b = {.parts = parts_for(dtype, variant),
+    band b = {.parts = tsr__kernel_for(&norm_kernels, dtype, variant),
               .dtype = dtype,
               .size = tsr_dtype_size(dtype),
               .rows = rows,
@@ -235,7 +204,7 @@ static int64_t rows_together(int64_t length)
 void tsr__norm_sums(tsr_dtype dtype, int64_t rows, int64_t length, const void *grad, const void *x,
                     const double *center, double *sum, double *dot)
 {
-    const parts *p = parts_for(dtype, TSR_VARIANT_AUTO);
+    const parts *p = tsr__kernel_for(&norm_kernels, dtype, TSR_VARIANT_AUTO);
     const int64_t size = (int64_t)tsr_dtype_size(dtype), together = rows_together(length);
     float wide_grad[PIECE], wide_x[PIECE];
 
@@ -264,7 +233,7 @@ static tsr_norm_factors factors_from(tsr_dtype dtype, const tsr_norm_factors *f,
 void tsr__norm_apply(tsr_dtype dtype, int64_t rows, int64_t length, const void *grad, const void *x,
                      const tsr_norm_factors *factors, size_t large, void *y)
 {
-    const parts *p = parts_for(dtype, TSR_VARIANT_AUTO);
+    const parts *p = tsr__kernel_for(&norm_kernels, dtype, TSR_VARIANT_AUTO);
     const int64_t size = (int64_t)tsr_dtype_size(dtype), together = rows_together(length);
     const bool half = tsr__dtype_is_half(dtype);
     const size_t piece = (size_t)tsr__min(PIECE, rows * length) * (size_t)size;

@@ -7,7 +7,7 @@
 #include "kernel/kernel.h"
 
 /* x[samples][rows][length]: mean[row] and m2[row], the sum of the squared distances to it, over
-   samples and length. 0 of no values. A variant but plain is the best there is. */
+   samples and length. 0 of no values. */
 void tsr__norm_moments(tsr_dtype dtype, tsr_kernel_variant variant, int64_t samples, int64_t rows,
                        int64_t length, const void *x, double *mean, double *m2);
 /* Adds sum(grad) and sum(grad * (x - center[row])) of x[rows][length] to those of each row. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm_rows.inc.h - body of norm_rows.c for f32 or f64 and one instruction set; see
-   real_types.inc.h. Sums have few terms per accumulator, in an order that depends on sizes only. */
+   kernel_types.inc.h. Sums have few terms per accumulator, in an order that depends on sizes only.
+   */
 
 TSR__INLINE double FN(fold)(int n, const T *lane) /* n: a multiple of 4 */
 {
@@ -174,3 +175,5 @@ SET static void FN(apply_grad)(const void *grad, const void *data, int64_t rows,
             y[i] = g[i] * e + (x[i] - a - b) * c + d;
     }
 }
+
+static const parts FN(entry) = {FN(moments), FN(columns), FN(sums), FN(apply), FN(apply_grad)};

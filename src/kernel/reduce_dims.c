@@ -5,8 +5,8 @@
 #include "kernel/reduce_dims.h"
 
 #include "base/half.h"
+#include "base/kernel_table.h"
 #include "kernel/dims_loops.h"
-#include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "kernel/sku.h"
 #include "kernel/nonzero.h"
@@ -32,18 +32,6 @@ TSR__INLINE bool is_ordered(tsr_fold how)
     ((out) = (__typeof__(out))(((mask) & (__typeof__(mask))(yes)) |                                \
                                (~(mask) & (__typeof__(mask))(no))))
 
-#define BODY "kernel/reduce_dims.inc.h"
-#define HALVES
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "kernel/fast_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "kernel/fast_types.inc.h"
-#endif
-
 typedef struct parts {
     void (*rows)(tsr_fold how, const void *x, int64_t n_out, int64_t step, int64_t n, void *acc);
     void (*columns)(tsr_fold how, const void *x, int64_t n_out, int64_t step, int64_t n, void *acc);
@@ -53,55 +41,11 @@ typedef struct parts {
     void (*store)(tsr_fold how, int64_t n, const void *acc, void *out);
 } parts;
 
-static const parts plain[TSR__DTYPES] = {
-    [TSR_F32] = {rows_f32_plain, columns_f32_plain, merge_f32_plain, start_f32_plain,
-                 scale_f32_plain, store_f32_plain},
-    [TSR_F64] = {rows_f64_plain, columns_f64_plain, merge_f64_plain, start_f64_plain,
-                 scale_f64_plain, store_f64_plain},
-    [TSR_F16] = {rows_f16_plain, columns_f16_plain, merge_f16_plain, start_f16_plain,
-                 scale_f16_plain, store_f16_plain},
-    [TSR_BF16] = {rows_bf16_plain, columns_bf16_plain, merge_bf16_plain, start_bf16_plain,
-                  scale_bf16_plain, store_bf16_plain},
-    [TSR_I32] = {rows_i32_plain, columns_i32_plain, merge_i32_plain, start_i32_plain,
-                 scale_i32_plain, store_i32_plain},
-    [TSR_I64] = {rows_i64_plain, columns_i64_plain, merge_i64_plain, start_i64_plain,
-                 scale_i64_plain, store_i64_plain},
-    [TSR_U8] = {rows_u8_plain, columns_u8_plain, merge_u8_plain, start_u8_plain, scale_u8_plain,
-                store_u8_plain},
-    [TSR__FIELD] = {rows_field_plain, columns_field_plain, merge_field_plain, start_field_plain,
-                    scale_field_plain, store_field_plain},
-};
-
-#ifdef TSR__X86
-static const parts avx2[TSR__DTYPES] = {
-    [TSR_F32] = {rows_f32_avx2, columns_f32_avx2, merge_f32_avx2, start_f32_avx2, scale_f32_avx2,
-                 store_f32_avx2},
-    [TSR_F64] = {rows_f64_avx2, columns_f64_avx2, merge_f64_avx2, start_f64_avx2, scale_f64_avx2,
-                 store_f64_avx2},
-    [TSR_F16] = {rows_f16_avx2, columns_f16_avx2, merge_f16_avx2, start_f16_avx2, scale_f16_avx2,
-                 store_f16_avx2},
-    [TSR_BF16] = {rows_bf16_avx2, columns_bf16_avx2, merge_bf16_avx2, start_bf16_avx2,
-                  scale_bf16_avx2, store_bf16_avx2},
-    [TSR_I32] = {rows_i32_avx2, columns_i32_avx2, merge_i32_avx2, start_i32_avx2, scale_i32_avx2,
-                 store_i32_avx2},
-    [TSR_I64] = {rows_i64_avx2, columns_i64_avx2, merge_i64_avx2, start_i64_avx2, scale_i64_avx2,
-                 store_i64_avx2},
-    [TSR_U8] = {rows_u8_avx2, columns_u8_avx2, merge_u8_avx2, start_u8_avx2, scale_u8_avx2,
-                store_u8_avx2},
-    [TSR__FIELD] = {rows_field_avx2, columns_field_avx2, merge_field_avx2, start_field_avx2,
-                    scale_field_avx2, store_field_avx2},
-};
-#endif
-
-static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-#ifdef TSR__X86
-    if (variant == TSR_VARIANT_AVX2)
-        return &avx2[dtype];
-#endif
-    (void)variant;
-    return &plain[dtype];
-}
+#define TABLE reduce_kernels
+#define BODY "kernel/reduce_dims.inc.h"
+#define DTYPES (TSR__HALVES | TSR__INTEGERS | TSR__PRIME)
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 typedef struct walk {
     const parts *parts;
@@ -248,7 +192,7 @@ static void reduce(const tsr_kernel_call *call, tsr_kernel_variant variant, tsr_
     const tsr_dtype dtype = out->dtype == TSR_BOOL ? TSR_U8 : out->dtype;
     walk w;
 
-    w.parts = parts_for(dtype, variant);
+    w.parts = tsr__kernel_for(&reduce_kernels, dtype, variant);
     w.how = fold_of(out->dtype, how);
     w.times = times;
     w.divisor = divisor;
@@ -268,7 +212,7 @@ void tsr__reduce_wide(tsr_fold how, tsr_kernel_variant variant, const tsr_operan
 {
     walk w;
 
-    w.parts = parts_for(in->dtype, variant);
+    w.parts = tsr__kernel_for(&reduce_kernels, in->dtype, variant);
     w.how = how;
     w.times = w.divisor = 1;
     w.dtype = w.from = in->dtype;

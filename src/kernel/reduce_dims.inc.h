@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce_dims.inc.h - body of reduce_dims.c for one dtype and instruction set; see
-   fast_types.inc.h. Sums and products have few terms per accumulator: by lanes, by blocks, then
+   kernel_types.inc.h. Sums and products have few terms per accumulator: by lanes, by blocks, then
    over blocks, in an order that depends on the sizes only. `how` is a constant wherever a loop
    depends on it. */
 
@@ -436,5 +436,7 @@ SET static void FN(store)(tsr_fold how, int64_t n, const void *acc, void *out)
     for (int64_t i = 0; i < n; i++)
         ((T *)out)[i] = is_ordered(how) ? ST(((const ACC *)acc)[i]) : ST(((const WIDE *)acc)[i]);
 }
+
+static const parts FN(entry) = {FN(rows), FN(columns), FN(merge), FN(start), FN(scale), FN(store)};
 
 #undef IS_FLOAT

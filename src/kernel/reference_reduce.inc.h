@@ -46,8 +46,4 @@ static void FN(any_all)(const tsr_kernel_call *call, bool all)
     }
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const bodies FN(entry) = {FN(reduce), FN(any_all)};

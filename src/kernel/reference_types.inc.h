@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reference_types.inc.h - includes BODY for every dtype, and undefines it at the end. T is stored,
-   ACC computed. Floats compute in f64, integers modulo 2^64, so that cutting off bits gives what
-   wraps in the small type. BODY undefines what differs between the dtypes of a family: T, LD, ST,
-   LOWEST, FN. */
+/* reference_types.inc.h - makes `static const tsr_kernel_table TABLE` of naive kernels: includes
+   BODY for every dtype, which ends with `static const type FN(entry) = {...};`. T is stored, ACC
+   computed. Floats compute in f64, integers modulo 2^64, so that cutting off bits gives what wraps
+   in the small type. Undefines TABLE and BODY. */
+#include "base/kernel_table.h"
 
 /* ---- floats ---- */
 
@@ -19,30 +20,36 @@
 #define ST(x) ((float)(x))
 #define LOWEST ((double)-INFINITY)
 #define FN(name) name##_f32
-#include BODY
+#include "kernel/reference_type.inc.h"
 
 #define T double
 #define LD(x) (x)
 #define ST(x) (x)
 #define LOWEST ((double)-INFINITY)
 #define FN(name) name##_f64
-#include BODY
+#include "kernel/reference_type.inc.h"
 
 #define T tsr_f16
 #define LD(x) ((double)tsr__f16_to_f32(x))
 #define ST(x) tsr__f64_to_f16(x)
 #define LOWEST ((double)-INFINITY)
 #define FN(name) name##_f16
-#include BODY
+#include "kernel/reference_type.inc.h"
 
 #define T tsr_bf16
 #define LD(x) ((double)tsr__bf16_to_f32(x))
 #define ST(x) tsr__f64_to_bf16(x)
 #define LOWEST ((double)-INFINITY)
 #define FN(name) name##_bf16
-#include BODY
+#include "kernel/reference_type.inc.h"
 
-#include "kernel/reference_undef.inc.h"
+#undef ACC
+#undef ADD
+#undef MUL
+#undef NEG
+#undef DIV
+#undef LESS
+#undef IS_NAN
 
 /* ---- integers ---- */
 
@@ -59,23 +66,29 @@
 #define ST(x) ((int32_t)(x))
 #define LOWEST INT32_MIN
 #define FN(name) name##_i32
-#include BODY
+#include "kernel/reference_type.inc.h"
 
 #define T int64_t
 #define LD(x) (x)
 #define ST(x) (x)
 #define LOWEST INT64_MIN
 #define FN(name) name##_i64
-#include BODY
+#include "kernel/reference_type.inc.h"
 
 #define T uint8_t
 #define LD(x) (x)
 #define ST(x) ((uint8_t)(x))
 #define LOWEST 0
 #define FN(name) name##_u8
-#include BODY
+#include "kernel/reference_type.inc.h"
 
-#include "kernel/reference_undef.inc.h"
+#undef ACC
+#undef ADD
+#undef MUL
+#undef NEG
+#undef DIV
+#undef LESS
+#undef IS_NAN
 
 /* ---- booleans: or, and ---- */
 
@@ -92,9 +105,15 @@
 #define ST(x) ((uint8_t)(x))
 #define LOWEST 0
 #define FN(name) name##_bool
-#include BODY
+#include "kernel/reference_type.inc.h"
 
-#include "kernel/reference_undef.inc.h"
+#undef ACC
+#undef ADD
+#undef MUL
+#undef NEG
+#undef DIV
+#undef LESS
+#undef IS_NAN
 
 /* ---- the field ---- */
 
@@ -111,7 +130,25 @@
 #define ST(x) (x)
 #define LOWEST 0
 #define FN(name) name##_field
-#include BODY
+#include "kernel/reference_type.inc.h"
 
-#include "kernel/reference_undef.inc.h"
+#undef ACC
+#undef ADD
+#undef MUL
+#undef NEG
+#undef DIV
+#undef LESS
+#undef IS_NAN
+
+/* ---- the entries ---- */
+
+static const void *const reference_entries[TSR__DTYPES] = {
+    [TSR_F32] = &entry_f32,   [TSR_F64] = &entry_f64,   [TSR_F16] = &entry_f16,
+    [TSR_BF16] = &entry_bf16, [TSR_I32] = &entry_i32,   [TSR_I64] = &entry_i64,
+    [TSR_U8] = &entry_u8,     [TSR_BOOL] = &entry_bool, [TSR__FIELD] = &entry_field,
+};
+
+static const tsr_kernel_table TABLE = {.plain = reference_entries};
+
+#undef TABLE
 #undef BODY

@@ -55,8 +55,8 @@ static const op_facts LINALG[] = {
     [TSR_LINALG_MATMUL] = {"matmul", {L, L, L, L, 0, 0, 0, 0, R}},
     [TSR_LINALG_LINEAR] = {"linear", {L, L, L, L, 0, 0, 0, 0, R}},
     [TSR_LINALG_EINSUM] = {"einsum", {L, L, L, L, 0, 0, 0, 0, R}},
-    [TSR_LINALG_ATTENTION] = {"attention", {W, P, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LINALG_ATTENTION_BACKWARD] = {"attention_backward", {W, P, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LINALG_ATTENTION] = {"attention", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LINALG_ATTENTION_BACKWARD] = {"attention_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
 };
 static const op_facts REDUCTION[] = {
     [TSR_REDUCTION_SUM] = {"sum", {V, V, V, V, V, V, V, V, V}},
@@ -264,7 +264,7 @@ static unsigned variants_of(tsr_kernel_category category, uint16_t op, tsr_dtype
     return CATEGORY[category].op[op].variants[dtype];
 }
 
-static bool index_fits(const tsr_kernel_sku *sku)
+static bool index_feasible(const tsr_kernel_sku *sku)
 {
     if (sku->category >= CATEGORIES)
         return false;
@@ -274,7 +274,7 @@ static bool index_fits(const tsr_kernel_sku *sku)
 
 bool tsr__sku_exists(const tsr_kernel_sku *sku)
 {
-    return index_fits(sku) && sku->variant < VARIANTS &&
+    return index_feasible(sku) && sku->variant < VARIANTS &&
            variants_of(sku->category, sku->op, sku->dtype) >> sku->variant & 1;
 }
 
@@ -383,7 +383,7 @@ tsr_kernel_variant tsr__variant_of(const tsr_kernel_call *call, tsr_kernel_categ
 tsr_kernel_variant tsr_kernel_variant_best(const tsr_kernel_sku *wanted)
 {
     TSR_NEED(TSR_VARIANT_AUTO, NULL, wanted);
-    if (!index_fits(wanted))
+    if (!index_feasible(wanted))
         return TSR_VARIANT_AUTO;
     return tsr__variant_best(wanted->category, wanted->op, wanted->dtype, wanted->variant);
 }

@@ -1,9 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softmax_loops.inc.h - body of softmax_loops.c for f32 or f64 and one instruction set: needs T; V,
-   of LANES of them, with SPLAT, LARGER, LARGEST, TOTAL and EXP; MANY, the vectors of a sum, which
-   do not wait for each other; SET and FN; undefines them. Where V is T itself compilers vectorise.
-   Sums are of few terms in T, and of these in f64. A NaN may be lost in a maximum: exp finds it
-   again. */
+/* softmax_loops.inc.h - body of softmax_loops.c for f32 or f64 and one instruction set. V is a
+   vector of LANES of T, with SPLAT, LARGER, LARGEST, TOTAL and EXP; MANY are the vectors of a sum,
+   which do not wait for each other. Where V is T itself compilers vectorise. Sums are of few terms
+   in T, and of these in f64. A NaN may be lost in a maximum: exp finds it again. */
+
+#if ISA == 512 && BITS == 32
+#define V __m512
+#define LANES 16
+#define MANY 2
+#define SPLAT(x) _mm512_set1_ps(x)
+#define LARGER _mm512_max_ps
+#define LARGEST (double)_mm512_reduce_max_ps
+#define TOTAL total_avx512
+#define EXP tsr__exp_f32_avx512
+#elif ISA == 512
+#define V __m512d
+#define LANES 8
+#define MANY 2
+#define SPLAT(x) _mm512_set1_pd(x)
+#define LARGER _mm512_max_pd
+#define LARGEST _mm512_reduce_max_pd
+#define TOTAL _mm512_reduce_add_pd
+#define EXP tsr__exp_f64_avx512
+#elif ISA == 2 && BITS == 32
+#define V __m256
+#define LANES 8
+#define MANY 4
+#define SPLAT(x) _mm256_set1_ps(x)
+#define LARGER _mm256_max_ps
+#define LARGEST largest_avx2
+#define TOTAL total_avx2
+#define EXP tsr__exp_f32_avx2
+#else /* of f64 no table of exp fits a register of avx2 */
+#define V T
+#define LANES 1
+#define MANY 32
+#define SPLAT(x) (x)
+#define LARGER LARGER_OF
+#define LARGEST (double)
+#define TOTAL (double)
+#define EXP(x) MATH(exp, x)
+#endif
 
 typedef V FN(vector) __attribute__((aligned(sizeof(T)), may_alias)); /* anywhere in memory */
 
@@ -286,20 +323,17 @@ SET static void FN(columns_grad)(bool log, const void *grad, const void *data, i
     }
 }
 
-static const tsr_softmax_loops FN(parts) = {
+static const tsr_softmax_loops FN(entry) = {
     FN(row_max),       FN(row_exp),     FN(row_exp_sum),   FN(row_scale),   FN(row_apply),
     FN(row_shift),     FN(row_dot),     FN(row_grad),      FN(row_add),     FN(row_add_at),
     FN(columns_start), FN(columns_add), FN(columns_apply), FN(columns_dot), FN(columns_grad),
 };
 
-#undef T
 #undef V
 #undef LANES
-#undef SPLAT
 #undef MANY
+#undef SPLAT
 #undef LARGER
 #undef LARGEST
 #undef TOTAL
 #undef EXP
-#undef SET
-#undef FN

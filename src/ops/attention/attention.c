@@ -21,37 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __clang__ /* exp of f64 stays scalar, whatever attention_rows.inc.h asks for */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-
 enum { ROWS = 128, KEYS = 512, ALIGNMENT = 64 }; /* a block of scores stays in the second cache */
-
-#define T float
-#define EXP(x) tsr__exp_f32(false, x)
-#define SET
-#define FN(name) name##_f32_plain
-#include "ops/attention/attention_rows.inc.h"
-
-#define T double
-#define EXP(x) exp(x)
-#define SET
-#define FN(name) name##_f64_plain
-#include "ops/attention/attention_rows.inc.h"
-
-#ifdef TSR__X86
-#define T float
-#define EXP(x) tsr__exp_f32(true, x)
-#define SET TSR__AVX2_FMA
-#define FN(name) name##_f32_avx2
-#include "ops/attention/attention_rows.inc.h"
-
-#define T float
-#define EXP(x) tsr__exp_f32(true, x)
-#define SET TSR__AVX512
-#define FN(name) name##_f32_avx512
-#include "ops/attention/attention_rows.inc.h"
-#endif
 
 typedef struct parts {
     void (*soften)(int64_t rows, int64_t n, void *scores, void *maxima, void *sums, void *factors);
@@ -61,29 +31,12 @@ typedef struct parts {
                      void *y);
 } parts;
 
-static const parts f32_plain = {soften_f32_plain, weigh_f32_plain, bend_f32_plain,
-                                multiply_f32_plain};
-static const parts f64_plain = {soften_f64_plain, weigh_f64_plain, bend_f64_plain,
-                                multiply_f64_plain};
-#ifdef TSR__X86
-static const parts f32_avx2 = {soften_f32_avx2, weigh_f32_avx2, bend_f32_avx2, multiply_f32_avx2};
-static const parts f32_avx512 = {soften_f32_avx512, weigh_f32_avx512, bend_f32_avx512,
-                                 multiply_f32_avx512};
-#endif
-
-static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-    if (dtype == TSR_F64)
-        return &f64_plain;
-#ifdef TSR__X86
-    if (variant == TSR_VARIANT_AVX512)
-        return &f32_avx512;
-    if (variant == TSR_VARIANT_AVX2)
-        return &f32_avx2;
-#endif
-    (void)variant;
-    return &f32_plain;
-}
+#define TABLE attention_kernels
+#define BODY "ops/attention/attention_rows.inc.h"
+#define DTYPES TSR__REALS
+#define AVX2 TSR__AVX2_FMA
+#define AVX512 TSR__AVX512
+#include "base/kernel_table.inc.h"
 
 /* ---- what both kernels and the reference share ---- */
 
@@ -308,7 +261,7 @@ static job job_of(const tsr_kernel_call *call)
 
     carve_job(call, is_backward(call), &w);
     w.dtype = wide(w.a.q->dtype);
-    w.parts = parts_for(w.dtype, variant_of(call));
+    w.parts = tsr__kernel_for(&attention_kernels, w.dtype, variant_of(call));
     return w;
 }
 

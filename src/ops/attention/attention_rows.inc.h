@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention_rows.inc.h - body of attention.c for f32 or f64 and one instruction set: what is done
-   to blocks of scores between products of matrices. Needs T, EXP, SET and FN; undefines them. */
+   to blocks of scores between products of matrices. */
+
+#if BITS == 64 /* exp of libm is scalar, but exact to the last bit nearly always */
+#define EXP(x) exp(x)
+#else
+#define EXP(x) tsr__exp_f32(FUSED, x)
+#endif
 
 SET static T FN(largest)(const T *x, int64_t n)
 {
@@ -101,7 +107,6 @@ SET static void FN(multiply)(int64_t rows, int64_t n, const void *from, const vo
     }
 }
 
-#undef T
+static const parts FN(entry) = {FN(soften), FN(weigh), FN(bend), FN(multiply)};
+
 #undef EXP
-#undef SET
-#undef FN

@@ -6,7 +6,6 @@
    conv.c. */
 #include "ops/convolution/conv_geometry.h"
 
-#include "base/cpu.h"
 #include "base/half.h"
 #include "kernel/blas.h"
 #include "kernel/gemm_deterministic.h"
@@ -15,15 +14,6 @@
 
 enum { COLUMN_BYTES = 1 << 19, STEADY_POSITIONS = 1024, FEW_CHANNELS = 2, LANES = 8 };
 
-#define SET
-#define NAME(name) name##_plain
-#include "ops/convolution/conv_columns_types.inc.h"
-#ifdef TSR__X86
-#define SET TSR__AVX2
-#define NAME(name) name##_avx2
-#include "ops/convolution/conv_columns_types.inc.h"
-#endif
-
 typedef struct bodies {
     void (*gather)(const tsr_conv_geometry *g, int64_t from, int64_t to, const void *x, void *col);
     void (*scatter)(const tsr_conv_geometry *g, int64_t from, int64_t to, const void *col, void *x);
@@ -31,24 +21,11 @@ typedef struct bodies {
     void (*start)(int64_t channels, int64_t n, const void *bias, void *out);
 } bodies;
 
-static const bodies plain[2] = {
-    {gather_f32_plain, scatter_f32_plain, taps_f32_plain, start_f32_plain},
-    {gather_f64_plain, scatter_f64_plain, taps_f64_plain, start_f64_plain},
-};
-
-static bodies bodies_of(tsr_dtype wide)
-{
-#ifdef TSR__X86
-    static const bodies avx2[2] = {
-        {gather_f32_avx2, scatter_f32_avx2, taps_f32_avx2, start_f32_avx2},
-        {gather_f64_avx2, scatter_f64_avx2, taps_f64_avx2, start_f64_avx2},
-    };
-
-    if (tsr__cpu_avx2())
-        return avx2[wide == TSR_F64];
-#endif
-    return plain[wide == TSR_F64];
-}
+#define TABLE conv_kernels
+#define BODY "ops/convolution/conv_columns.inc.h"
+#define DTYPES TSR__REALS
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 /* One run: what it computes with, and where its scratch is. The wide ones are f32, of one image and
    group and wide_w of all; NULL if the operands are wide already. */
@@ -56,7 +33,7 @@ typedef struct run {
     const tsr_conv_geometry *g;
     tsr_dtype dtype, wide;
     tsr_conv_result what;
-    bodies fn;
+    const bodies *fn;
     int64_t positions;  /* of y per block of columns; 0: no columns */
     bool deterministic; /* sums in an order that does not depend on sizes */
     bool same;          /* x is its own columns: one tap, nothing moved */
@@ -92,7 +69,7 @@ static void multiply(const run *r, void *x, void *w, void *y)
     const int64_t terms = g->xc * g->k_count, size = (int64_t)tsr_dtype_size(r->wide);
 
     if (!r->positions) {
-        r->fn.taps(g, r->what, x, w, y);
+        r->fn->taps(g, r->what, x, w, y);
         return;
     }
     for (int64_t from = 0; from < g->y_count; from += r->positions) {
@@ -102,7 +79,7 @@ static void multiply(const run *r, void *x, void *w, void *y)
              *some = (char *)y + from * size;
 
         if (r->what != TSR_CONV_X && !r->same)
-            r->fn.gather(g, from, to, x, columns);
+            r->fn->gather(g, from, to, x, columns);
         if (r->deterministic && r->what == TSR_CONV_Y)
             tsr__gemm_deterministic(r->wide, g->yc, n, terms, w, (const int64_t[]){terms, 1},
                                     columns, (const int64_t[]){step, 1}, true, some, g->y_count);
@@ -120,7 +97,7 @@ static void multiply(const run *r, void *x, void *w, void *y)
             tsr__blas_gemm_tn(r->wide, terms, n, g->yc, w, terms, some, g->y_count, r->same,
                               columns, step);
         if (r->what == TSR_CONV_X && !r->same)
-            r->fn.scatter(g, from, to, columns, x);
+            r->fn->scatter(g, from, to, columns, x);
     }
 }
 
@@ -146,7 +123,7 @@ static void run_all(const run *r, const tsr_conv_operands *on)
     char *w = ready(r, on->w, 0, g->groups * w_n, r->what == TSR_CONV_W, r->wide_w);
 
     if (r->what == TSR_CONV_W)
-        r->fn.start(1, g->groups * w_n, NULL, w);
+        r->fn->start(1, g->groups * w_n, NULL, w);
     for (int64_t i = 0; i < g->batch * g->groups; i++) {
         const int64_t group = i % g->groups, channels = r->what == TSR_CONV_Y ? g->yc : g->xc;
         void *x = ready(r, on->x, i, x_n, r->what == TSR_CONV_X, r->wide_x);
@@ -155,8 +132,8 @@ static void run_all(const run *r, const tsr_conv_operands *on)
             on->bias ? ready(r, (void *)on->bias, group, channels, false, r->wide_bias) : NULL;
 
         if (r->what != TSR_CONV_W)
-            r->fn.start(channels, r->what == TSR_CONV_Y ? g->y_count : g->x_count, bias,
-                        r->what == TSR_CONV_Y ? y : x);
+            r->fn->start(channels, r->what == TSR_CONV_Y ? g->y_count : g->x_count, bias,
+                         r->what == TSR_CONV_Y ? y : x);
         multiply(r, x, w + group * w_n * size, y);
         if (r->wide_x && r->what == TSR_CONV_X)
             tsr__half_narrow(r->dtype, x, x_n, (tsr_f16 *)on->x + i * x_n);
@@ -205,7 +182,7 @@ tsr_status tsr__conv_columns(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_co
     tsr_status st = TSR_OK;
 
     r.wide = dtype == TSR_F64 ? TSR_F64 : TSR_F32;
-    r.fn = bodies_of(r.wide);
+    r.fn = tsr__kernel_for(&conv_kernels, r.wide, TSR_VARIANT_AUTO);
     if (reproducible) /* what is chosen must not depend on sizes that may be those of parts */
         r.positions = r.same || g->y_count < STEADY_POSITIONS ? g->y_count : STEADY_POSITIONS;
     else if (!tsr__conv_by_taps(g))

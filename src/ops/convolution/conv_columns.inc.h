@@ -161,5 +161,4 @@ SET static void FN(taps)(const tsr_conv_geometry *g, tsr_conv_result what, void 
         FN(all_taps)(g, TSR_CONV_W, x, w, y);
 }
 
-#undef T
-#undef FN
+static const bodies FN(entry) = {FN(gather), FN(scatter), FN(taps), FN(start)};

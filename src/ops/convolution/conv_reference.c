@@ -5,25 +5,18 @@
 
 #include <math.h>
 
+typedef struct bodies {
+    void (*find[3])(const tsr_conv_geometry *g, const tsr_conv_operands *on); /* by result */
+} bodies;
+
+#define TABLE reference_kernels
 #define BODY "ops/convolution/conv_reference.inc.h"
 #include "kernel/reference_types.inc.h"
-
-typedef void (*body)(const tsr_conv_geometry *g, const tsr_conv_operands *on);
-
-static const body bodies[TSR__DTYPES][3] = {
-    [TSR_F32] = {find_y_f32, find_x_f32, find_w_f32},
-    [TSR_F64] = {find_y_f64, find_x_f64, find_w_f64},
-    [TSR_F16] = {find_y_f16, find_x_f16, find_w_f16},
-    [TSR_BF16] = {find_y_bf16, find_x_bf16, find_w_bf16},
-    [TSR_I32] = {find_y_i32, find_x_i32, find_w_i32},
-    [TSR_I64] = {find_y_i64, find_x_i64, find_w_i64},
-    [TSR_U8] = {find_y_u8, find_x_u8, find_w_u8},
-    [TSR_BOOL] = {find_y_bool, find_x_bool, find_w_bool},
-    [TSR__FIELD] = {find_y_field, find_x_field, find_w_field},
-};
 
 void tsr__conv_reference(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_conv_result what,
                          const tsr_conv_operands *on)
 {
-    bodies[dtype][what](g, on);
+    const bodies *b = tsr__kernel_for(&reference_kernels, dtype, TSR_VARIANT_REFERENCE);
+
+    b->find[what](g, on);
 }

@@ -71,8 +71,4 @@ static void FN(find_w)(const tsr_conv_geometry *g, const tsr_conv_operands *on)
             }
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const bodies FN(entry) = {{FN(find_y), FN(find_x), FN(find_w)}};

@@ -4,24 +4,11 @@
    pooling on a rank. */
 #include "ops/convolution/pooling.h"
 
-#include "kernel/fast_types.h"
 #include "ops/convolution/pooling_geometry.h"
 
 #include <inttypes.h>
 
 enum { BLOCK = 256 }; /* positions of a row whose state fits the stack and the cache */
-
-#define BODY "ops/convolution/pooling.inc.h"
-#define HALVES
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "kernel/fast_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "kernel/fast_types.inc.h"
-#endif
 
 /* rows: positions [from, to) of every row of y. back: one plane, added to `sum`, then stored. */
 typedef struct bodies {
@@ -35,53 +22,11 @@ typedef struct bodies {
                          void *grad_in);
 } bodies;
 
-static const bodies plain[TSR__DTYPES] = {
-    [TSR_F32] = {rows_max_f32_plain, rows_average_f32_plain, max_back_f32_plain,
-                 average_back_f32_plain},
-    [TSR_F64] = {rows_max_f64_plain, rows_average_f64_plain, max_back_f64_plain,
-                 average_back_f64_plain},
-    [TSR_F16] = {rows_max_f16_plain, rows_average_f16_plain, max_back_f16_plain,
-                 average_back_f16_plain},
-    [TSR_BF16] = {rows_max_bf16_plain, rows_average_bf16_plain, max_back_bf16_plain,
-                  average_back_bf16_plain},
-    [TSR_I32] = {rows_max_i32_plain, rows_average_i32_plain, max_back_i32_plain,
-                 average_back_i32_plain},
-    [TSR_I64] = {rows_max_i64_plain, rows_average_i64_plain, max_back_i64_plain,
-                 average_back_i64_plain},
-    [TSR_U8] = {rows_max_u8_plain, rows_average_u8_plain, max_back_u8_plain, average_back_u8_plain},
-    [TSR__FIELD] = {rows_max_field_plain, rows_average_field_plain, max_back_field_plain,
-                    average_back_field_plain},
-};
-
-#ifdef TSR__X86
-static const bodies avx2[TSR__DTYPES] = {
-    [TSR_F32] = {rows_max_f32_avx2, rows_average_f32_avx2, max_back_f32_avx2,
-                 average_back_f32_avx2},
-    [TSR_F64] = {rows_max_f64_avx2, rows_average_f64_avx2, max_back_f64_avx2,
-                 average_back_f64_avx2},
-    [TSR_F16] = {rows_max_f16_avx2, rows_average_f16_avx2, max_back_f16_avx2,
-                 average_back_f16_avx2},
-    [TSR_BF16] = {rows_max_bf16_avx2, rows_average_bf16_avx2, max_back_bf16_avx2,
-                  average_back_bf16_avx2},
-    [TSR_I32] = {rows_max_i32_avx2, rows_average_i32_avx2, max_back_i32_avx2,
-                 average_back_i32_avx2},
-    [TSR_I64] = {rows_max_i64_avx2, rows_average_i64_avx2, max_back_i64_avx2,
-                 average_back_i64_avx2},
-    [TSR_U8] = {rows_max_u8_avx2, rows_average_u8_avx2, max_back_u8_avx2, average_back_u8_avx2},
-    [TSR__FIELD] = {rows_max_field_avx2, rows_average_field_avx2, max_back_field_avx2,
-                    average_back_field_avx2},
-};
-#endif
-
-static const bodies *bodies_of(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-#ifdef TSR__X86
-    if (variant == TSR_VARIANT_AVX2)
-        return &avx2[dtype];
-#endif
-    (void)variant;
-    return &plain[dtype];
-}
+#define TABLE pooling_kernels
+#define BODY "ops/convolution/pooling.inc.h"
+#define DTYPES (TSR__HALVES | TSR__INTEGERS | TSR__PRIME)
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 /* ---- sizes ---- */
 
@@ -160,6 +105,7 @@ void tsr__pooling_max(const tsr_pooling_shape *shape, tsr_dtype dtype, tsr_kerne
                       const void *in, void *out, int64_t *index)
 {
     tsr_pooling_geometry p;
+    const bodies *b;
 
     set_geometry(shape, &p);
     variant = best(TSR_POOLING_MAX, dtype, variant);
@@ -168,15 +114,16 @@ void tsr__pooling_max(const tsr_pooling_shape *shape, tsr_dtype dtype, tsr_kerne
         tsr__pooling_reference_max(&p, dtype, in, out, index);
         return;
     }
+    b = tsr__kernel_for(&pooling_kernels, dtype, variant);
     for (int64_t from = 0; from < p.g.y[2]; from += BLOCK)
-        bodies_of(dtype, variant)
-            ->max(&p, from, from + BLOCK < p.g.y[2] ? from + BLOCK : p.g.y[2], in, out, index);
+        b->max(&p, from, from + BLOCK < p.g.y[2] ? from + BLOCK : p.g.y[2], in, out, index);
 }
 
 void tsr__pooling_average(const tsr_pooling_shape *shape, tsr_dtype dtype,
                           tsr_kernel_variant variant, const void *in, void *out)
 {
     tsr_pooling_geometry p;
+    const bodies *b;
 
     set_geometry(shape, &p);
     variant = best(TSR_POOLING_AVERAGE, dtype, variant);
@@ -184,9 +131,9 @@ void tsr__pooling_average(const tsr_pooling_shape *shape, tsr_dtype dtype,
         tsr__pooling_reference_average(&p, dtype, in, out);
         return;
     }
+    b = tsr__kernel_for(&pooling_kernels, dtype, variant);
     for (int64_t from = 0; from < p.g.y[2]; from += BLOCK)
-        bodies_of(dtype, variant)
-            ->average(&p, from, from + BLOCK < p.g.y[2] ? from + BLOCK : p.g.y[2], in, out);
+        b->average(&p, from, from + BLOCK < p.g.y[2] ? from + BLOCK : p.g.y[2], in, out);
 }
 
 /* Plane by plane, each summed in scratch: outputs meet in one input. */
@@ -196,6 +143,7 @@ static tsr_status run_back(const tsr_pooling_geometry *p, tsr_dtype dtype,
 {
     const size_t size = tsr_dtype_size(dtype);
     const size_t x_bytes = (size_t)p->g.x_count * size, y_bytes = (size_t)p->g.y_count * size;
+    const bodies *b = tsr__kernel_for(&pooling_kernels, dtype, variant);
     void *sum = NULL;
     tsr_status st;
 
@@ -205,9 +153,9 @@ static tsr_status run_back(const tsr_pooling_geometry *p, tsr_dtype dtype,
         char *to = (char *)grad_in + (size_t)i * x_bytes;
 
         if (index)
-            bodies_of(dtype, variant)->max_back(p, from, index + i * p->g.y_count, sum, to);
+            b->max_back(p, from, index + i * p->g.y_count, sum, to);
         else
-            bodies_of(dtype, variant)->average_back(p, from, sum, to);
+            b->average_back(p, from, sum, to);
     }
 done:
     tsr__pool_put(pool, sum);

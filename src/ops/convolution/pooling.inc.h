@@ -174,3 +174,5 @@ SET static void FN(average_back)(const tsr_pooling_geometry *p, const void *grad
     }
     FN(store)(g->x_count, to, grad_in);
 }
+
+static const bodies FN(entry) = {FN(rows_max), FN(rows_average), FN(max_back), FN(average_back)};

@@ -83,8 +83,4 @@ static void FN(average_grad)(const tsr_pooling_geometry *p, const void *grad_out
     }
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const bodies FN(entry) = {FN(max), FN(average), FN(max_grad), FN(average_grad)};

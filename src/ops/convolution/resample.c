@@ -160,8 +160,7 @@ static tsr_status run_fast(tsr_resample_geometry *g, tsr_dtype dtype, tsr_pool *
     weights = find_taps(g, 1, weights, taps + m0);
     weights = find_taps(g, 2, weights, taps + m0 + m1);
     if (g->kind == TSR_RESAMPLE_NEAREST && !g->back)
-        tsr__resample_copy(g, tsr_dtype_size(dtype), taps, (int32_t *)(taps + m0 + m1 + m2), source,
-                           result);
+        tsr__resample_copy(g, dtype, taps, (int32_t *)(taps + m0 + m1 + m2), source, result);
     else
         TSR_TRY(tsr__resample_sum(g, dtype, pool, taps, weights, source, result, err));
 done:

@@ -3,49 +3,25 @@
    that are equal to it. Called by resample.c. */
 #include "ops/convolution/resample_geometry.h"
 
-#include "base/cpu.h"
+typedef struct bodies {
+    /* A row; times: how often each element comes, 0: index says which it is. */
+    void (*row)(int64_t times, int64_t n, const int32_t *index, const void *x, void *y);
+} bodies;
 
-#include <string.h>
+#define TABLE copy_kernels
+#define BODY "ops/convolution/resample_copy.inc.h"
+#define TYPES "base/size_types.inc.h"
+#include "base/kernel_table.inc.h"
 
-#define T uint8_t
-#define FN(name) name##_8
-#include "ops/convolution/resample_copy.inc.h"
-
-#define T uint16_t
-#define FN(name) name##_16
-#include "ops/convolution/resample_copy.inc.h"
-
-#define T uint32_t
-#define FN(name) name##_32
-#include "ops/convolution/resample_copy.inc.h"
-
-#define T uint64_t
-#define FN(name) name##_64
-#include "ops/convolution/resample_copy.inc.h"
-
-/* One row; times: how often each element comes, 0: index says which it is. */
-static void make_row(size_t size, int64_t times, int64_t n, const int32_t *index, const void *x,
-                     void *y)
-{
-    if (times == 1)
-        memcpy(y, (const char *)x + (size_t)index[0] * size, (size_t)n * size);
-    else if (size == 1)
-        row_8(times, n, index, x, y);
-    else if (size == 2)
-        row_16(times, n, index, x, y);
-    else if (size == 4)
-        row_32(times, n, index, x, y);
-    else
-        row_64(times, n, index, x, y);
-}
-
-void tsr__resample_copy(const tsr_resample_geometry *g, size_t size, const tsr_resample_taps *taps,
-                        int32_t *index, const void *source, void *result)
+void tsr__resample_copy(const tsr_resample_geometry *g, tsr_dtype dtype,
+                        const tsr_resample_taps *taps, int32_t *index, const void *source,
+                        void *result)
 {
     const tsr_resample_dim *d = g->dim;
     const tsr_resample_taps *taps1 = taps + d[0].m, *taps2 = taps1 + d[1].m;
     const int64_t times = d[2].out % d[2].in == 0 ? d[2].out / d[2].in : 0;
-    const size_t row = (size_t)d[2].m * size;
+    const bodies *b = tsr__kernel_for(&copy_kernels, dtype, TSR_VARIANT_PLAIN);
+    const size_t size = tsr_dtype_size(dtype), row = (size_t)d[2].m * size;
     int64_t last = -1;
     char *y = result;
 
@@ -55,11 +31,14 @@ void tsr__resample_copy(const tsr_resample_geometry *g, size_t size, const tsr_r
         const int64_t plane = i / d[1].m / d[0].m, r0 = i / d[1].m % d[0].m, r1 = i % d[1].m;
         const int64_t from = (plane * d[0].n + taps[r0].first) * d[1].n + taps1[r1].first;
 
+        const char *x = (const char *)source + (size_t)(from * d[2].n) * size;
+
         if (from == last)
             memcpy(y, y - row, row);
+        else if (times == 1)
+            memcpy(y, x + (size_t)index[0] * size, row);
         else
-            make_row(size, times, d[2].m, index,
-                     (const char *)source + (size_t)(from * d[2].n) * size, y);
+            b->row(times, d[2].m, index, x, y);
         last = from;
     }
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resample_copy.inc.h - body of resample_copy.c for one size of elements: needs T and FN; undefines
-   them. */
+/* resample_copy.inc.h - body of resample_copy.c for one size of elements. */
 
 TSR__INLINE void FN(repeat)(int64_t times, int64_t n, const T *restrict x, T *restrict y)
 {
@@ -10,8 +9,10 @@ TSR__INLINE void FN(repeat)(int64_t times, int64_t n, const T *restrict x, T *re
 }
 
 /* `times` of each, if not 0; a row may start and end within those of one element. */
-static void FN(row)(int64_t times, int64_t n, const int32_t *index, const T *x, T *y)
+static void FN(row)(int64_t times, int64_t n, const int32_t *index, const void *from, void *to)
 {
+    const T *x = from;
+    T *y = to;
     int64_t j = 0, whole;
 
     if (times != 0) {
@@ -30,5 +31,4 @@ static void FN(row)(int64_t times, int64_t n, const int32_t *index, const T *x, 
         y[j] = x[index[j]];
 }
 
-#undef T
-#undef FN
+static const bodies FN(entry) = {FN(row)};

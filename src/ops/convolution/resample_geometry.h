@@ -64,9 +64,10 @@ typedef struct tsr_resample_taps {
     int64_t first, count, at;
 } tsr_resample_taps;
 
-/* resample_copy.c: nearest outputs, elements of `size` bytes. taps: m[0], then m[1], m[2]. */
-void tsr__resample_copy(const tsr_resample_geometry *g, size_t size, const tsr_resample_taps *taps,
-                        int32_t *index, const void *source, void *result);
+/* resample_copy.c: nearest outputs. taps: m[0], then m[1], m[2]. */
+void tsr__resample_copy(const tsr_resample_geometry *g, tsr_dtype dtype,
+                        const tsr_resample_taps *taps, int32_t *index, const void *source,
+                        void *result);
 
 /* resample_sum.c: all the rest, for every dtype but bool. */
 tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype, tsr_pool *pool,

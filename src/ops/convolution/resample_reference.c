@@ -5,19 +5,18 @@
 
 #include <math.h>
 
+typedef struct bodies {
+    void (*results)(const tsr_resample_geometry *g, const void *source, void *result);
+} bodies;
+
+#define TABLE reference_kernels
 #define BODY "ops/convolution/resample_reference.inc.h"
 #include "kernel/reference_types.inc.h"
-
-typedef void (*body)(const tsr_resample_geometry *g, const void *source, void *result);
-
-static const body of[TSR__DTYPES] = {
-    [TSR_F32] = results_f32,   [TSR_F64] = results_f64,   [TSR_F16] = results_f16,
-    [TSR_BF16] = results_bf16, [TSR_I32] = results_i32,   [TSR_I64] = results_i64,
-    [TSR_U8] = results_u8,     [TSR_BOOL] = results_bool, [TSR__FIELD] = results_field,
-};
 
 void tsr__resample_reference(const tsr_resample_geometry *g, tsr_dtype dtype, const void *source,
                              void *result)
 {
-    of[dtype](g, source, result);
+    const bodies *b = tsr__kernel_for(&reference_kernels, dtype, TSR_VARIANT_REFERENCE);
+
+    b->results(g, source, result);
 }

@@ -34,8 +34,4 @@ static void FN(results)(const tsr_resample_geometry *g, const void *source, void
     }
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const bodies FN(entry) = {FN(results)};

@@ -5,7 +5,6 @@
 #include "ops/convolution/resample_geometry.h"
 
 #include "base/half.h"
-#include "kernel/fast_types.h"
 
 enum {
     LONG = 32,      /* terms that are worth several sums at once */
@@ -30,17 +29,6 @@ typedef struct tsr_resample_row {
     const void *few_weight;
 } tsr_resample_row;
 
-#define BODY "ops/convolution/resample_sum.inc.h"
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "kernel/fast_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "kernel/fast_types.inc.h"
-#endif
-
 typedef struct bodies {
     /* The weights of dim d at weight[taps.at] on; then those of `few`. */
     void (*set)(const tsr_resample_geometry *g, int d, const tsr_resample_taps *taps, void *weight);
@@ -58,48 +46,11 @@ typedef struct bodies {
     void (*spread)(int64_t planes, int64_t m, int64_t by, const void *x, void *y);
 } bodies;
 
-static const bodies plain[TSR__DTYPES] = {
-    [TSR_F32] = {set_f32_plain, set_few_f32_plain, along_f32_plain, mix_f32_plain,
-                 find_periodic_f32_plain, divide_f32_plain, means_f32_plain, spread_f32_plain},
-    [TSR_F64] = {set_f64_plain, set_few_f64_plain, along_f64_plain, mix_f64_plain,
-                 find_periodic_f64_plain, divide_f64_plain, means_f64_plain, spread_f64_plain},
-    [TSR_I32] = {set_i32_plain, set_few_i32_plain, along_i32_plain, mix_i32_plain,
-                 find_periodic_i32_plain, divide_i32_plain, means_i32_plain, spread_i32_plain},
-    [TSR_I64] = {set_i64_plain, set_few_i64_plain, along_i64_plain, mix_i64_plain,
-                 find_periodic_i64_plain, divide_i64_plain, means_i64_plain, spread_i64_plain},
-    [TSR_U8] = {set_u8_plain, set_few_u8_plain, along_u8_plain, mix_u8_plain,
-                find_periodic_u8_plain, divide_u8_plain, means_u8_plain, spread_u8_plain},
-    [TSR__FIELD] = {set_field_plain, set_few_field_plain, along_field_plain, mix_field_plain,
-                    find_periodic_field_plain, divide_field_plain, means_field_plain,
-                    spread_field_plain},
-};
-
-#ifdef TSR__X86
-static const bodies avx2[TSR__DTYPES] = {
-    [TSR_F32] = {set_f32_avx2, set_few_f32_avx2, along_f32_avx2, mix_f32_avx2,
-                 find_periodic_f32_avx2, divide_f32_avx2, means_f32_avx2, spread_f32_avx2},
-    [TSR_F64] = {set_f64_avx2, set_few_f64_avx2, along_f64_avx2, mix_f64_avx2,
-                 find_periodic_f64_avx2, divide_f64_avx2, means_f64_avx2, spread_f64_avx2},
-    [TSR_I32] = {set_i32_avx2, set_few_i32_avx2, along_i32_avx2, mix_i32_avx2,
-                 find_periodic_i32_avx2, divide_i32_avx2, means_i32_avx2, spread_i32_avx2},
-    [TSR_I64] = {set_i64_avx2, set_few_i64_avx2, along_i64_avx2, mix_i64_avx2,
-                 find_periodic_i64_avx2, divide_i64_avx2, means_i64_avx2, spread_i64_avx2},
-    [TSR_U8] = {set_u8_avx2, set_few_u8_avx2, along_u8_avx2, mix_u8_avx2, find_periodic_u8_avx2,
-                divide_u8_avx2, means_u8_avx2, spread_u8_avx2},
-    [TSR__FIELD] = {set_field_avx2, set_few_field_avx2, along_field_avx2, mix_field_avx2,
-                    find_periodic_field_avx2, divide_field_avx2, means_field_avx2,
-                    spread_field_avx2},
-};
-#endif
-
-static const bodies *bodies_of(tsr_dtype dtype)
-{
-#ifdef TSR__X86
-    if (tsr__cpu_avx2())
-        return &avx2[dtype];
-#endif
-    return &plain[dtype];
-}
+#define TABLE resample_kernels
+#define BODY "ops/convolution/resample_sum.inc.h"
+#define DTYPES (TSR__INTEGERS | TSR__PRIME)
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 /* One call. f16 and bf16 are widened to f32 plane by plane, and narrowed row by row. */
 typedef struct work {
@@ -373,7 +324,7 @@ tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype, ts
     size_t part[PARTS];
     tsr_status st;
 
-    w.bodies = bodies_of(w.half ? TSR_F32 : dtype);
+    w.bodies = tsr__kernel_for(&resample_kernels, dtype, TSR_VARIANT_AUTO);
     w.size = w.half ? sizeof(float) : tsr_dtype_size(dtype);
     plan_row(&w, weights);
     TSR_TRY(tsr__pool_get(pool, measure(&w, weights ? n_weights : 0, part), &scratch, err));

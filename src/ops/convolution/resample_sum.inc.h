@@ -350,3 +350,6 @@ SET static void FN(divide)(int64_t n, int64_t by, const tsr_resample_taps *taps,
     for (int64_t j = 0; j < n; j++)
         ((T *)y)[j] = (T)DIV(((const T *)x)[j], by * taps[j].count);
 }
+
+static const bodies FN(entry) = {FN(set),           FN(set_few), FN(along), FN(mix),
+                                 FN(find_periodic), FN(divide),  FN(means), FN(spread)};

@@ -3,7 +3,7 @@
    bf16 add in f32, f32 in f32 and f64. Called by the embedding kernels. */
 #include "ops/embedding/embedding_rows.h"
 
-#include "kernel/fast_types.h"
+#include "base/kernel_table.h"
 
 #ifdef __clang__ /* a product and a sum joined would round differently than elsewhere */
 #pragma STDC FP_CONTRACT OFF
@@ -15,6 +15,9 @@ enum {
     LONG_RUN = 256, /* type; and if not */
     WHOLE = 256 << 10
 };
+
+/* Counts terms in lanes as wide as those that are compared. */
+#define PLACE __typeof__(_Generic((ACC)0, double: INT64_C(0), default: 0))
 
 /* With the first columns whole rows are fetched, unless there are so many terms that the rest would
    be gone from the cache when its turn comes. */
@@ -36,52 +39,17 @@ TSR__INLINE uint64_t remainder_of(int64_t element, int64_t dim)
     return (e | d) >> 32 ? e % d : (uint32_t)e % (uint32_t)d;
 }
 
-/* Both as in base/half.inc.h, for compilers to vectorise. */
-TSR__INLINE tsr_bf16 row_f32_to_bf16(float x)
-{
-    const uint32_t u = tsr__bits_f32(x), rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
-
-    return (tsr_bf16)((u & 0x7fffffff) > 0x7f800000 ? (u >> 16 | 0x40) : rounded);
-}
-
-TSR__INLINE tsr_f16 row_f32_to_f16(float x)
-{
-    const uint32_t u = tsr__bits_f32(x), rest = u & 0x7fffffff;
-    const uint32_t normal = (rest - (112u << 23) + 0xfff + (rest >> 13 & 1)) >> 13;
-    const uint32_t tiny = tsr__bits_f32(tsr__f32_of(rest) + 0.5f) - 0x3f000000;
-    uint32_t h = rest < 0x38800000 ? tiny : normal;
-
-    h = rest >= 0x47800000 ? 0x7c00 : h;
-    h = rest > 0x7f800000 ? 0x7e00 | (rest >> 13 & 0x3ff) : h;
-    return (tsr_f16)((u >> 16 & 0x8000) | h);
-}
-
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "ops/embedding/embedding_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "ops/embedding/embedding_types.inc.h"
-
-#define NAME(name, dtype) name##_##dtype##_avx512
-#define SET TSR__AVX512
-#include "ops/embedding/embedding_types.inc.h"
-#endif
+#define TABLE row_kernels
+#define BODY "ops/embedding/embedding_rows.inc.h"
+#define DTYPES (TSR__HALVES | TSR__PRIME)
+#define AVX2 TSR__AVX2
+#define AVX512 TSR__AVX512
+#include "base/kernel_table.inc.h"
 
 const tsr_row_parts *tsr__row_parts(tsr_dtype dtype, tsr_kernel_variant variant)
 {
     /* all ops with arithmetic on rows have the same */
-    const tsr_kernel_variant best =
-        tsr__variant_best(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_SUM, dtype, variant);
-
-#ifdef TSR__X86
-    if (best == TSR_VARIANT_AVX512)
-        return parts_all_avx512[dtype];
-    if (best == TSR_VARIANT_AVX2)
-        return parts_all_avx2[dtype];
-#endif
-    (void)best;
-    return parts_all_plain[dtype];
+    return tsr__kernel_for(
+        &row_kernels, dtype,
+        tsr__variant_best(TSR_CATEGORY_EMBEDDING, TSR_EMBEDDING_BAG_SUM, dtype, variant));
 }

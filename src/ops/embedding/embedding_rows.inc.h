@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* embedding_rows.inc.h - body of embedding_rows.c for one dtype and instruction set; see
-   embedding_types.inc.h, whose definitions it undefines. Every column is added up by itself and in
+   kernel_types.inc.h. Every column is added up by itself and in
    the order of the terms, so all instruction sets give the same bits. */
 
 /* acc[0 .. width) = sum of the terms begin .. end - 1 in the columns from `column` */
@@ -138,7 +138,7 @@ SET static void FN(weigh)(int64_t n, const void *w, const int64_t *from, const i
     }
 }
 
-#if ORDERED
+#ifndef PRIME
 /* Does b, which stands after a, win? */
 TSR__INLINE bool FN(wins)(ACC a, ACC b, bool last)
 {
@@ -154,12 +154,12 @@ TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t firs
     const T *x = (const T *)t->x + column, *from = x + t->row[first] * t->dim;
     const size_t fetch = bytes_to_fetch(t, column, width, sizeof(T));
     ACC top[TILE / sizeof(ACC)];
-    AT at[TILE / sizeof(ACC)];
+    PLACE at[TILE / sizeof(ACC)];
 
     for (int64_t k = 0; k < width; k++)
         top[k] = LD(from[k]);
     for (int64_t k = 0; k < width; k++)
-        at[k] = (AT)first;
+        at[k] = (PLACE)first;
     for (int64_t i = 0; i < t->n; i++) {
         if (fetch && i + t->ahead < t->n_ahead && t->row[i + t->ahead] >= 0)
             tsr__row_prefetch(x + t->row[i + t->ahead] * t->dim, fetch);
@@ -171,7 +171,7 @@ TSR__INLINE void FN(max_columns)(const tsr_row_terms *t, bool last, int64_t firs
             const bool wins = FN(wins)(top[k], v, last);
 
             top[k] = wins ? v : top[k];
-            at[k] = wins ? (AT)i : at[k];
+            at[k] = wins ? (PLACE)i : at[k];
         }
     }
     for (int64_t k = 0; k < width; k++)
@@ -228,9 +228,9 @@ SET static void FN(merge)(int64_t n, bool last, const void *data, const int64_t 
 }
 #endif
 
-static const tsr_row_parts FN(parts) = {
+static const tsr_row_parts FN(entry) = {
     .sum = FN(sum),
-#if ORDERED
+#ifndef PRIME
     .max = FN(max),
     .merge = FN(merge),
 #endif
@@ -239,15 +239,3 @@ static const tsr_row_parts FN(parts) = {
     .dot = FN(dot),
     .weigh = FN(weigh),
 };
-
-#undef T
-#undef ACC
-#undef WIDE
-#undef AT
-#undef LD
-#undef ST
-#undef ADD
-#undef MUL
-#undef DIV
-#undef FN
-#undef ORDERED

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/stream.h"
 #include "kernel/gather_rows.h"
 #include "kernel/index.h"
@@ -16,59 +15,22 @@
 
 enum { BLOCK = 1024 }; /* elements that are brought together before they go past the caches */
 
-#define T uint8_t
-#define ID int32_t
-#define FN(name) name##_1_i32
-#include "ops/indexing/indexing.inc.h"
-#define T uint16_t
-#define ID int32_t
-#define FN(name) name##_2_i32
-#include "ops/indexing/indexing.inc.h"
-#define T uint32_t
-#define ID int32_t
-#define FN(name) name##_4_i32
-#include "ops/indexing/indexing.inc.h"
-#define T uint64_t
-#define ID int32_t
-#define FN(name) name##_8_i32
-#include "ops/indexing/indexing.inc.h"
-#define T uint8_t
-#define ID int64_t
-#define FN(name) name##_1_i64
-#include "ops/indexing/indexing.inc.h"
-#define T uint16_t
-#define ID int64_t
-#define FN(name) name##_2_i64
-#include "ops/indexing/indexing.inc.h"
-#define T uint32_t
-#define ID int64_t
-#define FN(name) name##_4_i64
-#include "ops/indexing/indexing.inc.h"
-#define T uint64_t
-#define ID int64_t
-#define FN(name) name##_8_i64
-#include "ops/indexing/indexing.inc.h"
-
 typedef struct moves {
     bool (*gather)(const tsr_gather_map *map); /* false: an index is out of range */
     void (*scatter)(const tsr_gather_map *map, const void *old);
     void (*last)(const tsr_gather_map *map, int64_t *last);
 } moves;
 
-/* By the bytes of an element: 1, 2, 4, 8. */
+#define TABLE move_kernels
+#define BODY "ops/indexing/indexing_ids.inc.h"
+#define TYPES "base/size_types.inc.h"
+#include "base/kernel_table.inc.h"
+
 static const moves *moves_for(const tsr_gather_map *map)
 {
-    static const moves of[2][4] = {{{gather_1_i32, scatter_1_i32, last_1_i32},
-                                    {gather_2_i32, scatter_2_i32, last_2_i32},
-                                    {gather_4_i32, scatter_4_i32, last_4_i32},
-                                    {gather_8_i32, scatter_8_i32, last_8_i32}},
-                                   {{gather_1_i64, scatter_1_i64, last_1_i64},
-                                    {gather_2_i64, scatter_2_i64, last_2_i64},
-                                    {gather_4_i64, scatter_4_i64, last_4_i64},
-                                    {gather_8_i64, scatter_8_i64, last_8_i64}}};
+    const moves *by_index = tsr__kernel_for(&move_kernels, map->x->dtype, TSR_VARIANT_PLAIN);
 
-    return &of[map->index->dtype == TSR_I64]
-              [__builtin_ctz((unsigned)tsr_dtype_size(map->x->dtype))];
+    return &by_index[map->index->dtype == TSR_I64];
 }
 
 static bool by_reference(const tsr_kernel_call *call, tsr_index_kind kind)

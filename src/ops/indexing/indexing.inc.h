@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* indexing.inc.h - moving elements of one size by indices of one type, where lines are alike: needs
-   T, ID and FN, undefines them. `first` and n are the part of x along the dim that is here.
-   Negative indices become huge as unsigned ones: a range is one comparison. */
+   T, ID and BY (a name for them), undefines the last two. `first` and n are the part of x along the
+   dim that is here. Negative indices become huge as unsigned ones: a range is one comparison. */
 
 /* One line, of which all n > 0 are here; `ahead` is what will be read next, or NULL. False: an
    index is out of range. `known` is a constant: none is. */
-TSR__INLINE bool FN(pick)(bool known, const T *x, int64_t n, const T *ahead, const ID *index,
+TSR__INLINE bool BY(pick)(bool known, const T *x, int64_t n, const T *ahead, const ID *index,
                           int64_t count, bool stream, T *y)
 {
     enum { EACH = 64 / sizeof(T) }; /* elements of a line of the cache */
@@ -31,7 +31,7 @@ TSR__INLINE bool FN(pick)(bool known, const T *x, int64_t n, const T *ahead, con
 }
 
 /* values[o,i,k] = x[o,index[o,i,k],k], 0 if that is elsewhere. */
-static bool FN(gather)(const tsr_gather_map *map)
+static bool BY(gather)(const tsr_gather_map *map)
 {
     const int64_t first = map->x->first[map->dim], n = map->x->shape.size[map->dim];
     const int64_t along = map->count[map->dim], inner = map->inner;
@@ -50,8 +50,8 @@ static bool FN(gather)(const tsr_gather_map *map)
             const T *ahead = o + 1 < map->outer ? x + n : NULL;
 
             good &= map->list && o > 0 && good
-                        ? FN(pick)(true, x, n, ahead, index, along, stream, y)
-                        : FN(pick)(false, x, n, ahead, index, along, stream, y);
+                        ? BY(pick)(true, x, n, ahead, index, along, stream, y)
+                        : BY(pick)(false, x, n, ahead, index, along, stream, y);
             index += along;
             y += along;
             continue;
@@ -71,7 +71,7 @@ static bool FN(gather)(const tsr_gather_map *map)
 }
 
 /* x[o,index[o,i,k],k] = values[o,i,k], in the order of i; else x is as `old`, if that is there. */
-static void FN(scatter)(const tsr_gather_map *map, const void *old)
+static void BY(scatter)(const tsr_gather_map *map, const void *old)
 {
     const int64_t first = map->x->first[map->dim], n = map->x->shape.size[map->dim];
     const int64_t along = map->count[map->dim], inner = map->inner;
@@ -95,7 +95,7 @@ static void FN(scatter)(const tsr_gather_map *map, const void *old)
 
 /* values[o,i,k] = x[o,index[o,i,k],k] if no later i has the same index, else 0: who is the last one
    is found first, for one o. */
-static void FN(last)(const tsr_gather_map *map, int64_t *last)
+static void BY(last)(const tsr_gather_map *map, int64_t *last)
 {
     const int64_t first = map->x->first[map->dim], n = map->x->shape.size[map->dim];
     const int64_t along = map->count[map->dim], inner = map->inner;
@@ -124,6 +124,5 @@ static void FN(last)(const tsr_gather_map *map, int64_t *last)
     }
 }
 
-#undef T
 #undef ID
-#undef FN
+#undef BY

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* indexing_add.inc.h - adding to a line's elements, for one dtype; see fast_types.inc.h. Sums are
+/* indexing_add.inc.h - adding to a line's elements, for one dtype; see kernel_types.inc.h. Sums are
    of type ACC: what x was is there already. `narrow` is a constant: the index is of i32. */
 
 /* Values as they are summed: those of 2 bytes, f16 and bf16, are widened. */
@@ -82,3 +82,5 @@ static void FN(add_apart)(const tsr_gather_map *map, void *sums)
         if (tsr__gather_map_at(map, i, &x, &v) && x >= 0)
             ((ACC *)sums)[x] = ADD(((ACC *)sums)[x], (ACC)LD(values[v]));
 }
+
+static const bodies FN(entry) = {FN(add), FN(add_apart)};

@@ -18,8 +18,4 @@ static void FN(added)(const tsr_kernel_call *call, const tsr_gather_map *map)
     }
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const naive_bodies FN(entry) = {FN(added)};

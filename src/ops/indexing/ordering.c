@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "kernel/fast_types.h"
+#include "base/kernel_table.h"
 #include "kernel/index.h"
 #include "kernel/positions.h"
 #include "kernel/sku.h"

@@ -41,15 +41,18 @@ static bool next_index(const tsr_einsum_axes *e, bool output, int64_t *at)
     return false;
 }
 
+typedef struct bodies {
+    void (*sum)(const tsr_einsum_axes *e, const tsr_kernel_call *call);
+} bodies;
+
+#define TABLE reference_kernels
 #define BODY "ops/linalg/einsum_reference.inc.h"
 #include "kernel/reference_types.inc.h"
 
 void tsr__reference_einsum(const tsr_einsum_axes *e, const tsr_kernel_call *call)
 {
-    static void (*const of[TSR__DTYPES])(const tsr_einsum_axes *, const tsr_kernel_call *) = {
-        [TSR_F32] = sum_f32,   [TSR_F64] = sum_f64,   [TSR_F16] = sum_f16,
-        [TSR_BF16] = sum_bf16, [TSR_I32] = sum_i32,   [TSR_I64] = sum_i64,
-        [TSR_U8] = sum_u8,     [TSR_BOOL] = sum_bool, [TSR__FIELD] = sum_field};
+    const bodies *b =
+        tsr__kernel_for(&reference_kernels, call->out[0].dtype, TSR_VARIANT_REFERENCE);
 
-    of[call->out[0].dtype](e, call);
+    b->sum(e, call);
 }

@@ -23,8 +23,4 @@ static void FN(sum)(const tsr_einsum_axes *e, const tsr_kernel_call *call)
     } while (next_index(e, true, at));
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const bodies FN(entry) = {FN(sum)};

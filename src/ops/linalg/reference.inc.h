@@ -28,8 +28,4 @@ static void FN(matmul)(const tsr_kernel_call *call, bool turned)
     }
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const bodies FN(entry) = {FN(matmul)};

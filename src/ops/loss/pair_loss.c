@@ -11,10 +11,6 @@
 
 #include <math.h>
 
-#ifdef __clang__ /* with a sanitizer's checks in them loops are not vectorised, and it says so */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-
 enum { BLOCK = 1024 };
 enum {
     X = TSR_PAIR_X,
@@ -31,63 +27,12 @@ typedef struct parts {
     void (*times)(int64_t n, const void *grad, double by, void *y);
 } parts;
 
-#define T float
-#define EXP(x) tsr__exp_f32(false, x)
-#define LOG1P(x) tsr__log1p_unit_f32(false, x)
-#define SET
-#define FN(name) name##_f32_plain
-#include "ops/loss/pair_loss.inc.h"
-
-#define T double
-#define EXP(x) tsr__exp_f64(false, x)
-#define LOG1P(x) tsr__log1p_unit_f64(false, x)
-#define SET
-#define FN(name) name##_f64_plain
-#include "ops/loss/pair_loss.inc.h"
-
-#ifdef TSR__X86
-#define T float
-#define EXP(x) tsr__exp_f32(true, x)
-#define LOG1P(x) tsr__log1p_unit_f32(true, x)
-#define SET TSR__AVX2_FMA
-#define FN(name) name##_f32_avx2
-#include "ops/loss/pair_loss.inc.h"
-
-#define T double
-#define EXP(x) tsr__exp_f64(true, x)
-#define LOG1P(x) tsr__log1p_unit_f64(true, x)
-#define SET TSR__AVX2_FMA
-#define FN(name) name##_f64_avx2
-#include "ops/loss/pair_loss.inc.h"
-
-#define T float
-#define EXP(x) tsr__exp_f32(true, x)
-#define LOG1P(x) tsr__log1p_unit_f32(true, x)
-#define SET TSR__AVX512
-#define FN(name) name##_f32_avx512
-#include "ops/loss/pair_loss.inc.h"
-
-#define T double
-#define EXP(x) tsr__exp_f64(true, x)
-#define LOG1P(x) tsr__log1p_unit_f64(true, x)
-#define SET TSR__AVX512
-#define FN(name) name##_f64_avx512
-#include "ops/loss/pair_loss.inc.h"
-#endif
-
-static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-    const bool wide = dtype == TSR_F64;
-
-#ifdef TSR__X86
-    if (variant == TSR_VARIANT_AVX512)
-        return wide ? &parts_f64_avx512 : &parts_f32_avx512;
-    if (variant == TSR_VARIANT_AVX2)
-        return wide ? &parts_f64_avx2 : &parts_f32_avx2;
-#endif
-    (void)variant;
-    return wide ? &parts_f64_plain : &parts_f32_plain;
-}
+#define TABLE pair_kernels
+#define BODY "ops/loss/pair_loss.inc.h"
+#define DTYPES TSR__REALS
+#define AVX2 TSR__AVX2_FMA
+#define AVX512 TSR__AVX512
+#include "base/kernel_table.inc.h"
 
 /* ---- definitions ---- */
 
@@ -166,7 +111,9 @@ static view view_of(const tsr_kernel_call *call)
 
     return (view){
         .call = call,
-        .parts = variant == TSR_VARIANT_REFERENCE ? NULL : parts_for(x->dtype, variant),
+        .parts = variant == TSR_VARIANT_REFERENCE
+                     ? NULL
+                     : tsr__kernel_for(&pair_kernels, x->dtype, variant),
         .io = tsr__row_io(x, BLOCK, call->out[0].data),
         .first = back,
         .n_in = pair_of(call->kind) == BCE ? 4 : 2,

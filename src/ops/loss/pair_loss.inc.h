@@ -23,14 +23,16 @@ SET static void FN(losses)(pair_kind kind, int64_t n, const void *const in[4], v
     if (p) {
         TSR__INDEPENDENT
         for (int64_t i = 0; i < n; i++) {
-            const T rest = LOG1P(EXP(x[i] < 0 ? x[i] : -x[i])) + (x[i] < 0 ? -x[i] : 0);
+            const T rest =
+                MATH(log1p_unit, MATH(exp, x[i] < 0 ? x[i] : -x[i])) + (x[i] < 0 ? -x[i] : 0);
 
             y[i] = (1 - t[i]) * x[i] + (1 + (p[i] - 1) * t[i]) * rest;
         }
     } else {
         TSR__INDEPENDENT
         for (int64_t i = 0; i < n; i++)
-            y[i] = (x[i] < 0 ? 0 : x[i]) - t[i] * x[i] + LOG1P(EXP(x[i] < 0 ? x[i] : -x[i]));
+            y[i] = (x[i] < 0 ? 0 : x[i]) - t[i] * x[i] +
+                   MATH(log1p_unit, MATH(exp, x[i] < 0 ? x[i] : -x[i]));
     }
     if (w) {
         TSR__INDEPENDENT
@@ -60,7 +62,7 @@ SET static double FN(sum)(int64_t n, const void *data)
 /* 1 / (1 + e^x) */
 TSR__INLINE T FN(below)(T x)
 {
-    const T e = EXP(x < 0 ? x : -x);
+    const T e = MATH(exp, x < 0 ? x : -x);
 
     return (x < 0 ? 1 : e) / (1 + e);
 }
@@ -89,7 +91,8 @@ SET static void FN(slopes)(pair_kind kind, int k, int64_t n, const void *const i
     }
     for (int64_t i = 0; i < n; i++) {
         const T more = p ? p[i] - 1 : 0, own = w ? w[i] : 1;
-        const T rest = LOG1P(EXP(x[i] < 0 ? x[i] : -x[i])) + (x[i] < 0 ? -x[i] : 0);
+        const T rest =
+            MATH(log1p_unit, MATH(exp, x[i] < 0 ? x[i] : -x[i])) + (x[i] < 0 ? -x[i] : 0);
 
         y[i] = own * (k == X        ? 1 - t[i] - (1 + more * t[i]) * FN(below)(x[i])
                       : k == TARGET ? more * rest - x[i]
@@ -114,10 +117,4 @@ SET static void FN(times)(int64_t n, const void *grad, double by, void *result)
     }
 }
 
-static const parts FN(parts) = {FN(losses), FN(sum), FN(slopes), FN(times)};
-
-#undef T
-#undef EXP
-#undef LOG1P
-#undef SET
-#undef FN
+static const parts FN(entry) = {FN(losses), FN(sum), FN(slopes), FN(times)};

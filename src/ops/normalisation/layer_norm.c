@@ -4,7 +4,6 @@
    ops/normalisation/moments.c. */
 #include "ops/normalisation/layer_norm.h"
 
-#include "base/cpu.h"
 #include "base/minmax.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "kernel/norm_rows.h"
@@ -12,10 +11,6 @@
 #include "kernel/sku.h"
 
 #include <math.h>
-
-#ifdef __clang__ /* with a sanitizer's checks in them loops are not vectorised, and it says so */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
 
 enum {
     PIECE = TSR_ROW_PIECE,
@@ -38,34 +33,12 @@ typedef struct parts {
     void (*flush)(void *narrow, int64_t n, double *wide);
 } parts;
 
+#define TABLE layer_kernels
 #define BODY "ops/normalisation/layer_norm.inc.h"
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "kernel/real_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2_FMA
-#include "kernel/real_types.inc.h"
-
-#define NAME(name, dtype) name##_##dtype##_avx512
-#define SET TSR__AVX512
-#include "kernel/real_types.inc.h"
-#endif
-
-static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-    const bool wide = dtype == TSR_F64;
-
-#ifdef TSR__X86
-    if (variant == TSR_VARIANT_AVX512)
-        return wide ? &parts_f64_avx512 : &parts_f32_avx512;
-    if (variant == TSR_VARIANT_AVX2)
-        return wide ? &parts_f64_avx2 : &parts_f32_avx2;
-#endif
-    (void)variant;
-    return wide ? &parts_f64_plain : &parts_f32_plain;
-}
+#define DTYPES TSR__REALS
+#define AVX2 TSR__AVX2_FMA
+#define AVX512 TSR__AVX512
+#include "base/kernel_table.inc.h"
 
 /* What a call is: x[rows][n]. */
 typedef struct view {
@@ -86,9 +59,9 @@ static view view_of(const tsr_kernel_call *call)
     const tsr_operand *x = &call->in[is_backward(call->kind) ? TSR_LAYER_GRAD_X : TSR_LAYER_X];
     const int lead = x->shape.ndim - (int)call->attrs.value[TSR_LAYER_DIMS].i[0];
     view v = {
-        .parts =
-            parts_for(x->dtype, tsr__variant_best(TSR_CATEGORY_LAYER_NORM, (uint16_t)call->kind,
-                                                  x->dtype, call->variant)),
+        .parts = tsr__kernel_for(&layer_kernels, x->dtype,
+                                 tsr__variant_best(TSR_CATEGORY_LAYER_NORM, (uint16_t)call->kind,
+                                                   x->dtype, call->variant)),
         .rms = call->kind == TSR_RMS_NORM || call->kind == TSR_RMS_NORM_BACKWARD,
         .rows = tsr__product(lead, x->shape.size),
         .n = tsr__product(x->shape.ndim - lead, x->shape.size + lead),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layer_norm.inc.h - body of layer_norm.c for f32 or f64 and one instruction set; see
-   real_types.inc.h. Sums are of few terms in T, and of these in f64. Distances are x - high - low,
-   which together are more exact than T. A weight or bias that is NULL is 1 or 0. */
+   kernel_types.inc.h. Sums are of few terms in T, and of these in f64. Distances are x - high -
+   low, which together are more exact than T. A weight or bias that is NULL is 1 or 0. */
 
 TSR__INLINE double FN(fold)(const T *lane)
 {
@@ -179,5 +179,5 @@ SET static void FN(flush)(void *narrow, int64_t n, double *wide)
     }
 }
 
-static const parts FN(parts) = {FN(spread),     FN(total),        FN(apply), FN(grad_sums),
+static const parts FN(entry) = {FN(spread),     FN(total),        FN(apply), FN(grad_sums),
                                 FN(grad_apply), FN(grad_vectors), FN(flush)};

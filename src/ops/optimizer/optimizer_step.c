@@ -3,7 +3,6 @@
    f32 in the cache. Called through the rows of optimizers. */
 #include "ops/optimizer/optimizer_step.h"
 
-#include "base/cpu.h"
 #include "base/half.h"
 #include "kernel/index.h"
 #include "ops/optimizer/optimizer_ops.h"
@@ -11,49 +10,17 @@
 
 #include <math.h>
 
-#ifdef __clang__ /* with a sanitizer's checks in them loops are not vectorised, and it says so */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-
 enum { BLOCK = 1024, GRAD = TSR_STEP_INPUTS - 1 };
 
-#define T float
-#define SQRT(x) __builtin_sqrtf(x)
-#define SET
-#define FN(name) name##_f32_plain
-#include "ops/optimizer/optimizer_step.inc.h"
+typedef struct bodies {
+    void (*step)(const tsr_update *s, int64_t n, const void *const *in, void *const *out);
+} bodies;
 
-#define T double
-#define SQRT(x) __builtin_sqrt(x)
-#define SET
-#define FN(name) name##_f64_plain
-#include "ops/optimizer/optimizer_step.inc.h"
-
-#ifdef TSR__X86
-#define T float
-#define SQRT(x) __builtin_sqrtf(x)
-#define SET TSR__AVX2_FMA
-#define FN(name) name##_f32_avx2
-#include "ops/optimizer/optimizer_step.inc.h"
-
-#define T double
-#define SQRT(x) __builtin_sqrt(x)
-#define SET TSR__AVX2_FMA
-#define FN(name) name##_f64_avx2
-#include "ops/optimizer/optimizer_step.inc.h"
-#endif
-
-typedef void (*step_fn)(const tsr_update *s, int64_t n, const void *const *in, void *const *out);
-
-static step_fn step_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-#ifdef TSR__X86
-    if (variant == TSR_VARIANT_AVX2)
-        return dtype == TSR_F64 ? step_f64_avx2 : step_f32_avx2;
-#endif
-    (void)variant;
-    return dtype == TSR_F64 ? step_f64_plain : step_f32_plain;
-}
+#define TABLE step_kernels
+#define BODY "ops/optimizer/optimizer_step.inc.h"
+#define DTYPES TSR__REALS
+#define AVX2 TSR__AVX2_FMA
+#include "base/kernel_table.inc.h"
 
 /* ---- what a call says ---- */
 
@@ -98,7 +65,7 @@ tsr_update tsr__update_of(const tsr_kernel_call *call, tsr_optimizer_step_kind k
 /* ---- the pass ---- */
 
 /* Elements from i on of operands some of which are halves, widened and narrowed. */
-static void block(const tsr_kernel_call *call, const tsr_update *s, step_fn step, int64_t i,
+static void block(const tsr_kernel_call *call, const tsr_update *s, const bodies *b, int64_t i,
                   int64_t n)
 {
     float wide[TSR_STEP_INPUTS][BLOCK] __attribute__((aligned(64)));
@@ -121,7 +88,7 @@ static void block(const tsr_kernel_call *call, const tsr_update *s, step_fn step
 
         out[k] = tsr__dtype_is_half(y->dtype) ? (void *)wide[k] : (void *)((float *)y->data + i);
     }
-    step(s, n, in, out);
+    b->step(s, n, in, out);
     for (int k = 0; k < call->n_out; k++)
         if (tsr__dtype_is_half(call->out[k].dtype))
             tsr__half_narrow(call->out[k].dtype, wide[k], n, (uint16_t *)call->out[k].data + i);
@@ -132,7 +99,7 @@ void tsr__update_run(const tsr_kernel_call *call, const tsr_update *s)
     const tsr_kernel_variant v = tsr__variant_of(call, TSR_CATEGORY_OPTIMIZER, s->kind);
     const tsr_dtype dtype = call->in[0].dtype;
     const int64_t n = tsr__operand_count(&call->in[0]);
-    const step_fn step = step_for(dtype, v);
+    const bodies *b = tsr__kernel_for(&step_kernels, dtype, v);
     const void *in[TSR_STEP_INPUTS] = {NULL};
     void *out[TSR_STEP_INPUTS] = {NULL};
 
@@ -141,14 +108,14 @@ void tsr__update_run(const tsr_kernel_call *call, const tsr_update *s)
         return;
     }
     for (int64_t i = 0; i < n && tsr__dtype_is_half(dtype); i += BLOCK)
-        block(call, s, step, i, n - i < BLOCK ? n - i : BLOCK);
+        block(call, s, b, i, n - i < BLOCK ? n - i : BLOCK);
     if (tsr__dtype_is_half(dtype))
         return;
     for (int k = 0; k < call->n_in; k++)
         in[k == call->n_in - 1 ? GRAD : k] = call->in[k].data;
     for (int k = 0; k < call->n_out; k++)
         out[k] = call->out[k].data;
-    step(s, n, in, out);
+    b->step(s, n, in, out);
 }
 
 void tsr__kernel_optimizer_step(const tsr_kernel_call *call)

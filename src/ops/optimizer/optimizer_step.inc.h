@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* optimizer_step.inc.h - body of optimizer_step.c for one type that computes and one instruction
-   set: needs T, SQRT, SET and FN (function name); undefines them. One pass: everything is read once
-   and written once. Kind and nesterov are constants where the loop is called. */
+   set. One pass: everything is read once and written once. Kind and nesterov are constants where
+   the loop is called. */
 
 TSR__INLINE void FN(loop)(int kind, bool nesterov, const tsr_update *s, int64_t n,
                           const void *const in[TSR_STEP_INPUTS], void *const *out)
@@ -28,12 +28,12 @@ TSR__INLINE void FN(loop)(int kind, bool nesterov, const tsr_update *s, int64_t 
 
             a_out[i] = m;
             b_out[i] = v;
-            w_out[i] = x * keep - lr * m / (SQRT(v) * root + eps);
+            w_out[i] = x * keep - lr * m / (LIBM(__builtin_sqrt, v) * root + eps);
         } else {
             const T sum = a[i] + g * g;
 
             a_out[i] = sum;
-            w_out[i] = x - lr * g / (SQRT(sum) + eps);
+            w_out[i] = x - lr * g / (LIBM(__builtin_sqrt, sum) + eps);
         }
     }
 }
@@ -53,7 +53,4 @@ SET static void FN(step)(const tsr_update *s, int64_t n, const void *const in[TS
         FN(loop)(TSR_OPTIMIZER_ADAGRAD, false, s, n, in, out);
 }
 
-#undef T
-#undef SQRT
-#undef SET
-#undef FN
+static const bodies FN(entry) = {FN(step)};

@@ -12,10 +12,6 @@
 #include "kernel/math_f64.h"
 #include "kernel/sku.h"
 
-#ifdef __clang__ /* loops of libm's functions stay scalar, whatever elementwise.inc.h asks for */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-
 enum {
     INPUTS = 3,
     BLOCK = 1024, /* elements computed in the cache */
@@ -37,49 +33,17 @@ typedef struct run {
 
 /* ---- the runs ---- */
 
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#define FUSED false
-#include "ops/pointwise/elementwise_types.inc.h"
+typedef struct bodies {
+    void (*compute)(int op, const run *r);
+} bodies;
 
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2_FMA
-#define FUSED true
-#include "ops/pointwise/elementwise_types.inc.h"
-
-#define NAME(name, dtype) name##_##dtype##_avx512
-#define SET TSR__AVX512
-#define FUSED true
-#define FUNCTIONS_ONLY
-#include "ops/pointwise/elementwise_types.inc.h"
-#endif
-
-typedef void (*compute_fn)(int op, const run *r);
-
-static compute_fn compute_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-    static const compute_fn plain[TSR__DTYPES] = {
-        [TSR_F32] = compute_f32_plain, [TSR_F64] = compute_f64_plain,
-        [TSR_F16] = compute_f32_plain, [TSR_BF16] = compute_f32_plain,
-        [TSR_I32] = compute_i32_plain, [TSR_I64] = compute_i64_plain,
-        [TSR_U8] = compute_u8_plain,   [TSR_BOOL] = compute_u8_plain,
-    };
-#ifdef TSR__X86
-    static const compute_fn avx2[TSR__DTYPES] = {
-        [TSR_F32] = compute_f32_avx2,  [TSR_F64] = compute_f64_avx2, [TSR_F16] = compute_f32_avx2,
-        [TSR_BF16] = compute_f32_avx2, [TSR_I32] = compute_i32_avx2, [TSR_I64] = compute_i64_avx2,
-        [TSR_U8] = compute_u8_avx2,    [TSR_BOOL] = compute_u8_avx2,
-    };
-
-    if (variant == TSR_VARIANT_AVX512)
-        return dtype == TSR_F64 ? compute_f64_avx512 : compute_f32_avx512;
-    if (variant == TSR_VARIANT_AVX2)
-        return avx2[dtype];
-#endif
-    (void)variant;
-    return plain[dtype];
-}
+#define TABLE pointwise_kernels
+#define BODY "ops/pointwise/elementwise.inc.h"
+#define DTYPES TSR__INTEGERS
+#define AVX2 TSR__AVX2_FMA
+#define AVX512 TSR__AVX512
+#define AVX512_DTYPES TSR__REALS
+#include "base/kernel_table.inc.h"
 
 /* ---- the walk ---- */
 
@@ -92,7 +56,7 @@ typedef struct walk {
     int op, n, n_in;
     tsr_dtype dtype; /* of the operands, but for a mask */
     bool half, predicate, stream;
-    compute_fn compute;
+    const bodies *bodies;
     int first, mask;  /* which input is the first of the dtype, and which booleans; -1: none */
     int slot[INPUTS]; /* where inputs go in a run */
     size_t size[INPUTS], out_size;
@@ -133,7 +97,7 @@ static void block(walk *w, const void *const *in, int64_t n)
     for (int k = 0; k < w->n_in; k++)
         if (k != w->mask)
             r.in[w->slot[k]] = in[k];
-    w->compute(w->op, &r);
+    w->bodies->compute(w->op, &r);
     if (narrow)
         tsr__half_narrow(w->dtype, r.out, n, result);
     if (w->stream)
@@ -291,7 +255,7 @@ static void open_walk(walk *w, const tsr_kernel_call *call, int op, tsr_kernel_v
     w->dtype = call->in[w->first].dtype;
     w->half = w->dtype == TSR_F16 || w->dtype == TSR_BF16;
     w->predicate = is_predicate(op);
-    w->compute = compute_for(w->dtype, variant);
+    w->bodies = tsr__kernel_for(&pointwise_kernels, w->dtype, variant);
     w->n_in = 0;
     w->out = out->data;
     w->out_size = tsr_dtype_size(out->dtype);

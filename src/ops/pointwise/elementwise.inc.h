@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* elementwise.inc.h - body of elementwise.c for one dtype and instruction set, see
-   elementwise_types.inc.h: what every op computes, one line each, and a loop around that. */
+   kernel_types.inc.h: what every op computes, one line each, and a loop around that. f16 and bf16
+   compute as f32, bool as u8. */
+
+#ifdef FLOATING
+#define SUB(a, b) ((a) - (b))
+#if BITS == 32
+#define POWER(a, b) tsr__pow_f32(FUSED, a, b)
+#else
+#define POWER(a, b) (FUSED ? tsr__pow_f64(a, b) : pow(a, b))
+#endif
+#else
+#define SUB(a, b) ((T)((U)(a) - (U)(b)))
+/* Vectors divide floats only. That is exact: a quotient that is not whole is at least 1 / b from
+   whole numbers, and so much f64 tells apart below 2^32. */
+#define DIVIDE(a, b) ((T) _Generic((T)0, int64_t: (a) / (b), default: (double)(a) / (double)(b)))
+#endif
 
 #ifndef FLOATING
 /* Rounded down, or towards 0. Nothing divided by 0 is 0; the least number by -1 wraps. */
@@ -41,7 +56,7 @@ TSR__INLINE T FN(power)(T a, T b)
 /* fmod is exact, however large a / b is; moved to the side of 0 where b is, if down. */
 TSR__INLINE T FN(rest)(T a, T b, bool down)
 {
-    const T zero = 0, r = REST(a, b);
+    const T zero = 0, r = LIBM(fmod, a, b);
 
     return down && r != zero && (r < zero) != (b < zero) ? r + b : r;
 }
@@ -59,9 +74,9 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_MUL: return MUL(a, b);
     case TSR_POINTWISE_NEG: return NEG(a);
     case TSR_POINTWISE_RELU: return a < zero ? zero : a; /* NaN stays, here and below */
-    case TSR_POINTWISE_SIGN: return a > zero ? one : a < zero ? NEG(one) : NAN_OF(a) ? a : zero;
-    case TSR_POINTWISE_MAXIMUM: return a < b || NAN_OF(b) ? b : a;
-    case TSR_POINTWISE_MINIMUM: return b < a || NAN_OF(b) ? b : a;
+    case TSR_POINTWISE_SIGN: return a > zero ? one : a < zero ? NEG(one) : UNORDERED(a) ? a : zero;
+    case TSR_POINTWISE_MAXIMUM: return a < b || UNORDERED(b) ? b : a;
+    case TSR_POINTWISE_MINIMUM: return b < a || UNORDERED(b) ? b : a;
     case TSR_POINTWISE_AFFINE: return ADD(MUL(a, p), q);
     case TSR_POINTWISE_ADDCMUL: return ADD(a, MUL(p, MUL(b, c)));
     case TSR_POINTWISE_WHERE: return m ? a : b;
@@ -96,8 +111,8 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_SILU: return a * MATH(sigmoid, a);
     case TSR_POINTWISE_MISH: return MATH(mish, a);
     case TSR_POINTWISE_SOFTPLUS: return MATH(softplus, a);
-    case TSR_POINTWISE_SIN: return SINE(a, 0);
-    case TSR_POINTWISE_COS: return SINE(a, 1);
+    case TSR_POINTWISE_SIN: return MATH(sin, a, 0);
+    case TSR_POINTWISE_COS: return MATH(sin, a, 1);
     case TSR_POINTWISE_FLOOR: return LIBM(__builtin_floor, a);
     case TSR_POINTWISE_CEIL: return LIBM(__builtin_ceil, a);
     case TSR_POINTWISE_ROUND: return LIBM(__builtin_rint, a); /* to even, as the processor does */
@@ -177,7 +192,7 @@ SET static bool FN(far_sine)(int op, const run *r)
     case TSR_POINTWISE_##OP: FN(values)(TSR_POINTWISE_##OP, r); break;
 #define TRUTHS(OP)                                                                                 \
     case TSR_POINTWISE_##OP: FN(predicates)(TSR_POINTWISE_##OP, r); break;
-#ifdef FUNCTIONS_ONLY
+#if ISA == 512 /* the rest waits for memory as it is */
 #define NUMBER(OP, name)
 #define TRUTH(OP, name)
 #else
@@ -209,14 +224,10 @@ SET static void FN(compute)(int op, const run *r)
     }
 }
 
+static const bodies FN(entry) = {FN(compute)};
+
 #undef VALUES
 #undef TRUTHS
-#undef T
-#undef U
-#undef FN
-#undef LIBM
-#undef MATH
+#undef SUB
 #undef POWER
-#undef REST
 #undef DIVIDE
-#undef SINE

@@ -5,8 +5,6 @@
 #ifdef __clang__
 /* Before the functions of math_f64.h; gcc contracts nothing in C11. */
 #pragma STDC FP_CONTRACT OFF
-/* without optimisation it does not vectorise, and says so */
-#pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 #include "ops/random/random.h"
 
@@ -14,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/half.h"
 #include "base/stream.h"
 #include "kernel/index.h"
@@ -29,20 +26,6 @@ TSR__INLINE double fraction(uint32_t word, uint32_t more)
 
     return (high * 0x1p21 + (double)(int32_t)(more >> 11)) * 0x1p-53;
 }
-
-#define NAME(name) name##_plain
-#define SET
-#include "ops/random/random.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name) name##_avx2
-#define SET TSR__AVX2
-#include "ops/random/random.inc.h"
-
-#define NAME(name) name##_avx512
-#define SET TSR__AVX512
-#include "ops/random/random.inc.h"
-#endif
 
 /* What one set of instructions does. */
 typedef struct transforms {
@@ -60,18 +43,12 @@ typedef struct transforms {
     void (*bernoulli_8)(uint32_t cut, uint64_t one, const uint32_t *w, int64_t n, uint64_t *y);
 } transforms;
 
-static const transforms plain = {
-    uniform_f32_plain, uniform_f64_plain, normals_f32_plain, normals_f64_plain, drop_f32_plain,
-    drop_f64_plain,    bernoulli_1_plain, bernoulli_2_plain, bernoulli_4_plain, bernoulli_8_plain};
-#ifdef TSR__X86
-static const transforms avx2 = {
-    uniform_f32_avx2, uniform_f64_avx2, normals_f32_avx2, normals_f64_avx2, drop_f32_avx2,
-    drop_f64_avx2,    bernoulli_1_avx2, bernoulli_2_avx2, bernoulli_4_avx2, bernoulli_8_avx2};
-static const transforms avx512 = {uniform_f32_avx512, uniform_f64_avx512, normals_f32_avx512,
-                                  normals_f64_avx512, drop_f32_avx512,    drop_f64_avx512,
-                                  bernoulli_1_avx512, bernoulli_2_avx512, bernoulli_4_avx512,
-                                  bernoulli_8_avx512};
-#endif
+#define TABLE random_kernels
+#define BODY "ops/random/random.inc.h"
+#define TYPES "base/untyped.inc.h"
+#define AVX2 TSR__AVX2
+#define AVX512 TSR__AVX512
+#include "base/kernel_table.inc.h"
 
 enum { BLOCKS = 256, WORDS = 4 * BLOCKS, TOGETHER = 16 }; /* at a time, in the cache */
 
@@ -372,7 +349,6 @@ void tsr__kernel_random(const tsr_kernel_call *call)
 {
     job j = {.random = tsr__random_of(call, (tsr_random_kind)call->kind),
              .variant = tsr__variant_of(call, TSR_CATEGORY_RANDOM, (uint16_t)call->kind),
-             .by = &plain,
              .size = tsr_dtype_size(call->out[0].dtype),
              .x = call->in[0].data,
              .y = call->out[0].data};
@@ -381,12 +357,7 @@ void tsr__kernel_random(const tsr_kernel_call *call)
         tsr__reference_random(call, &j.random);
         return;
     }
-#ifdef TSR__X86
-    if (j.variant == TSR_VARIANT_AVX2)
-        j.by = &avx2;
-    if (j.variant == TSR_VARIANT_AVX512)
-        j.by = &avx512;
-#endif
+    j.by = tsr__kernel_for(&random_kernels, TSR__UNTYPED, j.variant);
     if (j.x != j.y)
         j.past = (size_t)tsr__operand_count(&call->out[0]) * j.size;
     tsr__positions_walk(&call->out[0], call->number,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* random.inc.h - from random words to numbers, for one instruction set: needs NAME and SET,
-   undefines them. No step is contracted, so every set gives the same bits. */
+/* random.inc.h - from random words to numbers, for one instruction set. No step is contracted, so
+   every set gives the same bits. */
 
 /* Numbers of so many binary digits from 0 to below 1, stretched to a .. b. */
-SET static void NAME(uniform_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y)
+SET static void FN(uniform_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y)
 {
     const int shift = 32 - r->bits;
     const float low = (float)r->a, range = (float)(r->b - r->a), limit = (float)r->limit;
@@ -16,8 +16,8 @@ SET static void NAME(uniform_f32)(const tsr_random *r, const uint32_t *w, int64_
     }
 }
 
-SET static void NAME(uniform_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more,
-                                  int64_t n, double *y)
+SET static void FN(uniform_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more,
+                                int64_t n, double *y)
 {
     const double low = r->a, range = r->b - r->a, limit = r->limit, scale = r->scale;
 
@@ -32,7 +32,7 @@ SET static void NAME(uniform_f64)(const tsr_random *r, const uint32_t *w, const 
    by 31 bits of the word: its exponent and a mantissa of sqrt(1/2) to sqrt(2), then the polynomial
    of Cephes. The angle is word / 2^32 of a turn, which is cut exactly into quarters and at most an
    eighth. */
-SET static void NAME(normals_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y)
+SET static void FN(normals_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y)
 {
     const float mean = (float)r->a, std = (float)r->b;
 
@@ -72,8 +72,8 @@ SET static void NAME(normals_f32)(const tsr_random *r, const uint32_t *w, int64_
     }
 }
 
-SET static void NAME(normals_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more,
-                                  int64_t n, double *y)
+SET static void FN(normals_f64)(const tsr_random *r, const uint32_t *w, const uint32_t *more,
+                                int64_t n, double *y)
 {
     const double mean = r->a, std = r->b;
 
@@ -89,8 +89,8 @@ SET static void NAME(normals_f64)(const tsr_random *r, const uint32_t *w, const 
 }
 
 /* Words below the cut drop their element. */
-SET static void NAME(drop_f32)(const tsr_random *r, const uint32_t *w, int64_t n, const float *x,
-                               float *y)
+SET static void FN(drop_f32)(const tsr_random *r, const uint32_t *w, int64_t n, const float *x,
+                             float *y)
 {
     const uint32_t cut = (uint32_t)r->cut;
     const float scale = (float)r->scale;
@@ -100,8 +100,8 @@ SET static void NAME(drop_f32)(const tsr_random *r, const uint32_t *w, int64_t n
         y[i] = tsr__f32_of(tsr__bits_f32(x[i] * scale) & (w[i] < cut ? 0u : ~0u));
 }
 
-SET static void NAME(drop_f64)(const tsr_random *r, const uint32_t *w, int64_t n, const double *x,
-                               double *y)
+SET static void FN(drop_f64)(const tsr_random *r, const uint32_t *w, int64_t n, const double *x,
+                             double *y)
 {
     const uint32_t cut = (uint32_t)r->cut;
 
@@ -111,37 +111,22 @@ SET static void NAME(drop_f64)(const tsr_random *r, const uint32_t *w, int64_t n
 }
 
 /* One where a word is below the cut, by the bytes of an element. */
-SET static void NAME(bernoulli_1)(uint32_t cut, uint8_t one, const uint32_t *w, int64_t n,
-                                  uint8_t *y)
-{
-    TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
-        y[i] = w[i] < cut ? one : 0;
-}
+#define BERNOULLI(size, word)                                                                      \
+    SET static void FN(bernoulli_##size)(uint32_t cut, word one, const uint32_t *w, int64_t n,     \
+                                         word *y)                                                  \
+    {                                                                                              \
+        TSR__INDEPENDENT                                                                           \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            y[i] = w[i] < cut ? one : 0;                                                           \
+    }
 
-SET static void NAME(bernoulli_2)(uint32_t cut, uint16_t one, const uint32_t *w, int64_t n,
-                                  uint16_t *y)
-{
-    TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
-        y[i] = w[i] < cut ? one : 0;
-}
+BERNOULLI(1, uint8_t)
+BERNOULLI(2, uint16_t)
+BERNOULLI(4, uint32_t)
+BERNOULLI(8, uint64_t)
 
-SET static void NAME(bernoulli_4)(uint32_t cut, uint32_t one, const uint32_t *w, int64_t n,
-                                  uint32_t *y)
-{
-    TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
-        y[i] = w[i] < cut ? one : 0;
-}
+static const transforms FN(entry) = {
+    FN(uniform_f32), FN(uniform_f64), FN(normals_f32), FN(normals_f64), FN(drop_f32),
+    FN(drop_f64),    FN(bernoulli_1), FN(bernoulli_2), FN(bernoulli_4), FN(bernoulli_8)};
 
-SET static void NAME(bernoulli_8)(uint32_t cut, uint64_t one, const uint32_t *w, int64_t n,
-                                  uint64_t *y)
-{
-    TSR__INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
-        y[i] = w[i] < cut ? one : 0;
-}
-
-#undef NAME
-#undef SET
+#undef BERNOULLI

@@ -4,7 +4,6 @@
    run/merged.c. */
 #include "ops/reduction/arg.h"
 
-#include "kernel/fast_types.h"
 #include "ops/reduction/reduction_ops.h"
 #include "kernel/sku.h"
 
@@ -18,59 +17,17 @@ enum {
 #define WORD __typeof__(_Generic((ACC)0, float: 0.0, double: 0.0, default: INT64_C(0)))
 #define PLACE __typeof__(_Generic((ACC)0, double: INT64_C(0), int64_t: INT64_C(0), default: 0))
 
-#define BODY "ops/reduction/arg.inc.h"
-#define HALVES
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "kernel/fast_types.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "kernel/fast_types.inc.h"
-#endif
-
 typedef struct parts {
     int64_t (*row)(bool min, const void *x, int64_t n, void *word);
     void (*columns)(bool min, const void *x, int64_t n_out, int64_t step, int64_t n, int64_t from,
                     void *words, int64_t *at);
 } parts;
 
-static const parts plain[TSR__DTYPES] = {
-    [TSR_F32] = {row_f32_plain, columns_f32_plain},
-    [TSR_F64] = {row_f64_plain, columns_f64_plain},
-    [TSR_F16] = {row_f16_plain, columns_f16_plain},
-    [TSR_BF16] = {row_bf16_plain, columns_bf16_plain},
-    [TSR_I32] = {row_i32_plain, columns_i32_plain},
-    [TSR_I64] = {row_i64_plain, columns_i64_plain},
-    [TSR_U8] = {row_u8_plain, columns_u8_plain},
-    [TSR_BOOL] = {row_u8_plain, columns_u8_plain},
-    [TSR__FIELD] = {row_field_plain, columns_field_plain},
-};
-
-#ifdef TSR__X86
-static const parts avx2[TSR__DTYPES] = {
-    [TSR_F32] = {row_f32_avx2, columns_f32_avx2},
-    [TSR_F64] = {row_f64_avx2, columns_f64_avx2},
-    [TSR_F16] = {row_f16_avx2, columns_f16_avx2},
-    [TSR_BF16] = {row_bf16_avx2, columns_bf16_avx2},
-    [TSR_I32] = {row_i32_avx2, columns_i32_avx2},
-    [TSR_I64] = {row_i64_avx2, columns_i64_avx2},
-    [TSR_U8] = {row_u8_avx2, columns_u8_avx2},
-    [TSR_BOOL] = {row_u8_avx2, columns_u8_avx2},
-    [TSR__FIELD] = {row_field_avx2, columns_field_avx2},
-};
-#endif
-
-static const parts *parts_for(tsr_dtype dtype, tsr_kernel_variant variant)
-{
-#ifdef TSR__X86
-    if (variant == TSR_VARIANT_AVX2)
-        return &avx2[dtype];
-#endif
-    (void)variant;
-    return &plain[dtype];
-}
+#define TABLE arg_kernels
+#define BODY "ops/reduction/arg.inc.h"
+#define DTYPES (TSR__HALVES | TSR__INTEGERS)
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 static tsr_kernel_variant variant_of(const tsr_kernel_call *call)
 {
@@ -89,7 +46,7 @@ static void find(const tsr_kernel_call *call, double *words, int64_t *at)
     const bool min = is_min(call);
     const tsr_operand *x = &call->in[0];
     const tsr_attr *dim = &call->attrs.value[0];
-    const parts *p = parts_for(x->dtype, variant_of(call));
+    const parts *p = tsr__kernel_for(&arg_kernels, x->dtype, variant_of(call));
     const int d = dim->n < 0 ? 0 : tsr__operand_dim(x, dim->i[0]);
     const int64_t count = tsr__operand_count(x), size = (int64_t)tsr_dtype_size(x->dtype);
     const int64_t n = dim->n < 0 ? count : x->shape.ndim > 0 ? x->shape.size[d] : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arg.inc.h - body of arg.c for one dtype and instruction set; see fast_types.inc.h. `min` is a
+/* arg.inc.h - body of arg.c for one dtype and instruction set; see kernel_types.inc.h. `min` is a
    constant wherever a loop depends on it. */
 
 /* Is b strictly better than a, so that it takes its place? A NaN is better than any number. */
@@ -122,3 +122,5 @@ SET static void FN(columns)(bool min, const void *x, int64_t n_out, int64_t step
             at[k] = from + place[k];
         }
 }
+
+static const parts FN(entry) = {FN(row), FN(columns)};

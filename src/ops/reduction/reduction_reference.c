@@ -8,30 +8,28 @@
 
 #include <math.h>
 
-#define BODY "ops/reduction/reduction_reference.inc.h"
-#include "kernel/reference_types.inc.h"
-
 typedef struct bodies {
     void (*arg)(const tsr_kernel_call *call, bool min);
     void (*scan)(const tsr_kernel_call *call, bool product);
 } bodies;
 
-static const bodies of[TSR__DTYPES] = {
-    [TSR_F32] = {arg_f32, scan_f32},        [TSR_F64] = {arg_f64, scan_f64},
-    [TSR_F16] = {arg_f16, scan_f16},        [TSR_BF16] = {arg_bf16, scan_bf16},
-    [TSR_I32] = {arg_i32, scan_i32},        [TSR_I64] = {arg_i64, scan_i64},
-    [TSR_U8] = {arg_u8, scan_u8},           [TSR_BOOL] = {arg_bool, scan_bool},
-    [TSR__FIELD] = {arg_field, scan_field},
-};
+#define TABLE reference_kernels
+#define BODY "ops/reduction/reduction_reference.inc.h"
+#include "kernel/reference_types.inc.h"
+
+static const bodies *of(const tsr_kernel_call *call)
+{
+    return tsr__kernel_for(&reference_kernels, call->in[0].dtype, TSR_VARIANT_REFERENCE);
+}
 
 void tsr__reference_arg(const tsr_kernel_call *call, bool min)
 {
-    of[call->in[0].dtype].arg(call, min);
+    of(call)->arg(call, min);
 }
 
 void tsr__reference_scan(const tsr_kernel_call *call, bool product)
 {
-    of[call->in[0].dtype].scan(call, product);
+    of(call)->scan(call, product);
 }
 
 /* ---- statistics: of floats, in f64 ---- */

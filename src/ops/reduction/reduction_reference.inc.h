@@ -47,8 +47,4 @@ static void FN(scan)(const tsr_kernel_call *call, bool product)
     }
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const bodies FN(entry) = {FN(arg), FN(scan)};

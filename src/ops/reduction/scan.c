@@ -5,7 +5,6 @@
 
 #include "base/half.h"
 #include "base/minmax.h"
-#include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "ops/reduction/reduction_ops.h"
 #include "kernel/sku.h"
@@ -19,23 +18,6 @@ enum { ATTR_DIM = 0, ATTR_REVERSE = 1 };
 /* What sums are gathered as. */
 #define WORD __typeof__(_Generic((WIDE)0, float: 0.0, double: 0.0, default: INT64_C(0)))
 
-#define BODY "ops/reduction/scan.inc.h"
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#include "kernel/fast_types.inc.h"
-#define SET
-#define FN(name) name##_half_plain
-#include "ops/reduction/scan_half.inc.h"
-
-#ifdef TSR__X86
-#define NAME(name, dtype) name##_##dtype##_avx2
-#define SET TSR__AVX2
-#include "kernel/fast_types.inc.h"
-#define SET TSR__AVX2
-#define FN(name) name##_half_avx2
-#include "ops/reduction/scan_half.inc.h"
-#endif
-
 typedef struct parts {
     void (*along)(bool product, bool one_by_one, const void *x, int64_t step, int64_t n, void *acc,
                   void *y);
@@ -44,29 +26,11 @@ typedef struct parts {
     void (*save)(const void *acc, int64_t n, void *word);
 } parts;
 
-static const parts plain[TSR__DTYPES] = {
-    [TSR_F32] = {along_f32_plain, row_f32_plain, load_f32_plain, save_f32_plain},
-    [TSR_F64] = {along_f64_plain, row_f64_plain, load_f64_plain, save_f64_plain},
-    [TSR_F16] = {along_half_plain, row_half_plain, load_half_plain, save_half_plain},
-    [TSR_BF16] = {along_half_plain, row_half_plain, load_half_plain, save_half_plain},
-    [TSR_I32] = {along_i32_plain, row_i32_plain, load_i32_plain, save_i32_plain},
-    [TSR_I64] = {along_i64_plain, row_i64_plain, load_i64_plain, save_i64_plain},
-    [TSR_U8] = {along_u8_plain, row_u8_plain, load_u8_plain, save_u8_plain},
-    [TSR__FIELD] = {along_field_plain, row_field_plain, load_field_plain, save_field_plain},
-};
-
-#ifdef TSR__X86
-static const parts avx2[TSR__DTYPES] = {
-    [TSR_F32] = {along_f32_avx2, row_f32_avx2, load_f32_avx2, save_f32_avx2},
-    [TSR_F64] = {along_f64_avx2, row_f64_avx2, load_f64_avx2, save_f64_avx2},
-    [TSR_F16] = {along_half_avx2, row_half_avx2, load_half_avx2, save_half_avx2},
-    [TSR_BF16] = {along_half_avx2, row_half_avx2, load_half_avx2, save_half_avx2},
-    [TSR_I32] = {along_i32_avx2, row_i32_avx2, load_i32_avx2, save_i32_avx2},
-    [TSR_I64] = {along_i64_avx2, row_i64_avx2, load_i64_avx2, save_i64_avx2},
-    [TSR_U8] = {along_u8_avx2, row_u8_avx2, load_u8_avx2, save_u8_avx2},
-    [TSR__FIELD] = {along_field_avx2, row_field_avx2, load_field_avx2, save_field_avx2},
-};
-#endif
+#define TABLE scan_kernels
+#define BODY "ops/reduction/scan.inc.h"
+#define DTYPES (TSR__HALVES | TSR__INTEGERS | TSR__PRIME)
+#define AVX2 TSR__AVX2
+#include "base/kernel_table.inc.h"
 
 /* x as [outer, n, inner], scanned along n. */
 typedef struct walk {
@@ -93,8 +57,7 @@ static walk walk_of(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0];
     const int dim = tsr__operand_dim(x, call->attrs.value[ATTR_DIM].i[0]);
-    const tsr_kernel_variant v = variant_of(call);
-    walk w = {.parts = &plain[x->dtype],
+    walk w = {.parts = tsr__kernel_for(&scan_kernels, x->dtype, variant_of(call)),
               .dtype = x->dtype,
               .product = is_product(call),
               .reverse = call->attrs.value[ATTR_REVERSE].i[0],
@@ -105,11 +68,6 @@ static walk walk_of(const tsr_kernel_call *call)
               .n = x->shape.size[dim],
               .inner = tsr__product(x->shape.ndim - dim - 1, x->shape.size + dim + 1)};
 
-#ifdef TSR__X86
-    if (v == TSR_VARIANT_AVX2)
-        w.parts = &avx2[x->dtype];
-#endif
-    (void)v;
     return w;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scan.inc.h - body of scan.c for one dtype and instruction set; see fast_types.inc.h. `product` is
-   a constant wherever a loop depends on it. */
+/* scan.inc.h - body of scan.c for one dtype and instruction set; see kernel_types.inc.h. Elements
+   are ACC: f16 and bf16 are widened before. `product` is a constant wherever a loop depends on it.
+   */
 
 TSR__INLINE WIDE FN(joined)(bool product, WIDE a, WIDE b)
 {
@@ -8,35 +9,35 @@ TSR__INLINE WIDE FN(joined)(bool product, WIDE a, WIDE b)
 }
 
 /* One by one. */
-TSR__INLINE WIDE FN(chain)(bool product, const T *x, int64_t step, int64_t n, WIDE acc, T *y)
+TSR__INLINE WIDE FN(chain)(bool product, const ACC *x, int64_t step, int64_t n, WIDE acc, ACC *y)
 {
     for (int64_t i = 0; i < n; i++) {
         acc = FN(joined)(product, acc, (WIDE)x[i * step]);
         if (y)
-            y[i * step] = ST(acc);
+            y[i * step] = (ACC)(acc);
     }
     return acc;
 }
 
 /* Four by four: what comes before is added once for all four, so that sums wait for each other less
    often. */
-TSR__INLINE WIDE FN(run)(bool product, const T *x, int64_t step, int64_t n, WIDE acc, T *y)
+TSR__INLINE WIDE FN(run)(bool product, const ACC *x, int64_t step, int64_t n, WIDE acc, ACC *y)
 {
     int64_t i = 0;
 
     for (; i + 4 <= n; i += 4) {
-        const T *at = x + i * step;
+        const ACC *at = x + i * step;
         const WIDE a = (WIDE)at[0], b = FN(joined)(product, a, (WIDE)at[step]);
         const WIDE c = (WIDE)at[2 * step], d = FN(joined)(product, c, (WIDE)at[3 * step]);
         const WIDE all = FN(joined)(product, b, d);
 
         if (y) {
-            T *to = y + i * step;
+            ACC *to = y + i * step;
 
-            to[0] = ST(FN(joined)(product, acc, a));
-            to[step] = ST(FN(joined)(product, acc, b));
-            to[2 * step] = ST(FN(joined)(product, acc, FN(joined)(product, b, c)));
-            to[3 * step] = ST(FN(joined)(product, acc, all));
+            to[0] = (ACC)(FN(joined)(product, acc, a));
+            to[step] = (ACC)(FN(joined)(product, acc, b));
+            to[2 * step] = (ACC)(FN(joined)(product, acc, FN(joined)(product, b, c)));
+            to[3 * step] = (ACC)(FN(joined)(product, acc, all));
         }
         acc = FN(joined)(product, acc, all);
     }
@@ -55,7 +56,7 @@ SET static void FN(along)(bool product, bool one_by_one, const void *x, int64_t 
         *a = one_by_one ? FN(chain)(false, x, step, n, *a, y) : FN(run)(false, x, step, n, *a, y);
 }
 
-TSR__INLINE void FN(row_of)(bool product, const T *x, int64_t n, WIDE *acc, T *y)
+TSR__INLINE void FN(row_of)(bool product, const ACC *x, int64_t n, WIDE *acc, ACC *y)
 {
     if (!y) {
         TSR__INDEPENDENT
@@ -66,7 +67,7 @@ TSR__INLINE void FN(row_of)(bool product, const T *x, int64_t n, WIDE *acc, T *y
     TSR__INDEPENDENT
     for (int64_t k = 0; k < n; k++) {
         acc[k] = FN(joined)(product, acc[k], (WIDE)x[k]);
-        y[k] = ST(acc[k]);
+        y[k] = (ACC)(acc[k]);
     }
 }
 
@@ -95,3 +96,5 @@ SET static void FN(save)(const void *acc, int64_t n, void *words)
     for (int64_t k = 0; k < n; k++)
         word[k] = (WORD)((const WIDE *)acc)[k];
 }
+
+static const parts FN(entry) = {FN(along), FN(row), FN(load), FN(save)};

@@ -7,7 +7,6 @@
 #include "base/half.h"
 #include "base/minmax.h"
 #include "base/piece.h"
-#include "kernel/fast_types.h"
 #include "kernel/index.h"
 #include "ops/shape/padding.h"
 #include "kernel/sku.h"
@@ -31,36 +30,22 @@ typedef struct line {
     int64_t e, l, j, n;
 } line;
 
+typedef struct naive_bodies {
+    void (*naive)(const unfolding *u, const void *in, void *out);
+} naive_bodies;
+
+#define TABLE naive_kernels
 #define BODY "ops/shape/unfold_naive.inc.h"
 #include "kernel/reference_types.inc.h"
 
-#define BODY "ops/shape/unfold_back.inc.h"
-#define NAME(name, dtype) name##_##dtype##_plain
-#define SET
-#define HALVES
-#include "kernel/fast_types.inc.h"
-
-#define T uint8_t /* booleans */
-#define WIDE uint8_t
-#define LD(x) (x)
-#define ST(x) (x)
-#define ADD(a, b) ((uint8_t)((a) | (b)))
-#define FN(name) name##_bool_plain
-#include "ops/shape/unfold_back.inc.h"
-#include "kernel/fast_undef.inc.h"
-
-typedef struct bodies {
-    void (*naive)(const unfolding *u, const void *in, void *out);
+typedef struct line_bodies {
     void (*line)(const unfolding *u, const line *at, const void *in, void *out);
-} bodies;
+} line_bodies;
 
-static const bodies of[TSR__DTYPES] = {
-    [TSR_F32] = {naive_f32, line_f32_plain},        [TSR_F64] = {naive_f64, line_f64_plain},
-    [TSR_F16] = {naive_f16, line_f16_plain},        [TSR_BF16] = {naive_bf16, line_bf16_plain},
-    [TSR_I32] = {naive_i32, line_i32_plain},        [TSR_I64] = {naive_i64, line_i64_plain},
-    [TSR_U8] = {naive_u8, line_u8_plain},           [TSR_BOOL] = {naive_bool, line_bool_plain},
-    [TSR__FIELD] = {naive_field, line_field_plain},
-};
+#define TABLE line_kernels
+#define BODY "ops/shape/unfold_back.inc.h"
+#define DTYPES (TSR__HALVES | TSR__INTEGERS | TSR__BOOLEANS | TSR__PRIME)
+#include "base/kernel_table.inc.h"
 
 /* Where output i begins, and how many go on from there to `end`. */
 static line line_at(const unfolding *u, direction along, int64_t i, int64_t end)
@@ -73,6 +58,13 @@ static line line_at(const unfolding *u, direction along, int64_t i, int64_t end)
         .along = along, .e = (at - l) / u->step - u->first_run, .l = l, .n = tsr__min(n, LINE)};
 }
 
+static void sum_line(const unfolding *u, const line *at, const char *in, char *out)
+{
+    const line_bodies *b = tsr__kernel_for(&line_kernels, u->dtype, TSR_VARIANT_PLAIN);
+
+    b->line(u, at, in, out);
+}
+
 /* Short steps are taken together: LINE of them, and from each the same element. */
 static void sum_runs(const unfolding *u, const char *in, char *out)
 {
@@ -82,7 +74,7 @@ static void sum_runs(const unfolding *u, const char *in, char *out)
         for (int64_t i = from; i < tsr__min(u->n, from + u->step); i++) {
             const line at = line_at(u, RUNS, i, tsr__min(u->n, from + LINE * u->step));
 
-            of[u->dtype].line(u, &at, in, out + i * size);
+            sum_line(u, &at, in, out + i * size);
         }
 }
 
@@ -93,7 +85,7 @@ static void sum_beside(const unfolding *u, const char *in, char *out)
     for (int64_t i = 0; i < u->n;) {
         const line at = line_at(u, BESIDE, i, u->n);
 
-        of[u->dtype].line(u, &at, in, out + i * size);
+        sum_line(u, &at, in, out + i * size);
         i += at.n;
     }
 }
@@ -107,7 +99,7 @@ static void sum_inner(const unfolding *u, const char *in, char *out)
 
         for (at.j = 0; at.j < u->inner; at.j += LINE) {
             at.n = tsr__min(LINE, u->inner - at.j);
-            of[u->dtype].line(u, &at, in, out + (i * u->inner + at.j) * size);
+            sum_line(u, &at, in, out + (i * u->inner + at.j) * size);
         }
     }
 }
@@ -133,6 +125,7 @@ static void unfold_back(const tsr_kernel_call *call, tsr_move_kind kind)
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
     const int dim = tsr__operand_dim(out, call->attrs.value[0].i[0]), ndim = out->shape.ndim;
     const bool reference = tsr__variant_of(call, TSR_CATEGORY_MOVE, kind) == TSR_VARIANT_REFERENCE;
+    const naive_bodies *naive = tsr__kernel_for(&naive_kernels, out->dtype, TSR_VARIANT_REFERENCE);
     const unfolding u = {
         .dtype = out->dtype,
         .outer = tsr__product(dim, out->shape.size),
@@ -147,7 +140,7 @@ static void unfold_back(const tsr_kernel_call *call, tsr_move_kind kind)
     };
 
     if (reference)
-        of[u.dtype].naive(&u, x->data, out->data);
+        naive->naive(&u, x->data, out->data);
     else if (u.inner > 0)
         sum_lines(&u, x->data, out->data);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unfold_back.inc.h - a line of sums of unfold_back.c for one dtype; see fast_types.inc.h. */
+/* unfold_back.inc.h - a line of sums of unfold_back.c for one dtype; see kernel_types.inc.h. */
 
 /* sum += x, of which elements are `by` apart. Those of 2 bytes, f16 and bf16, are brought together
    and widened at once. */
@@ -63,3 +63,5 @@ static void FN(line)(const unfolding *u, const line *at, const void *in, void *o
     }
     FN(give)(u->dtype, sum, at->n, out, to);
 }
+
+static const line_bodies FN(entry) = {FN(line)};

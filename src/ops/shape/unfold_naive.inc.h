@@ -19,8 +19,4 @@ static void FN(naive)(const unfolding *u, const void *in, void *out)
             }
 }
 
-#undef T
-#undef LD
-#undef ST
-#undef LOWEST
-#undef FN
+static const naive_bodies FN(entry) = {FN(naive)};
