@@ -66,7 +66,7 @@ static void note_rule(contract *c, const tsr_schema *s, const tsr_rule *rule)
                             .mesh = s->in[0].mesh,
                             .place = {rule->out[k].place}};
     snprintf(line, sizeof line, "  %s%s %.0f\n", tsr__rule_text(s, rule, text, sizeof text),
-             offered ? "" : " *", offered ? tsr__op_comm(s, in, out, &cost).bytes : 0);
+             offered ? "" : " *", offered ? tsr__op_algorithm(s, in, out, &cost).comm.bytes : 0);
     note(c, line);
 }
 

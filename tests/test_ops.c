@@ -120,7 +120,8 @@ static tsr_status check_plan(tsr_mesh *mesh, const property_call *c, tsr_tensor 
     if (s->op->run)
         return TSR_OK;
     /* windows: at most what the rank gets that gets most */
-    if (bytes < planned || bytes - planned > (int64_t)tsr__op_comm(s, way.in, way.out, &cost).bytes)
+    if (bytes < planned ||
+        bytes - planned > (int64_t)tsr__op_algorithm(s, way.in, way.out, &cost).comm.bytes)
         return complain(mesh, c, "bytes are not those of the inputs' moves and windows");
     return TSR_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dispatch.c - one op on distributed tensors, from top to bottom: find the plan of the call, bring
-   the inputs there, make the outputs, compute locally. */
+/* dispatch.c - one op on distributed tensors, from top to bottom: find the plan of the call, move
+   the inputs there, make the outputs, compute locally, record the call. */
 #include "dispatch/dispatch.h"
 
 #include <stdio.h>
@@ -14,6 +14,81 @@
 #include "redist/program.h"
 #include "tape/tape.h"
 #include "world/verdict.h"
+
+static tsr_status check_tape(tsr_ctx *ctx, const tsr_op_call *call);
+static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *key,
+                            tsr_plan **out);
+static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call);
+static void note_call(tsr_ctx *ctx, const tsr_op_call *call, uint64_t hash, tsr_plan *plan);
+static void note_failure(tsr_ctx *ctx, const tsr_op_call *call);
+static tsr_status move_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
+                              tsr_tensor **in);
+static tsr_status make_outputs(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor *const *in,
+                               tsr_tensor **out);
+static tsr_status move_output(tsr_ctx *ctx, const tsr_op_call *call, tsr_mesh *mesh,
+                              tsr_tensor **out);
+static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan, int k,
+                            tsr_tensor **out);
+
+/* ---- the call ---- */
+
+tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
+{
+    const bool recorded = tsr__tape_is_on(ctx);
+    tsr_opened o;
+    tsr_status st;
+
+    if (tsr_op_is_composed(call->entry->op))
+        return tsr__compose(ctx, call, out);
+    o.plan = NULL;
+    if (recorded && call->entry->op->inplace)
+        TSR_TRY(check_tape(ctx, call));
+    TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
+    TSR_TRY(tsr__dispatch_compute(call, &o, out));
+    if (call->want)
+        TSR_TRY(move_output(ctx, call, o.mesh, out));
+    for (int k = 0; k < o.plan->schema.op->inplace; k++)
+        TSR_TRY(overwrite(ctx, call, o.plan, k, out));
+    if (recorded)
+        TSR_TRY(tsr__dispatch_record(ctx, call, out, o.plan->schema.n_out));
+done:
+    tsr__dispatch_close(&o);
+    return st == TSR_OK && ctx->verdict_ready ? tsr__verdict_report(ctx) : st;
+}
+
+tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
+                              tsr_tensor **out)
+{
+    tsr_plan_key key;
+    tsr_plan *plan;
+    tsr_status st;
+
+    st = find_plan(ctx, call, &key, &plan);
+    if (st != TSR_OK) {
+        note_failure(ctx, call);
+        goto done;
+    }
+    note_call(ctx, call, key.hash, plan);
+    plan->cached.holds++;
+    o->plan = plan;
+    if (call->entry->op->inplace > 1)
+        TSR_TRY(check_overwritten(ctx, call));
+    o->mesh = call->in[0]->mesh;
+    for (int k = 0; k < o->plan->schema.n_in; k++) /* optional ones need not be given */
+        o->in[k] = k < call->n_in ? call->in[k] : NULL;
+    if (!o->plan->all_stay)
+        TSR_TRY(move_inputs(ctx, call, o->plan, o->in));
+    TSR_TRY(make_outputs(o->mesh, o->plan, o->in, out));
+done:
+    return st;
+}
+
+void tsr__dispatch_close(tsr_opened *o)
+{
+    if (o->plan)
+        o->plan->cached.holds--;
+    o->plan = NULL;
+}
 
 /* ---- steps ---- */
 
@@ -103,8 +178,8 @@ static void note_failure(tsr_ctx *ctx, const tsr_op_call *call)
 }
 
 /* Inputs where the strategy wants them; those that move are the scope's. */
-static tsr_status bring_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
-                               tsr_tensor **in)
+static tsr_status move_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
+                              tsr_tensor **in)
 {
     const tsr_booking b = tsr__book_begin(ctx);
     tsr_status st = TSR_OK;
@@ -201,7 +276,7 @@ static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_
 
 bool tsr__dispatch_communicates(const tsr_opened *o)
 {
-    return ((tsr_local_plan *)o->plan->local)->communicates;
+    return o->plan->strategy.algorithm.own_run;
 }
 
 tsr_run_call tsr__dispatch_run_call(const tsr_opened *o, tsr_tensor *const *out)
@@ -243,6 +318,19 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
     call->entry->counters.calls++;
     call->entry->counters.predicted += comm->seconds;
     call->entry->counters.computing += tsr__statistics_clock(ctx) - begin;
+    return st;
+}
+
+/* The first output to the placements that were asked for. */
+static tsr_status move_output(tsr_ctx *ctx, const tsr_op_call *call, tsr_mesh *mesh,
+                              tsr_tensor **out)
+{
+    const tsr_booking b = tsr__book_begin(ctx);
+    tsr_status st;
+
+    TSR_TRY(tsr__redistribute(out[0], mesh, call->want, &out[0]));
+    call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
+done:
     return st;
 }
 
@@ -319,70 +407,6 @@ static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call)
     return TSR_OK;
 }
 
-/* ---- the call ---- */
-
-tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
-                              tsr_tensor **out)
-{
-    tsr_plan_key key;
-    tsr_plan *plan;
-    tsr_status st;
-
-    st = find_plan(ctx, call, &key, &plan);
-    if (st != TSR_OK) {
-        note_failure(ctx, call);
-        goto done;
-    }
-    note_call(ctx, call, key.hash, plan);
-    plan->cached.holds++;
-    o->plan = plan;
-    if (call->entry->op->inplace > 1)
-        TSR_TRY(check_overwritten(ctx, call));
-    o->mesh = call->in[0]->mesh;
-    for (int k = 0; k < o->plan->schema.n_in; k++) /* optional ones need not be given */
-        o->in[k] = k < call->n_in ? call->in[k] : NULL;
-    if (!o->plan->all_stay)
-        TSR_TRY(bring_inputs(ctx, call, o->plan, o->in));
-    TSR_TRY(make_outputs(o->mesh, o->plan, o->in, out));
-done:
-    return st;
-}
-
-void tsr__dispatch_close(tsr_opened *o)
-{
-    if (o->plan)
-        o->plan->cached.holds--;
-    o->plan = NULL;
-}
-
-tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
-{
-    const bool recorded = tsr__tape_is_on(ctx);
-    tsr_opened o;
-    tsr_status st;
-
-    if (tsr_op_is_composed(call->entry->op))
-        return tsr__compose(ctx, call, out);
-    o.plan = NULL;
-    if (recorded && call->entry->op->inplace)
-        TSR_TRY(check_tape(ctx, call));
-    TSR_TRY(tsr__dispatch_open(ctx, call, &o, out));
-    TSR_TRY(tsr__dispatch_compute(call, &o, out));
-    if (call->want) {
-        const tsr_booking b = tsr__book_begin(ctx);
-
-        TSR_TRY(tsr__redistribute(out[0], o.mesh, call->want, &out[0]));
-        call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
-    }
-    for (int k = 0; k < o.plan->schema.op->inplace; k++)
-        TSR_TRY(overwrite(ctx, call, o.plan, k, out));
-    if (recorded)
-        TSR_TRY(tsr__dispatch_record(ctx, call, out, o.plan->schema.n_out));
-done:
-    tsr__dispatch_close(&o);
-    return st == TSR_OK && ctx->verdict_ready ? tsr__verdict_report(ctx) : st;
-}
-
 tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n)
 {
     tsr_plan_key key;
@@ -395,8 +419,8 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
     if (out->mesh->index < 0)
         return TSR_OK;
     p = plan->local;
-    if (!plan->all_stay || !p || p->communicates || tsr__halo_communicates(p->halo) ||
-        plan->schema.n_out != 1 || p->out[0] != out->local_spec)
+    if (!plan->all_stay || !p || plan->strategy.algorithm.own_run ||
+        tsr__halo_communicates(p->halo) || plan->schema.n_out != 1 || p->out[0] != out->local_spec)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
                           "%s: only a kernel whose inputs stay and that ran before can be repeated",
                           call->entry->op->name));

@@ -46,7 +46,6 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
 
     p->memory = (tsr_memory){.heap = &ctx->heap, .pool = &ctx->pool};
     p->call.memory = &p->memory;
-    p->communicates = tsr__op_communicates(s, way->in, way->out, &plan->cost);
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k)) {
             TSR_TRY(tsr__local_spec_get(mesh, &way->out[k], &p->out[k]));
@@ -54,15 +53,15 @@ static tsr_status prepare(tsr_mesh *mesh, const tsr_plan *plan, tsr_local_plan *
         }
     if (mesh->index < 0 || ctx->world->kind == TSR_WORLD_SIM)
         return TSR_OK;
-    if (s->op->windows && !p->communicates)
-        TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, &plan->cost, &p->halo));
+    if (s->op->windows && !way->algorithm.own_run)
+        TSR_TRY(tsr__halo_make(mesh, s, way->in, way->out, way->algorithm.reverse_halo, &p->halo));
     tsr__local_call(s, way->in, way->out, tsr__halo_windows(p->halo), mesh->coord, &p->call);
     p->call.reproducible = plan->cost.reproducible;
     TSR_TRY(broadcast_error(ctx, s->op,
                             tsr__positions_make(&ctx->heap, s, way->in, way->out,
                                                 tsr__halo_windows(p->halo), mesh->coord, &p->call,
                                                 &ctx->error)));
-    if (s->op->prepare && !p->communicates)
+    if (s->op->prepare && !way->algorithm.own_run)
         TSR_TRY(broadcast_error(ctx, s->op, s->op->prepare(&p->call, &ctx->error)));
     p->overlap_pays = tsr__halo_communicates(p->halo) &&
                       tsr__halo_overlap_pays(&p->call, tsr__halo_windows(p->halo),

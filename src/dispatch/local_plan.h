@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_plan.h - what a plan is on this rank, made once and the same for every call: the kernel's
-   call, windows, and whether the op runs itself. */
+   call and its halo. */
 #ifndef TSR_DISPATCH_LOCAL_PLAN_H
 #define TSR_DISPATCH_LOCAL_PLAN_H
 
@@ -12,7 +12,6 @@
 typedef struct tsr_local_plan {
     const tsr_op *op;
     tsr_local_spec *out[TSR_MAX_OUT]; /* held */
-    bool communicates;                /* the op's own run runs */
     tsr_halo *halo;                   /* operands that are seen through windows; NULL: none */
     tsr_halo_overlap *overlap;        /* the call in pieces; NULL: not (yet) */
     bool overlap_tried, overlap_pays;

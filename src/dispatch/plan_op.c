@@ -51,6 +51,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     const tsr_schema effective = tsr__schema_effective(schema);
     tsr_strategy s;
     tsr_search_problem q = {.schema = &effective, .cost = cost ? cost : &usual, .want = want};
+    bool feasible;
     tsr_status st;
 
     if (tsr_op_is_composed(schema->op))
@@ -73,9 +74,11 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
             TSR_TRY(tsr__placements_check(&s.out[k], s.out[k].place, err));
         s.out[k] = tsr__spec_effective(&s.out[k]);
     }
+    s.algorithm = (tsr_algorithm){0};
+    feasible = tsr__strategy_decide(&q, &s);
     TSR_TRY(tsr__strategy_price_rest(&heap, &q, &s, err));
     TSR_TRY(tsr__strategy_price_inputs(&heap, &q, &s, err));
-    if (!tsr__strategy_feasible(&q, &s))
+    if (!feasible)
         s.price.seconds = INFINITY;
     set_way(schema, &s, way);
 done:
@@ -89,6 +92,7 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
     TSR_NEED(TSR_ERR_ARG, err, schema, way, out, reverse);
 
     tsr_cost usual = tsr__cost_default();
+    tsr_algorithm algorithm;
 
     cost = cost ? cost : &usual;
     out->n = 0;
@@ -96,12 +100,13 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
     if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: its windows are theirs",
                          schema->op->name);
-    if (!schema->op->windows || tsr__op_communicates(schema, way->in, way->out, cost))
+    algorithm = tsr__op_algorithm(schema, way->in, way->out, cost);
+    if (!schema->op->windows || algorithm.own_run)
         return TSR_OK;
     if (!tsr__windows_feasible(schema, way->in, way->out))
-        return tsr__fail(err, TSR_ERR_ARG, "%s: its windows cannot be filled in this way",
+        return tsr__fail(err, TSR_ERR_ARG, "%s: its halo cannot be fetched under this strategy",
                          schema->op->name);
-    tsr__windows_comm(schema, way->in, way->out, cost, reverse);
+    *reverse = algorithm.reverse_halo;
     tsr__windows_of(schema, way->in, way->out, *reverse, out);
     return TSR_OK;
 }

@@ -146,25 +146,21 @@ done:
     return st;
 }
 
-bool tsr__op_communicates(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const tsr_cost *cost)
+tsr_algorithm tsr__op_algorithm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                                const tsr_cost *cost)
 {
-    return s->op->run &&
-           (!s->op->kernel || (s->op->comm && s->op->comm(s, in, out, cost).bytes > 0));
-}
-
-tsr_comm tsr__op_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                      const tsr_cost *cost)
-{
-    tsr_comm own = {0}, windows;
-    bool reverse;
+    tsr_algorithm a = {0};
+    tsr_comm halo;
 
     if (s->op->comm)
-        own = s->op->comm(s, in, out, cost);
-    if (!s->op->windows || (s->op->run && own.bytes > 0)) /* a run moves all it needs */
-        return own;
-    windows = tsr__windows_comm(s, in, out, cost, &reverse);
-    return (tsr_comm){own.seconds + windows.seconds, own.bytes + windows.bytes};
+        a.comm = s->op->comm(s, in, out, cost);
+    a.own_run = s->op->run && (!s->op->kernel || a.comm.bytes > 0);
+    if (!s->op->windows || a.own_run) /* a run exchanges all it needs */
+        return a;
+    halo = tsr__windows_comm(s, in, out, cost, &a.reverse_halo);
+    a.comm.seconds += halo.seconds;
+    a.comm.bytes += halo.bytes;
+    return a;
 }
 
 bool tsr__op_feasible(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out)

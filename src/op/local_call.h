@@ -18,12 +18,16 @@ void tsr__positions_free(tsr_heap *heap, tsr_kernel_call *call);
 tsr_status tsr__kernel_once(tsr_heap *heap, const tsr_op *op, tsr_kernel_call *call,
                             tsr_error *err);
 
-/* Does the op move data itself under this strategy, so that its run runs and not its kernel? */
-bool tsr__op_communicates(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
-                          const tsr_cost *cost);
-/* What it communicates: itself, or to fill its windows. */
-tsr_comm tsr__op_comm(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
-                      const tsr_cost *cost);
+/* How an op runs under a strategy. The search decides it once and stores it with the strategy. */
+typedef struct tsr_algorithm {
+    bool own_run;      /* the row's run, which exchanges data itself, instead of its kernel */
+    bool reverse_halo; /* windows of outputs are scattered back, instead of inputs' fetched */
+    tsr_comm comm;     /* of its own run, or of its halo */
+} tsr_algorithm;
+
+/* The cheapest algorithm for these specs. */
+tsr_algorithm tsr__op_algorithm(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
+                                const tsr_cost *cost);
 /* Is the strategy possible for these shapes on this mesh? */
 bool tsr__op_feasible(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out);
 

@@ -291,8 +291,9 @@ static double most_missing(const shares *dims, int n, double needs, double has)
     return most;
 }
 
-tsr_comm tsr__window_comm(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
-                          int operand, bool reverse, const tsr_cost *cost)
+/* The exchange of one operand's halo; bytes 0: no rank needs anything of another. */
+static tsr_move halo_move(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
+                          int operand, bool reverse)
 {
     const tsr_spec *spec = tsr__operand_spec(in, out, operand);
     const tsr_spec *anchor = tsr__operand_spec(in, out, w->anchor);
@@ -316,19 +317,23 @@ tsr_comm tsr__window_comm(const tsr_windows *w, const tsr_spec *in, const tsr_sp
         rest *= (double)tsr__shard_longest(spec->shape.size[d], by->n, size, by->factor);
     }
     move.bytes = rest * most_missing(dims, n, 1, 1);
-    if (move.bytes == 0)
-        return (tsr_comm){0};
     move.peers -= 1;
     move.mdims = tsr__windows_mdims(w, in, out, operand);
     for (int m = 0; m < spec->mesh.ndim; m++)
         move.group *= move.mdims >> m & 1 ? spec->mesh.size[m] : 1;
     move.key = tsr__spec_hash(spec) ^ tsr__spec_hash(anchor) ^ (uint64_t)reverse;
-    return (tsr_comm){tsr__move_seconds(cost, &move), move.bytes};
+    return move;
+}
+
+double tsr__window_bytes(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out, int operand,
+                         bool reverse)
+{
+    return halo_move(w, in, out, operand, reverse).bytes;
 }
 
 /* Operands are counted once, whatever the number of their windows. */
-static tsr_comm comm_of_way(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
-                            bool reverse, const tsr_cost *cost)
+static tsr_comm halo_comm(const tsr_windows *w, const tsr_spec *in, const tsr_spec *out,
+                          bool reverse, const tsr_cost *cost)
 {
     tsr_comm sum = {0};
 
@@ -338,9 +343,9 @@ static tsr_comm comm_of_way(const tsr_windows *w, const tsr_spec *in, const tsr_
             seen = seen || w->window[k].operand == w->window[i].operand;
         if (seen)
             continue;
-        tsr_comm one = tsr__window_comm(w, in, out, w->window[i].operand, reverse, cost);
-        sum.seconds += one.seconds;
-        sum.bytes += one.bytes;
+        const tsr_move move = halo_move(w, in, out, w->window[i].operand, reverse);
+        sum.seconds += move.bytes > 0 ? tsr__move_seconds(cost, &move) : 0;
+        sum.bytes += move.bytes;
     }
     return sum;
 }
@@ -349,20 +354,20 @@ tsr_comm tsr__windows_comm(const tsr_schema *s, const tsr_spec *in, const tsr_sp
                            const tsr_cost *cost, bool *reverse)
 {
     tsr_windows w;
-    tsr_comm bring = {0}, other;
+    tsr_comm fetch = {0}, back;
 
     *reverse = false;
     if (tsr__windows_of(s, in, out, false, &w) == 0)
-        return bring;
-    bring = comm_of_way(&w, in, out, false, cost);
+        return fetch;
+    fetch = halo_comm(&w, in, out, false, cost);
     /* a reverse halo is added up in an order that depends on the mesh */
-    if (bring.bytes == 0 || cost->reproducible || tsr__windows_of(s, in, out, true, &w) == 0)
-        return bring;
+    if (fetch.bytes == 0 || cost->reproducible || tsr__windows_of(s, in, out, true, &w) == 0)
+        return fetch;
     for (int i = 0; i < w.n; i++)
         if (!fits_along(tsr__operand_spec(in, out, w.anchor),
                         tsr__operand_spec(in, out, w.window[i].operand), w.window[i].dim, true))
-            return bring;
-    other = comm_of_way(&w, in, out, true, cost);
-    *reverse = other.seconds < bring.seconds;
-    return *reverse ? other : bring;
+            return fetch;
+    back = halo_comm(&w, in, out, true, cost);
+    *reverse = back.seconds < fetch.seconds;
+    return *reverse ? back : fetch;
 }

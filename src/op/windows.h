@@ -19,11 +19,11 @@ const tsr_spec *tsr__operand_spec(const tsr_spec *in, const tsr_spec *out, int o
 /* Mesh dims along which an operand moves when its halo is fetched or scattered back. */
 unsigned tsr__windows_mdims(const tsr_windows *windows, const tsr_spec *in, const tsr_spec *out,
                             int operand);
-/* What one operand costs on its way; bytes are those into the rank that gets most: 0 if no rank
-   needs anything of another. */
-tsr_comm tsr__window_comm(const tsr_windows *windows, const tsr_spec *in, const tsr_spec *out,
-                          int operand, bool reverse, const tsr_cost *cost);
-/* All operands, by the cheaper way; *reverse says which. */
+/* Bytes of one operand's halo into the rank that gets most: 0 if no rank needs anything of another.
+   */
+double tsr__window_bytes(const tsr_windows *windows, const tsr_spec *in, const tsr_spec *out,
+                         int operand, bool reverse);
+/* The halo of all operands in the cheaper direction; *reverse says which. */
 tsr_comm tsr__windows_comm(const tsr_schema *schema, const tsr_spec *in, const tsr_spec *out,
                            const tsr_cost *cost, bool *reverse);
 /* Can the windows of a strategy be filled? Only of plain shards, of anchor and operand alike. */

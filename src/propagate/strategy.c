@@ -52,14 +52,15 @@ static bool sums_over_ranks(const tsr_schema *s, const tsr_spec *out)
 static bool is_reproducible(const tsr_search_problem *q, const tsr_strategy *s)
 {
     return !sums_over_ranks(q->schema, s->out) &&
-           !(q->schema->op->cross_rank_reduction &&
-             tsr__op_communicates(q->schema, s->in, s->out, q->cost));
+           !(q->schema->op->cross_rank_reduction && s->algorithm.own_run);
 }
 
-bool tsr__strategy_feasible(const tsr_search_problem *q, const tsr_strategy *s)
+bool tsr__strategy_decide(const tsr_search_problem *q, tsr_strategy *s)
 {
-    return tsr__op_feasible(q->schema, s->in, s->out) &&
-           (!q->cost->reproducible || is_reproducible(q, s));
+    if (!tsr__op_feasible(q->schema, s->in, s->out))
+        return false;
+    s->algorithm = tsr__op_algorithm(q->schema, s->in, s->out, q->cost);
+    return !q->cost->reproducible || is_reproducible(q, s);
 }
 
 /* Reduce-scatters over runs of partial dims of one kind, from the last one outwards. Which dim
@@ -132,7 +133,7 @@ tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_search_problem *q,
                                     tsr_error *err)
 {
     const tsr_schema *schema = q->schema;
-    tsr_comm comm = tsr__op_comm(schema, s->in, s->out, q->cost);
+    const tsr_comm comm = s->algorithm.comm;
     tsr_price one;
     tsr_status st = TSR_OK;
 
@@ -205,7 +206,9 @@ tsr_status tsr__strategy_none(const tsr_search_problem *q, tsr_error *err)
 {
     char text[4 * TSR_TEXT_LEN];
 
-    return tsr__fail(err, TSR_ERR_SPEC, "%s: no way to run it on %s without S -> P or P -> other P",
+    return tsr__fail(err, TSR_ERR_SPEC,
+                     "%s: no valid sharding strategy for %s (it would need an implicit conversion "
+                     "to a partial placement)",
                      q->schema->op->name, tsr_schema_text(q->schema, text, sizeof text));
 }
 
@@ -218,7 +221,7 @@ static tsr_status consider(tsr_heap *heap, const tsr_search_problem *q, const ts
     tsr_status st = TSR_OK;
 
     tsr__strategy_set(q, rule, &s);
-    if (!tsr__strategy_feasible(q, &s))
+    if (!tsr__strategy_decide(q, &s))
         return TSR_OK;
     TSR_TRY(tsr__strategy_price_rest(heap, q, &s, err));
     TSR_TRY(tsr__strategy_price_inputs(heap, q, &s, err));

@@ -6,14 +6,16 @@
 #define TSR_PROPAGATE_STRATEGY_H
 
 #include "layout/redist_cost_table.h"
+#include "op/local_call.h"
 #include "op/schema.h"
 
 typedef struct tsr_strategy {
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-    tsr_price price;   /* all of it: */
-    tsr_price inputs;  /* bringing the inputs there */
-    tsr_price comm;    /* what the op moves by itself */
-    tsr_price pending; /* what partial outputs will cost, or the move to the asked spec */
+    tsr_algorithm algorithm; /* how the op runs there */
+    tsr_price price;         /* all of it: */
+    tsr_price inputs;        /* bringing the inputs there */
+    tsr_price comm;          /* what the op moves by itself */
+    tsr_price pending;       /* what partial outputs will cost, or the move to the asked spec */
 } tsr_strategy;
 
 /* What is to be decided. */
@@ -37,11 +39,11 @@ tsr_status tsr__strategy_search(tsr_heap *heap, const tsr_search_problem *q, tsr
 
 /* Shared by both. The specs of a strategy from its rules, one per mesh dim. */
 void tsr__strategy_set(const tsr_search_problem *q, const tsr_rule *const *rule, tsr_strategy *out);
-/* Can it be, for these shapes? */
-bool tsr__strategy_feasible(const tsr_search_problem *q, const tsr_strategy *s);
-/* The price of what follows the inputs: comm and pending. An output left partial is charged its
-   cheapest resolution, reduce-scatters from the innermost run of partial dims outwards; or the move
-   to the placements that were asked for. */
+/* Decide how the op runs with these specs: s->algorithm. False: not at all. */
+bool tsr__strategy_decide(const tsr_search_problem *q, tsr_strategy *s);
+/* The price of what follows the inputs, once decided: comm and pending. An output left partial is
+   charged its cheapest resolution, reduce-scatters from the innermost run of partial dims outwards;
+   or the move to the placements that were asked for. */
 tsr_status tsr__strategy_price_rest(tsr_heap *heap, const tsr_search_problem *q, tsr_strategy *s,
                                     tsr_error *err);
 /* That of bringing input k to these placements, by its own plan. */

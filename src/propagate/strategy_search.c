@@ -167,7 +167,7 @@ static tsr_status finish(search *s, const int64_t *at)
     for (int i = 0; i < s->n_tables; i++)
         least += s->tables[i].price[at[i]].seconds;
     tsr__strategy_set(s->q, s->rule, &now);
-    if (!tsr__strategy_feasible(s->q, &now))
+    if (!tsr__strategy_decide(s->q, &now))
         return TSR_OK;
     TSR_TRY(tsr__strategy_price_rest(s->heap, s->q, &now, s->err));
     least += now.comm.seconds + now.pending.seconds;

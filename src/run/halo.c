@@ -59,7 +59,7 @@ static size_t bytes_at(const tsr_layout *layout, const int *coord)
 }
 
 static tsr_status make_part(tsr_mesh *mesh, const tsr_halo *h, const tsr_spec *in,
-                            const tsr_spec *out, const tsr_cost *cost, part *p)
+                            const tsr_spec *out, part *p)
 {
     const tsr_spec *spec = tsr__operand_spec(in, out, p->operand);
     tsr_layout own = tsr__layout_of(spec);
@@ -72,8 +72,7 @@ static tsr_status make_part(tsr_mesh *mesh, const tsr_halo *h, const tsr_spec *i
 
     p->dtype = spec->dtype;
     p->mdims = tsr__windows_mdims(&h->windows, in, out, p->operand);
-    p->communicates =
-        tsr__window_comm(&h->windows, in, out, p->operand, h->reverse, cost).bytes > 0;
+    p->communicates = tsr__window_bytes(&h->windows, in, out, p->operand, h->reverse) > 0;
     p->direct = !p->communicates && is_direct(&own, &window, mesh->coord);
     p->bytes = bytes_at(&window, mesh->coord);
     p->own_bytes = bytes_at(&own, mesh->coord);
@@ -106,16 +105,14 @@ static bool is_part(const tsr_halo *h, int operand)
 }
 
 tsr_status tsr__halo_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_spec *in,
-                          const tsr_spec *out, const tsr_cost *cost, tsr_halo **halo)
+                          const tsr_spec *out, bool reverse, tsr_halo **halo)
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_windows windows;
     tsr_halo *h = NULL;
-    bool reverse;
     tsr_status st = TSR_OK;
 
     *halo = NULL;
-    tsr__windows_comm(schema, in, out, cost, &reverse);
     if (tsr__windows_of(schema, in, out, reverse, &windows) == 0)
         return TSR_OK;
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *h, &h, &ctx->error));
@@ -125,7 +122,7 @@ tsr_status tsr__halo_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_sp
         if (is_part(h, windows.window[i].operand))
             continue;
         h->part[h->n++].operand = windows.window[i].operand;
-        TSR_TRY(make_part(mesh, h, in, out, cost, &h->part[h->n - 1]));
+        TSR_TRY(make_part(mesh, h, in, out, &h->part[h->n - 1]));
     }
     *halo = h;
     h = NULL;

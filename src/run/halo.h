@@ -10,9 +10,10 @@
 
 typedef struct tsr_halo tsr_halo;
 
-/* The windows of a strategy on this rank; NULL if it has none. Local, and pure but for memory. */
+/* The windows of a strategy on this rank, of its inputs or, reverse, of its outputs; NULL if it has
+   none. Local, and pure but for memory. */
 tsr_status tsr__halo_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_spec *in,
-                          const tsr_spec *out, const tsr_cost *cost, tsr_halo **halo);
+                          const tsr_spec *out, bool reverse, tsr_halo **halo);
 void tsr__halo_free(tsr_ctx *ctx, tsr_halo *halo); /* NULL is fine */
 /* The windows it is made of, n 0 if halo is NULL. */
 const tsr_windows *tsr__halo_windows(const tsr_halo *halo);

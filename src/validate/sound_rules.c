@@ -49,7 +49,7 @@ bool tsr__rule_communicates(const tsr_schema *schema, const tsr_rule *rule)
     tsr_cost cost = tsr__cost_default();
 
     rule_specs(schema, rule, in, out);
-    return tsr__op_communicates(schema, in, out, &cost);
+    return tsr__op_algorithm(schema, in, out, &cost).own_run;
 }
 
 bool tsr__rule_offered(const tsr_schema *schema, const tsr_rule *rule)

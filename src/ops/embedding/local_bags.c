@@ -53,7 +53,7 @@ static tsr_status find_bounds(const tsr_run_call *call, tsr_call_arena *arena, t
     tsr_status st;
 
     window.in[k].data = tsr__tensor_data(call->in[k]);
-    TSR_TRY(tsr__halo_make(call->mesh, s, in, out, &ctx->cost, &halo));
+    TSR_TRY(tsr__halo_make(call->mesh, s, in, out, false, &halo));
     if (halo) {
         TSR_TRY(tsr__halo_start(halo, call->mesh, call->in, &window));
         TSR_TRY(tsr__halo_finish(halo, call->in));
