@@ -17,7 +17,7 @@ static const char *shards(const tsr_op *op)
 /* Does one flow through it? */
 const char *ops_gradient(const tsr_op *op)
 {
-    if (op->grad)
+    if (op->grad || op->grad_expr)
         return op->grad == tsr_grad_none ? "none" : "yes";
     return tsr_op_has_grad(op) ? "by parts" : "-";
 }

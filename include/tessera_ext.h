@@ -257,6 +257,14 @@ struct tsr_op {
 
     /* optional: its gradient, written in ops; tsr_grad_none says that none flows through it */
     tsr_status (*grad)(const tsr_grad_call *call);
+    /* or as a text, "a: mul(g, b); b: mul(g, a)": for each input that has one, an expression of ops
+       as in expr, of inputs, outputs (out, out1, ...), their gradients (g, g1, ...) and zeros(x),
+       zeros of an input's shape. It may be larger than the input, which was broadcast then, and is
+       summed up, and of another dtype. "x, w: op(...)" takes gradients from outputs 0, 1, ... of
+       one op. Attributes of parts may also be sizes, "rows=x.shape[0]", "size=x.shape[2:]",
+       "n=x.shape[dim]", and `wanted`, a 1 or 0 for each input before the colon; ... stands for all
+       that the row has by the same name. What it saves follows. */
+    const char *grad_expr;
     /* what grad reads of its inputs and outputs beyond their specs, by name: "a,b", "x,out1", where
        out is output 0; "": nothing; NULL: all. Whoever waits to go backwards may let go of the rest
        of the memory. */

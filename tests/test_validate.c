@@ -435,14 +435,24 @@ static void wrong_gradient(void **state)
 {
     static const struct {
         tsr_status (*grad)(const tsr_grad_call *call);
+        const char *text;    /* instead of a function */
         const char *says[2]; /* parts of the sentence; NULL: no flaw */
-    } all[] = {{grad_of_exp, {NULL}},
+    } all[] = {{grad_of_exp, NULL, {NULL}},
+               {NULL, "x: mul(g, my_exp(x))", {NULL}},
                {twice_that,
+                NULL,
                 {"my_exp: the gradient of input 0 in f64[8]: element 0 is ",
                  ", but by finite differences "}},
-               {fails, {"my_exp: the gradient of f64[8] failed: ", ""}},
-               {leaves_it_out, {"element 0 is 0, but by finite differences ", ""}},
-               {tsr_grad_none, {NULL}}};
+               {NULL,
+                "x: mul(affine(g, mul=2), out)",
+                {"my_exp: the gradient of input 0 in f64[8]: element 0 is ",
+                 ", but by finite differences "}},
+               {fails, NULL, {"my_exp: the gradient of f64[8] failed: ", ""}},
+               {NULL,
+                "x: sum(g)",
+                {"my_exp: the gradient of f64[8] failed: my_exp: the gradient of input 0, ", ""}},
+               {leaves_it_out, NULL, {"element 0 is 0, but by finite differences ", ""}},
+               {tsr_grad_none, NULL, {NULL}}};
     tsr_op op = *tsr_op_find(NULL, "exp");
     (void)state;
 
@@ -451,6 +461,7 @@ static void wrong_gradient(void **state)
         tsr_validation v = {0};
 
         op.grad = all[i].grad;
+        op.grad_expr = all[i].text;
         assert_int_equal(tsr_validate(&op, &v, NULL), TSR_OK);
         assert_int_equal(v.unsound + v.missing, 0);
         if (!all[i].says[0]) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "op/expr.h"
+#include "dispatch/expr_run.h"
 #include "op/schema.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
@@ -52,70 +52,23 @@ static void forget_moves(const tsr_moved *m)
     }
 }
 
-/* ---- an expression of other ops ---- */
-
-static tsr_status run_step(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
-                           const tsr_expr_step *step, tsr_tensor *(*made)[TSR_MAX_OUT],
-                           tsr_tensor **out)
-{
-    const int n = tsr__expr_inputs(step, call->n_in);
-    tsr_tensor *in[TSR_MAX_IN] = {NULL};
-    tsr_attrs own;
-
-    for (int k = 0; k < n; k++) {
-        const tsr_expr_value v = tsr__expr_input(step, k);
-
-        in[k] = v.step == TSR_EXPR_INPUT ? call->in[v.k] : made[v.step][v.k];
-        if (!in[k] && v.step != TSR_EXPR_INPUT)
-            return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: one of its parts has no output %d",
-                             call->entry->op->name, v.k);
-    }
-    tsr__expr_attrs(step, attrs, &own);
-    return tsr__dispatch_row(ctx, step->op, in, n, &own, out);
-}
-
-/* Lets go of what no later step needs; a composed part may have handed on what it got. */
-static void release_before(tsr_ctx *ctx, const tsr_expr *m, int now,
-                           tsr_tensor *(*made)[TSR_MAX_OUT])
-{
-    for (int i = 0; i <= now; i++)
-        for (int k = 0; k < TSR_MAX_OUT && m->step[i].last == now; k++) {
-            tsr_tensor *x = made[i][k];
-            bool used = !x || x->scope != ctx->scope;
-
-            made[i][k] = NULL;
-            for (int j = 0; j <= now && !used; j++)
-                for (int o = 0; o < TSR_MAX_OUT; o++)
-                    used = used || made[j][o] == x;
-            if (!used) {
-                tsr__scope_remove(x);
-                tsr_unref(x);
-            }
-        }
-}
+/* ---- running ---- */
 
 /* What compose is for rows that have one. */
 static tsr_status run_expr(tsr_ctx *ctx, const tsr_op_call *call, const tsr_attrs *attrs,
                            tsr_tensor **out)
 {
-    const tsr_expr *m = call->entry->expr;
-    tsr_tensor *made[TSR_EXPR_STEPS][TSR_MAX_OUT];
-    tsr_status st = TSR_OK;
+    const tsr_expr_call whole = {.op = call->entry->op,
+                                 .expr = call->entry->expr,
+                                 .attrs = attrs,
+                                 .n_in = call->n_in,
+                                 .in = call->in};
 
     for (int k = 0; k < call->entry->n_in && !call->entry->list; k++)
-        if ((m->needed >> k & 1) && (k >= call->n_in || !call->in[k]))
+        if ((whole.expr->needed >> k & 1) && (k >= call->n_in || !call->in[k]))
             return tsr__input_missing(call->entry->op, k, &ctx->error);
-    for (int i = 0; i < m->n; i++) {
-        TSR_TRY(run_step(ctx, call, attrs, &m->step[i], made, made[i]));
-        release_before(ctx, m, i, made);
-    }
-    for (int k = 0; k < m->n_out; k++)
-        out[k] = made[m->out[k].step][m->out[k].k];
-done:
-    return st;
+    return tsr__expr_run(ctx, &whole, out);
 }
-
-/* ---- running ---- */
 
 /* What went wrong in a part, as an error of what the user called. */
 static void name_error(tsr_ctx *ctx, const tsr_op_call *call)
@@ -136,7 +89,8 @@ static void name_error(tsr_ctx *ctx, const tsr_op_call *call)
 tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
 {
     tsr_moved moved = {0}, *const outer = ctx->moved;
-    const bool whole = call->entry->op->grad && tsr__tape_is_on(ctx); /* else its parts are */
+    const bool whole =
+        tsr__op_own_grad(call->entry->op) && tsr__tape_is_on(ctx); /* else its parts are */
     const bool clean = ctx->error.code == TSR_OK;
     tsr_attrs attrs = {0};
     tsr_status st;

@@ -377,20 +377,30 @@ static tsr_record record_of(const tsr_op_call *call, tsr_tensor *const *out, int
 /* Before an op in place runs: may it, as far as the tape is concerned? */
 static tsr_status check_tape(tsr_ctx *ctx, const tsr_op_call *call)
 {
-    const tsr_record record = record_of(call, NULL, 0);
+    tsr_record record;
+    tsr_status st;
 
-    return tsr__tape_check_inplace(ctx, &record);
+    TSR_TRY(tsr__op_entry_grad(&ctx->heap, ctx->ops, call->entry, &ctx->error));
+    record = record_of(call, NULL, 0);
+    TSR_TRY(tsr__tape_check_inplace(ctx, &record));
+done:
+    return st;
 }
 
 tsr_status tsr__dispatch_record(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *const *out,
                                 int n_out)
 {
-    const tsr_record record = record_of(call, out, n_out);
+    tsr_record record;
+    tsr_status st;
 
-    if (record.op->grad != tsr_grad_none)
-        return tsr__tape_record(ctx, &record);
-    tsr__tape_cut(ctx, &record);
-    return TSR_OK;
+    TSR_TRY(tsr__op_entry_grad(&ctx->heap, ctx->ops, call->entry, &ctx->error));
+    record = record_of(call, out, n_out);
+    if (record.op->grad == tsr_grad_none)
+        tsr__tape_cut(ctx, &record);
+    else
+        TSR_TRY(tsr__tape_record(ctx, &record));
+done:
+    return st;
 }
 
 /* Two results in one tensor would be none. Which tensors there are no plan knows. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/args.h"
+#include "dispatch/expr_run.h"
 #include "grad/grad_row.h"
 #include "op/schema.h"
 #include "tensor/scope.h"
@@ -22,6 +23,8 @@ tsr_tensor *tsr__grad_fit(tsr_tensor *g, const tsr_tensor *like)
     const int more = have->ndim - want->ndim;
     int dims[TSR_MAX_DIM], n = 0;
 
+    if (more < 0) /* it is of something else */
+        return g;
     for (int d = 0; d < want->ndim; d++)
         if (want->size[d] == 1 && have->size[more + d] != 1)
             dims[n++] = more + d;
@@ -84,6 +87,36 @@ done:
     return st;
 }
 
+/* The gradient of a row that gives it as an expression; broadcasting and conversions go back by
+   themselves. */
+static tsr_status by_expr(tsr_ctx *ctx, const tsr_grad_call *call)
+{
+    tsr_tensor *result[TSR_MAX_IN];
+    tsr_expr_call run = {.op = call->op,
+                         .attrs = call->attrs,
+                         .n_in = call->n_in,
+                         .in = call->in,
+                         .n_out = call->n_out,
+                         .out = call->out,
+                         .grad_out = call->grad_out,
+                         .wanted = call->wanted};
+    tsr_op_entry *entry;
+    tsr_status st;
+
+    TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, call->op, &entry, &ctx->error));
+    TSR_TRY(tsr__op_entry_grad(&ctx->heap, ctx->ops, entry, &ctx->error));
+    run.expr = entry->grad;
+    TSR_TRY(tsr__expr_run(ctx, &run, result));
+    for (int k = 0; k < run.expr->n_out; k++) {
+        const int of = run.expr->out[k].of;
+
+        if (result[k])
+            call->grad_in[of] = tsr__grad_as(tsr__grad_fit(result[k], call->in[of]), call->in[of]);
+    }
+done:
+    return st;
+}
+
 tsr_status tsr__grad_row(tsr_ctx *ctx, const tsr_grad_call *call)
 {
     const char *name = call->op->name;
@@ -91,10 +124,12 @@ tsr_status tsr__grad_row(tsr_ctx *ctx, const tsr_grad_call *call)
 
     for (int k = 0; k < call->n_in; k++)
         call->grad_in[k] = NULL;
-    if (!call->op->grad && !call->op->expr)
+    if (!tsr__op_own_grad(call->op) && !call->op->expr)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_UNAVAILABLE, "%s: its gradient is not known", name));
     TSR_TRY(tsr__scope_push(ctx));
-    st = call->op->grad ? call->op->grad(call) : tsr__grad_expr(ctx, call);
+    st = call->op->grad        ? call->op->grad(call)
+         : call->op->grad_expr ? by_expr(ctx, call)
+                               : tsr__grad_expr(ctx, call);
     if (st == TSR_OK)
         st = check_gradients(ctx, call);
     for (int k = 0; k < call->n_in && st != TSR_OK; k++)
@@ -106,7 +141,7 @@ done:
 
 /* Are the outputs and their gradients fit for use, and is there any gradient? Ops that are made of
    others have no outputs of their own here: their parts are asked. */
-static tsr_status check_outputs(tsr_ctx *ctx, const tsr_grad_call *call, int n_in, bool *reached)
+static tsr_status check_outputs(tsr_ctx *ctx, tsr_grad_call *call, int n_in, bool *reached)
 {
     tsr_schema s = {.op = call->op, .n_in = n_in, .attrs = *call->attrs};
     tsr_status st = TSR_OK;
@@ -120,6 +155,7 @@ static tsr_status check_outputs(tsr_ctx *ctx, const tsr_grad_call *call, int n_i
         else
             s.in[k].shape.ndim = -1;
     TSR_TRY(tsr__schema_check(&s, &ctx->error));
+    call->n_out = s.n_out; /* so long are the caller's lists */
     for (int k = 0; k < s.n_out; k++) {
         if (call->out[k])
             TSR_TRY(tsr__tensor_check(ctx, call->out[k], call->op->name));

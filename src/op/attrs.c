@@ -336,7 +336,7 @@ bool tsr__attr_is_element(const tsr_op *op, int index)
     return is_type(&d, "element");
 }
 
-bool tsr__attr_choices_equal(const tsr_op *a, int i, const tsr_op *b, int k)
+bool tsr__attr_types_equal(const tsr_op *a, int i, const tsr_op *b, int k)
 {
     const declared x = declared_at(a, i), y = declared_at(b, k);
 

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expr.c - reads a composite op given as an expression of other ops, and finds the shapes that
-   follow. A part that the text has twice becomes one step. Called when an entry of the op is made,
-   when its row is checked, and by schema.c; dispatch/composed.c runs the steps. */
+/* expr.c - reads ops given as expressions of others: composite ops, and gradients. A part that the
+   text has twice becomes one step. Called when an entry of the op is made, when its row is checked,
+   and by expr_call.c; dispatch/expr_run.c runs the steps. */
 #include "op/expr.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/args.h"
 #include "base/text.h"
-#include "op/element_attr.h"
 #include "op/schema.h"
-
-/* ---- reading ---- */
 
 enum { NAME = 64 }; /* longer ones are no names of ops or attributes */
 
 typedef struct reader {
     const tsr_op *op;
     const tsr_op_table *known;
+    const char *slot, *text; /* of the row */
+    bool grad;               /* it is that of a gradient */
     const char *p;
     tsr_expr *out;
+    int first, n; /* gradients: the results that the statement at p gives */
     tsr_error *err;
 } reader;
 
 static tsr_status read_value(reader *r, tsr_expr_value *out);
+
+/* ---- words ---- */
 
 static void skip(reader *r)
 {
@@ -51,20 +53,38 @@ static size_t word_length(const char *p)
     return tsr__is_letter(p[0]) ? n : 0;
 }
 
+static bool word_is(const char *p, size_t n, const char *word)
+{
+    return strlen(word) == n && strncmp(p, word, n) == 0;
+}
+
+/* ---- errors ---- */
+
+__attribute__((format(printf, 3, 4))) static tsr_status wrong(const reader *r, tsr_status code,
+                                                              const char *format, ...)
+{
+    char why[TSR_ERROR_LEN];
+    va_list args;
+
+    va_start(args, format);
+    tsr__vformat(why, sizeof why, format, args);
+    va_end(args);
+    return tsr__fail(r->err, code, "%s: %s \"%.200s\"%s", r->op->name, r->slot, r->text, why);
+}
+
 static tsr_status unreadable(const reader *r, const char *at)
 {
-    return tsr__fail(r->err, TSR_ERR_PARSE,
-                     "%s: expr \"%.200s\" cannot be read at \"%.40s\", it should be like "
-                     "mul(x, sigmoid(x))",
-                     r->op->name, r->op->expr, at);
+    return wrong(r, TSR_ERR_PARSE, " cannot be read at \"%.40s\", it should be like %s", at,
+                 r->grad ? "a: mul(g, b); b: mul(g, a)" : "mul(x, sigmoid(x))");
 }
 
 /* What a part says of its own is said of the row that names it. */
 static tsr_status hand_on(const reader *r, const tsr_error *why)
 {
-    return tsr__fail(r->err, why->code, "%s: expr \"%.200s\": %.200s", r->op->name, r->op->expr,
-                     why->text);
+    return wrong(r, why->code, ": %.200s", why->text);
 }
+
+/* ---- values ---- */
 
 static tsr_status find_part(const reader *r, size_t n, const tsr_op **out)
 {
@@ -74,35 +94,122 @@ static tsr_status find_part(const reader *r, size_t n, const tsr_op **out)
     *out = tsr__op_known(r->known, name);
     if (!*out)
         *out = tsr__op_find(name);
-    if (!*out || *out == r->op)
-        return tsr__fail(r->err, TSR_ERR_ARG, "%s: expr \"%.200s\": there is no other op \"%s\"",
-                         r->op->name, r->op->expr, name);
+    if (!*out && r->grad && strcmp(name, r->op->name) == 0)
+        *out = r->op;
+    if (!*out || (*out == r->op && !r->grad))
+        return wrong(r, TSR_ERR_ARG, ": there is no %sop \"%s\"", r->grad ? "" : "other ", name);
     if ((*out)->inplace)
-        return tsr__fail(r->err, TSR_ERR_ARG,
-                         "%s: expr \"%.200s\": %s overwrites its first input, parts cannot",
-                         r->op->name, r->op->expr, name);
+        return wrong(r, TSR_ERR_ARG, ": %s overwrites its first input, parts cannot", name);
     return TSR_OK;
 }
 
+/* An input of the row, and in gradients an output or the gradient of one, by its name. */
+static bool find_tensor(const reader *r, const char *name, size_t n, tsr_expr_value *out)
+{
+    *out = (tsr_expr_value){TSR_EXPR_INPUT, tsr__op_input(r->op, name, n)};
+    if (out->k < 0 && r->grad)
+        *out = (tsr_expr_value){TSR_EXPR_OUTPUT, tsr__op_output("out", name, n)};
+    if (out->k < 0 && r->grad)
+        *out = (tsr_expr_value){TSR_EXPR_GRAD, tsr__op_output("g", name, n)};
+    if (out->step != TSR_EXPR_INPUT && out->k >= r->out->n_named)
+        r->out->n_named = out->k + 1;
+    return out->k >= 0;
+}
+
+static tsr_status read_tensor(reader *r, tsr_expr_value *out)
+{
+    const size_t n = word_length(r->p);
+
+    if (n == 0)
+        return unreadable(r, r->p);
+    if (!find_tensor(r, r->p, n, out))
+        return wrong(r, TSR_ERR_ARG, ": %.*s is none of its inputs %s%s", (int)n, r->p,
+                     r->op->inputs, r->grad ? ", nor out, out1, ... or g, g1, ..." : "");
+    r->p += n;
+    skip(r);
+    return TSR_OK;
+}
+
+/* zeros(x), from the bracket on. */
+static tsr_status read_zeros(reader *r, tsr_expr_value *out)
+{
+    tsr_status st;
+
+    take(r, '(');
+    TSR_TRY(read_tensor(r, out));
+    if (out->step != TSR_EXPR_INPUT || !take(r, ')'))
+        return unreadable(r, r->p);
+    out->step = TSR_EXPR_ZEROS;
+done:
+    return st;
+}
+
+/* ---- attributes of parts ---- */
+
 /* An attribute of the row as the value of one of a part: "dims", "-alpha" or "1/alpha". */
-static bool read_own(const reader *r, const char *text, size_t n, int *from,
-                     tsr_expr_source *source)
+static bool read_own(const reader *r, const char *text, size_t n, tsr_expr_attr *out)
 {
     char name[NAME];
 
-    *source = TSR_EXPR_SAME;
+    out->source = TSR_EXPR_SAME;
     if (n > 1 && text[0] == '-') {
-        *source = TSR_EXPR_MINUS;
+        out->source = TSR_EXPR_MINUS;
         text++, n--;
     } else if (n > 2 && strncmp(text, "1/", 2) == 0) {
-        *source = TSR_EXPR_OVER;
+        out->source = TSR_EXPR_OVER;
         text += 2, n -= 2;
     }
     if (word_length(text) != n || n >= sizeof name)
         return false;
     snprintf(name, sizeof name, "%.*s", (int)n, text);
-    *from = tsr__attr_index(r->op, name);
-    return *from >= 0;
+    out->from = tsr__attr_index(r->op, name);
+    if (out->from >= 0)
+        out->own = tsr__attr_type(r->op, out->from);
+    return out->from >= 0;
+}
+
+/* Sizes of an input or output: "x.shape", "x.shape[2:]", "x.shape[0]" or "x.shape[dim]". */
+static bool read_shape(const reader *r, const char *text, size_t n, tsr_expr_attr *out)
+{
+    const size_t word = word_length(text);
+    const char *p = text + word, *end = text + n;
+    char name[NAME];
+    size_t length;
+
+    if (n < word + 6 || strncmp(p, ".shape", 6) != 0 || !find_tensor(r, text, word, &out->of) ||
+        out->of.step == TSR_EXPR_GRAD)
+        return false;
+    out->source = TSR_EXPR_SHAPE;
+    out->from = 0;
+    p += 6;
+    if (p == end)
+        return true;
+    if (*p != '[' || end[-1] != ']' || end - p < 3)
+        return false;
+    p++, end--;
+    length = word_length(p);
+    if (length > 0) {
+        snprintf(name, sizeof name, "%.*s", (int)length, p);
+        out->source = TSR_EXPR_SIZE_AT;
+        out->from = tsr__attr_index(r->op, name);
+        return p + length == end && out->from >= 0 &&
+               tsr__attr_type(r->op, out->from) == TSR_ATTR_INT;
+    }
+    out->from = *p - '0';
+    if (end - p == 1)
+        out->source = TSR_EXPR_SIZE;
+    return out->from >= 0 && out->from < TSR_MAX_DIM &&
+           (end - p == 1 || (end - p == 2 && p[1] == ':'));
+}
+
+/* From where it comes if the text does not say the value itself. */
+static bool read_source(const reader *r, const char *text, size_t n, tsr_expr_attr *out)
+{
+    *out = (tsr_expr_attr){0};
+    if (read_own(r, text, n, out) || read_shape(r, text, n, out))
+        return true;
+    out->source = TSR_EXPR_WANTED;
+    return r->grad && word_is(text, n, "wanted");
 }
 
 static bool is_real(tsr_attr_type type)
@@ -110,56 +217,116 @@ static bool is_real(tsr_attr_type type)
     return type == TSR_ATTR_FLOAT || type == TSR_ATTR_NUMBER;
 }
 
-/* Can the row's attribute `from` stand for this one of the part? An int is also a list of one, and
-   a number; choices have the same names. */
-static bool is_fitting(const reader *r, int from, const tsr_op *part, int attr,
-                       tsr_expr_source source)
+/* Can this stand for attribute `i` of the part? An int is also a list of one, and a number; choices
+   have the same names. */
+static bool is_fitting(const tsr_expr_attr *a)
 {
-    const tsr_attr_type own = tsr__attr_type(r->op, from), wanted = tsr__attr_type(part, attr);
+    const bool ints = a->wanted == TSR_ATTR_INTS, integer = ints || a->wanted == TSR_ATTR_INT;
 
-    if (own == TSR_ATTR_CHOICE && wanted == TSR_ATTR_CHOICE)
-        return source == TSR_EXPR_SAME && tsr__attr_choices_equal(r->op, from, part, attr);
-    if (is_real(wanted))
-        return is_real(own) || own == TSR_ATTR_INT;
-    if (source != TSR_EXPR_SAME)
-        return source == TSR_EXPR_MINUS && own == TSR_ATTR_INT &&
-               (wanted == TSR_ATTR_INT || wanted == TSR_ATTR_INTS);
-    return own == wanted || (own == TSR_ATTR_INT && wanted == TSR_ATTR_INTS);
+    switch (a->source) {
+    case TSR_EXPR_SHAPE:
+    case TSR_EXPR_WANTED: return ints;
+    case TSR_EXPR_SIZE:
+    case TSR_EXPR_SIZE_AT: return integer;
+    default: break;
+    }
+    if (a->copied)
+        return true;
+    if (a->own == TSR_ATTR_CHOICE || a->wanted == TSR_ATTR_CHOICE)
+        return false;
+    if (is_real(a->wanted))
+        return is_real(a->own) || a->own == TSR_ATTR_INT;
+    if (a->source == TSR_EXPR_MINUS)
+        return integer && (a->own == TSR_ATTR_INT || (ints && a->own == TSR_ATTR_INTS));
+    return a->source == TSR_EXPR_SAME && a->own == TSR_ATTR_INT && ints;
+}
+
+/* Attribute i of the part comes from there, if it can. */
+static bool set_source(const reader *r, tsr_expr_step *step, int i, const tsr_expr_attr *source)
+{
+    tsr_expr_attr *a = &step->attr[i];
+
+    *a = *source;
+    a->wanted = tsr__attr_type(step->op, i);
+    a->copied = a->source == TSR_EXPR_SAME && tsr__attr_types_equal(r->op, a->from, step->op, i);
+    step->own = true;
+    if (a->source == TSR_EXPR_WANTED) {
+        step->result = r->first;
+        step->results = r->n;
+    }
+    return is_fitting(a);
+}
+
+/* The length of the text from name to value; a value in quotes may have commas. */
+static size_t attr_length(const char *text, size_t name_length)
+{
+    const char *value = text + name_length + 1, *end;
+
+    if (*value == '\'' && (end = strchr(value + 1, '\'')))
+        return (size_t)(end + 1 - text);
+    return strcspn(text, ",);");
+}
+
+/* What the text itself says. */
+static tsr_status read_given(const reader *r, const char *name, const char *value, size_t n,
+                             tsr_expr_step *step)
+{
+    char text[NAME + TSR_ATTR_TEXT + 2];
+    tsr_error why = {0};
+
+    if (n > 1 && value[0] == '\'' && value[n - 1] == '\'')
+        value++, n -= 2;
+    n = (size_t)snprintf(text, sizeof text, "%s=%.*s", name, (int)n, value);
+    if (n >= sizeof text)
+        return unreadable(r, value);
+    if (tsr__attr_parse(step->op, text, n, &step->attrs, &why) != TSR_OK)
+        return hand_on(r, &why);
+    return TSR_OK;
 }
 
 /* dims=dims, keepdim=true: from the name on. */
 static tsr_status read_attr(reader *r, size_t name_length, tsr_expr_step *step)
 {
-    const char *text = r->p, *value;
+    const char *text = r->p, *value = text + name_length + 1;
+    size_t n = attr_length(text, name_length);
+    tsr_expr_attr source;
     char name[NAME];
-    size_t n = strcspn(text, ",);");
-    tsr_error why = {0};
-    tsr_expr_source source;
-    int i, from;
+    int i;
 
     r->p += n;
+    skip(r);
     while (n > 0 && text[n - 1] == ' ')
         n--;
-    value = text + name_length + 1;
+    n -= name_length + 1;
     snprintf(name, sizeof name, "%.*s", (int)name_length, text);
     i = tsr__attr_index(step->op, name);
-    if (i < 0 || tsr__attr_has_choice(step->op, i, value, n - name_length - 1) ||
-        !read_own(r, value, n - name_length - 1, &from, &source)) {
-        if (tsr__attr_parse(step->op, text, n, &step->attrs, &why) != TSR_OK)
-            return hand_on(r, &why);
-        return TSR_OK;
-    }
-    if (!is_fitting(r, from, step->op, i, source))
-        return tsr__fail(r->err, TSR_ERR_ARG,
-                         "%s: expr \"%.200s\": %s=%.*s is of another type than %s's %s",
-                         r->op->name, r->op->expr, name, (int)(n - name_length - 1), value,
-                         step->op->name, name);
-    step->attr[i].source = source;
-    step->attr[i].from = from;
-    step->attr[i].own = tsr__attr_type(r->op, from);
-    step->attr[i].wanted = tsr__attr_type(step->op, i);
+    if (i < 0 || tsr__attr_has_choice(step->op, i, value, n) || !read_source(r, value, n, &source))
+        return read_given(r, name, value, n, step);
+    if (!set_source(r, step, i, &source))
+        return wrong(r, TSR_ERR_ARG, ": %s=%.*s is of another type than %s's %s", name, (int)n,
+                     value, step->op->name, name);
     return TSR_OK;
 }
+
+/* ...: attributes that the row and the part have by the same name and type. */
+static void read_all_own(const reader *r, tsr_expr_step *step)
+{
+    for (int i = 0; i < tsr__attrs_count(step->op); i++) {
+        char name[NAME];
+        int length, from;
+        const char *text = tsr__attr_name(step->op, i, &length);
+
+        snprintf(name, sizeof name, "%.*s", length, text);
+        from = tsr__attr_index(r->op, name);
+        if (from >= 0 && tsr__attr_types_equal(r->op, from, step->op, i))
+            set_source(r, step, i,
+                       &(tsr_expr_attr){.source = TSR_EXPR_SAME,
+                                        .from = from,
+                                        .own = tsr__attr_type(r->op, from)});
+    }
+}
+
+/* ---- parts ---- */
 
 /* Everything between the brackets of a part. */
 static tsr_status read_arguments(reader *r, tsr_expr_step *step)
@@ -172,6 +339,11 @@ static tsr_status read_arguments(reader *r, tsr_expr_step *step)
 
         if (n > 0 && r->p[n] == '=') {
             TSR_TRY(read_attr(r, n, step));
+            continue;
+        }
+        if (strncmp(r->p, "...", 3) == 0) {
+            read_all_own(r, step);
+            r->p += 3;
             continue;
         }
         TSR_TRY(read_value(r, &value));
@@ -194,9 +366,7 @@ static tsr_status check_inputs(const reader *r, tsr_expr_step *step)
     tsr_error why = {0};
 
     if (step->list && (!takes_list || step->n_in != 1))
-        return tsr__fail(r->err, TSR_ERR_ARG,
-                         "%s: expr \"%.200s\": its list of inputs can only be the list of an op",
-                         r->op->name, r->op->expr);
+        return wrong(r, TSR_ERR_ARG, ": its list of inputs can only be the list of an op");
     if (step->n_in < 1 || step->n_in > (takes_list ? TSR_MAX_IN : declared)) {
         tsr__inputs_wrong(step->op, step->n_in, &why);
         return hand_on(r, &why);
@@ -206,10 +376,8 @@ static tsr_status check_inputs(const reader *r, tsr_expr_step *step)
         const bool given = k < step->n_in, optional = !takes_list && tsr__op_optional(step->op, k);
 
         if (!optional && (!given || (v->step == TSR_EXPR_INPUT && tsr__op_optional(r->op, v->k))))
-            return tsr__fail(r->err, TSR_ERR_ARG,
-                             "%s: expr \"%.200s\": %s needs its input %d, which %s", r->op->name,
-                             r->op->expr, step->op->name, k,
-                             given ? "may be absent" : "is missing");
+            return wrong(r, TSR_ERR_ARG, ": %s needs its input %d, which %s", step->op->name, k,
+                         given ? "may be absent" : "is missing");
     }
     return TSR_OK;
 }
@@ -217,12 +385,14 @@ static tsr_status check_inputs(const reader *r, tsr_expr_step *step)
 static bool is_same(const tsr_expr_step *a, const tsr_expr_step *b)
 {
     bool same = a->op == b->op && a->n_in == b->n_in && a->list == b->list &&
+                a->result == b->result && a->results == b->results &&
                 tsr__attrs_equal(a->attrs.value, b->attrs.value, tsr__attrs_count(a->op), 0);
 
     for (int k = 0; k < a->n_in && same; k++)
         same = a->in[k].step == b->in[k].step && a->in[k].k == b->in[k].k;
     for (int i = 0; i < TSR_MAX_ATTR && same; i++)
-        same = a->attr[i].source == b->attr[i].source && a->attr[i].from == b->attr[i].from;
+        same = a->attr[i].source == b->attr[i].source && a->attr[i].from == b->attr[i].from &&
+               a->attr[i].of.step == b->attr[i].of.step && a->attr[i].of.k == b->attr[i].of.k;
     return same;
 }
 
@@ -263,35 +433,31 @@ static tsr_status read_value(reader *r, tsr_expr_value *out)
 
     skip(r);
     n = word_length(r->p);
-    if (n == 0)
-        return unreadable(r, r->p);
-    if (r->p[n] == '(')
-        return read_part(r, n, out);
-    *out = (tsr_expr_value){TSR_EXPR_INPUT, tsr__op_input(r->op, r->p, n)};
-    if (out->k < 0)
-        return tsr__fail(r->err, TSR_ERR_ARG, "%s: expr \"%.200s\": %.*s is none of its inputs %s",
-                         r->op->name, r->op->expr, (int)n, r->p, r->op->inputs);
-    r->p += n;
-    skip(r);
-    return TSR_OK;
+    if (n == 0 || r->p[n] != '(')
+        return read_tensor(r, out);
+    if (r->grad && word_is(r->p, n, "zeros")) {
+        r->p += n;
+        return read_zeros(r, out);
+    }
+    return read_part(r, n, out);
 }
 
+/* ---- whole texts ---- */
+
 /* Outputs, one after the other. */
-static tsr_status read_all(reader *r)
+static tsr_status read_outputs(reader *r)
 {
     tsr_status st;
 
     do {
-        tsr_expr_value *out = &r->out->out[r->out->n_out];
+        tsr_expr_value *out = &r->out->out[r->out->n_out].value;
 
         if (r->out->n_out == TSR_MAX_OUT)
-            return tsr__fail(r->err, TSR_ERR_ARG, "%s: expr \"%.200s\" has more than %d outputs",
-                             r->op->name, r->op->expr, TSR_MAX_OUT);
+            return wrong(r, TSR_ERR_ARG, " has more than %d outputs", TSR_MAX_OUT);
         TSR_TRY(read_value(r, out));
         if (out->step == TSR_EXPR_INPUT)
-            return tsr__fail(r->err, TSR_ERR_ARG,
-                             "%s: expr \"%.200s\": output %d is an input, it should be an op",
-                             r->op->name, r->op->expr, r->out->n_out);
+            return wrong(r, TSR_ERR_ARG, ": output %d is an input, it should be an op",
+                         r->out->n_out);
         r->out->n_out++;
     } while (take(r, ';'));
     if (*r->p)
@@ -300,193 +466,134 @@ done:
     return st;
 }
 
-static void find_last(tsr_expr *m)
+/* "x, weight:": the inputs that the next value has gradients of, in the order of its outputs. */
+static tsr_status read_names(reader *r)
 {
-    for (int i = 0; i < m->n; i++) {
-        m->step[i].last = i;
-        for (int k = 0; k < m->step[i].n_in; k++)
-            if (m->step[i].in[k].step != TSR_EXPR_INPUT)
-                m->step[m->step[i].in[k].step].last = i;
+    tsr_expr *e = r->out;
+    tsr_expr_value v;
+    tsr_status st;
+
+    r->first = e->n_out;
+    do {
+        const char *at = r->p;
+
+        TSR_TRY(read_tensor(r, &v));
+        if (v.step != TSR_EXPR_INPUT)
+            return unreadable(r, at);
+        for (int i = 0; i < e->n_out; i++)
+            if (e->out[i].of == v.k)
+                return wrong(r, TSR_ERR_ARG, " has two gradients of one input, at \"%.40s\"", at);
+        e->out[e->n_out++].of = v.k;
+    } while (take(r, ','));
+    r->n = e->n_out - r->first;
+    st = take(r, ':') ? TSR_OK : unreadable(r, r->p);
+done:
+    return st;
+}
+
+/* Gradients of inputs, one statement after the other. */
+static tsr_status read_gradients(reader *r)
+{
+    tsr_status st;
+
+    if (tsr__op_takes_list(r->op))
+        return wrong(r, TSR_ERR_ARG, ": inputs that are a list have no names");
+    for (int k = 0; k < tsr__op_inputs(r->op); k++) {
+        size_t n;
+        const char *name = tsr__op_input_name(r->op, k, &n);
+
+        if (tsr__op_output("out", name, n) >= 0 || tsr__op_output("g", name, n) >= 0)
+            return wrong(r, TSR_ERR_ARG, ": the input %.*s has the name of an output or gradient",
+                         (int)n, name);
     }
-    for (int k = 0; k < m->n_out; k++)
-        m->step[m->out[k].step].last = TSR_EXPR_STEPS;
+    skip(r);
+    do {
+        tsr_expr_value v;
+
+        TSR_TRY(read_names(r));
+        TSR_TRY(read_value(r, &v));
+        if (v.step < 0 && r->n > 1)
+            return wrong(r, TSR_ERR_ARG, ": only an op has several gradients");
+        for (int i = 0; i < r->n; i++)
+            r->out->out[r->first + i].value = (tsr_expr_value){v.step, v.k + i};
+    } while (take(r, ';'));
+    if (*r->p)
+        return unreadable(r, r->p);
+done:
+    return st;
+}
+
+/* Which step uses a value last, what values of the call are read, and what each result needs. */
+static void find_uses(tsr_expr *e)
+{
+    uint64_t needs[TSR_EXPR_STEPS];
+
+    for (int i = 0; i < e->n; i++) {
+        tsr_expr_step *step = &e->step[i];
+
+        step->last = i;
+        needs[i] = (uint64_t)1 << i;
+        for (int k = 0; k < step->n_in; k++) {
+            const tsr_expr_value v = step->in[k];
+
+            if (v.step == TSR_EXPR_INPUT)
+                e->reads_in |= 1u << v.k;
+            if (v.step == TSR_EXPR_OUTPUT)
+                e->reads_out |= 1u << v.k;
+            if (v.step >= 0) {
+                e->step[v.step].last = i;
+                needs[i] |= needs[v.step];
+            }
+        }
+    }
+    for (int k = 0; k < e->n_out; k++)
+        if (e->out[k].value.step >= 0) {
+            e->out[k].steps = needs[e->out[k].value.step];
+            e->step[e->out[k].value.step].last = TSR_EXPR_STEPS;
+        }
+}
+
+static tsr_status read_text(tsr_heap *heap, reader *r, tsr_expr **out)
+{
+    int parts = 0;
+    tsr_status st;
+
+    r->p = r->text;
+    for (const char *p = r->text; *p; p++)
+        parts += *p == '(';
+    if (parts > TSR_EXPR_STEPS)
+        return wrong(r, TSR_ERR_ARG, " has %d parts, at most %d work", parts, TSR_EXPR_STEPS);
+    TSR_TRY(tsr__alloc(heap, 1, sizeof *r->out + (size_t)parts * sizeof r->out->step[0], &r->out,
+                       r->err));
+    TSR_TRY(r->grad ? read_gradients(r) : read_outputs(r));
+    find_uses(r->out);
+    for (int k = 0; k < tsr__op_inputs(r->op); k++)
+        if (!tsr__op_optional(r->op, k))
+            r->out->needed |= 1u << k;
+    *out = r->out;
+    r->out = NULL;
+done:
+    tsr__free(heap, r->out);
+    return st;
 }
 
 tsr_status tsr__expr_read(tsr_heap *heap, const tsr_op_table *known, const tsr_op *op,
                           tsr_expr **out, tsr_error *err)
 {
-    reader r = {.op = op, .known = known, .p = op->expr, .err = err};
-    int parts = 0;
-    tsr_status st;
+    reader r = {.op = op, .known = known, .slot = "expr", .text = op->expr, .err = err};
 
-    for (const char *p = op->expr; *p; p++)
-        parts += *p == '(';
-    if (parts > TSR_EXPR_STEPS)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: expr \"%.200s\" has %d parts, at most %d work",
-                         op->name, op->expr, parts, TSR_EXPR_STEPS);
-    TSR_TRY(
-        tsr__alloc(heap, 1, sizeof *r.out + (size_t)parts * sizeof r.out->step[0], &r.out, err));
-    TSR_TRY(read_all(&r));
-    find_last(r.out);
-    for (int k = 0; k < tsr__op_inputs(op); k++)
-        if (!tsr__op_optional(op, k))
-            r.out->needed |= 1u << k;
-    *out = r.out;
-    r.out = NULL;
-done:
-    tsr__free(heap, r.out);
-    return st;
+    return read_text(heap, &r, out);
 }
 
-/* ---- for a call ---- */
-
-/* A number of the part: f, or the row's attribute itself if it may be more exact than that. */
-static tsr_attr number_for(const tsr_expr_step *step, int i, const tsr_attr *from, double f)
+tsr_status tsr__expr_read_grad(tsr_heap *heap, const tsr_op_table *known, const tsr_op *op,
+                               tsr_expr **out, tsr_error *err)
 {
-    if (!tsr__attr_is_element(step->op, i))
-        return tsr__number(f);
-    return step->attr[i].source == TSR_EXPR_SAME && step->attr[i].own == TSR_ATTR_NUMBER &&
-                   from->i[TSR_ELEMENT_IS_INTEGER]
-               ? *from
-               : tsr__element(f);
-}
+    reader r = {.op = op,
+                .known = known,
+                .slot = "grad_expr",
+                .text = op->grad_expr,
+                .grad = true,
+                .err = err};
 
-void tsr__expr_attrs(const tsr_expr_step *step, const tsr_attrs *own, tsr_attrs *out)
-{
-    const int n = tsr__attrs_count(step->op);
-
-    *out = step->attrs;
-    for (int i = 0; i < n; i++) {
-        const tsr_attr *from = &own->value[step->attr[i].from];
-        double f = step->attr[i].own == TSR_ATTR_INT ? (double)from->i[0] : from->f;
-
-        if (step->attr[i].source == TSR_EXPR_GIVEN ||
-            from->n < 0) /* left out: as the part has it */
-            continue;
-        if (step->attr[i].source == TSR_EXPR_OVER)
-            f = 1 / f;
-        if (step->attr[i].source == TSR_EXPR_MINUS)
-            f = -f;
-        out->value[i] = *from;
-        if (step->attr[i].wanted == TSR_ATTR_NUMBER)
-            out->value[i] = number_for(step, i, from, f);
-        else if (step->attr[i].wanted == TSR_ATTR_FLOAT)
-            out->value[i] = (tsr_attr){.n = 1, .f = f};
-        else if (step->attr[i].source == TSR_EXPR_MINUS)
-            out->value[i].i[0] = -from->i[0];
-    }
-}
-
-bool tsr_op_has_grad(const tsr_op *op)
-{
-    TSR_NEED(false, NULL, op);
-
-    tsr_heap heap = {0};
-    tsr_expr *m = NULL;
-    bool known = op->grad != NULL;
-
-    if (!known && op->expr && tsr__expr_read(&heap, NULL, op, &m, NULL) == TSR_OK) {
-        known = true;
-        for (int i = 0; i < m->n; i++)
-            known = known && tsr_op_has_grad(m->step[i].op);
-    }
-    tsr__free(&heap, m);
-    return known;
-}
-
-static const char NAME_CHARS[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-
-/* Does the sentence, another rank's perhaps, have "name:" in it? */
-static bool names(const char *sentence, const char *name)
-{
-    const size_t n = strlen(name);
-    const char *at = sentence;
-
-    while ((at = strstr(at, name)) &&
-           (at[n] != ':' || (at > sentence && strchr(NAME_CHARS, at[-1]))))
-        at++;
-    return at != NULL;
-}
-
-void tsr__part_error(const tsr_op *op, const char *inputs, tsr_error *err)
-{
-    static const char IN_PART[] = ", in its part ";
-    char part[64] = "", text[TSR_ERROR_LEN];
-    const char *why = err->text;
-    char *nested = strstr(err->text, IN_PART);
-    size_t n = strspn(why, NAME_CHARS);
-
-    if (names(err->text, op->name))
-        return;
-    if (n > 0 && why[n] == ':') { /* "sin: why" */
-        snprintf(part, sizeof part, "%.*s", (int)n, why);
-        why += n + 1 + (why[n + 1] == ' ');
-    }
-    if (nested) { /* the part is a composite op itself: its part says more */
-        *nested = 0;
-        nested += sizeof IN_PART - 1;
-        snprintf(part, sizeof part, "%.*s", (int)strcspn(nested, " "), nested);
-    }
-    snprintf(text, sizeof text, "%s: %.300s%s%s%s%s %s", op->name, why, part[0] ? IN_PART : ", in ",
-             part, part[0] ? " of " : "", op->name, inputs);
-    memcpy(err->text, text, sizeof text);
-}
-
-/* The shapes of a step, from those of the call and of the steps before. */
-static tsr_status step_shapes(const tsr_schema *call, const tsr_expr_step *step,
-                              const tsr_schema *before, tsr_schema *out, tsr_error *err)
-{
-    *out = (tsr_schema){.op = step->op, .n_in = tsr__expr_inputs(step, call->n_in)};
-    tsr__expr_attrs(step, &call->attrs, &out->attrs);
-    for (int k = 0; k < out->n_in; k++) {
-        const tsr_expr_value v = tsr__expr_input(step, k);
-
-        if (v.step == TSR_EXPR_INPUT) {
-            out->in[k] = call->in[v.k];
-            continue;
-        }
-        if (before[v.step].n_out == 0) /* not known */
-            return TSR_OK;
-        out->in[k] = (tsr_spec){.dtype = before[v.step].out_dtype[v.k],
-                                .shape = before[v.step].out_shape[v.k],
-                                .mesh = call->in[0].mesh};
-        if (!tsr__schema_gives(&before[v.step], v.k))
-            return tsr__fail(err, TSR_ERR_ARG, "%s: its part %s has no output %d", call->op->name,
-                             before[v.step].op->name, v.k);
-    }
-    return tsr__schema_check(out, err);
-}
-
-tsr_status tsr__expr_shapes(tsr_schema *s, tsr_error *err)
-{
-    tsr_heap heap = {0};
-    tsr_expr *m = NULL;
-    tsr_schema *made = NULL;
-    char text[TSR_ERROR_LEN];
-    tsr_error why = {0};
-    tsr_status st = TSR_OK;
-
-    s->n_out = 0;
-    if (tsr__expr_read(&heap, NULL, s->op, &m, NULL) != TSR_OK)
-        return TSR_OK; /* its row is wrong, or names ops that a program registered */
-    TSR_TRY(tsr__alloc(&heap, m->n, sizeof *made, &made, err));
-    for (int i = 0; i < m->n; i++)
-        TSR_TRY(step_shapes(s, &m->step[i], made, &made[i], &why));
-    for (int k = 0; k < m->n_out; k++) {
-        const tsr_schema *from = &made[m->out[k].step];
-
-        if (from->n_out == 0)
-            goto done;
-        s->out_dtype[k] = from->out_dtype[m->out[k].k];
-        s->out_shape[k] = from->out_shape[m->out[k].k];
-    }
-    s->n_out = m->n_out;
-done:
-    if (why.code != TSR_OK) {
-        tsr__part_error(s->op, tsr_schema_text(s, text, sizeof text), &why);
-        tsr__fail(err, st, "%s", why.text);
-    }
-    tsr__free(&heap, made);
-    tsr__free(&heap, m);
-    return st;
+    return read_text(heap, &r, out);
 }

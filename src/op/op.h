@@ -40,10 +40,10 @@ typedef enum tsr_attr_type {
     TSR_ATTR_CHOICE
 } tsr_attr_type;
 tsr_attr_type tsr__attr_type(const tsr_op *op, int index); /* of a row whose attributes are right */
-/* Of attributes that are choices: do two have the same names, in the same order? Is this one of the
-   names (false of other types)? And are the numbers of a call, which need not come from names, in
-   range? */
-bool tsr__attr_choices_equal(const tsr_op *a, int i, const tsr_op *b, int k);
+/* Do two attributes have the same type, choices the same names in the same order? Is this one of
+   the names of a choice (false of other types)? And are the numbers of a call, which need not come
+   from names, in range? */
+bool tsr__attr_types_equal(const tsr_op *a, int i, const tsr_op *b, int k);
 bool tsr__attr_has_choice(const tsr_op *op, int index, const char *text, size_t n);
 tsr_status tsr__choices_check(const tsr_op *op, const tsr_attrs *attrs, tsr_error *err);
 /* The attribute of type number with this value; and which attributes of an op are of that type, as

@@ -35,6 +35,7 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
     if (!e) {
         tsr_attrs defaults;
         unsigned saves_in, saves_out;
+
         TSR_TRY(tsr__attrs_default(op, &defaults, err));
         TSR_TRY(tsr__op_saves(op, &saves_in, &saves_out, err));
         if (op->expr)
@@ -62,6 +63,20 @@ done:
     return st;
 }
 
+tsr_status tsr__op_entry_grad(tsr_heap *heap, const tsr_op_table *table, tsr_op_entry *e,
+                              tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    if (!e->op->grad_expr || e->grad)
+        return TSR_OK;
+    TSR_TRY(tsr__expr_read_grad(heap, table, e->op, &e->grad, err));
+    e->saves_in = e->grad->reads_in;
+    e->saves_out = e->grad->reads_out;
+done:
+    return st;
+}
+
 const tsr_op *tsr__op_known(const tsr_op_table *table, const char *name)
 {
     const tsr_op_entry *e = table ? table->bucket[hash_of(name) % TSR_OP_BUCKETS] : NULL;
@@ -79,6 +94,7 @@ void tsr__op_table_free(tsr_heap *heap, tsr_op_table *table)
     for (tsr_op_entry *e = table ? table->first : NULL; e; e = later) {
         later = e->later;
         tsr__free(heap, e->expr);
+        tsr__free(heap, e->grad);
         tsr__free(heap, e);
     }
     tsr__free(heap, table);

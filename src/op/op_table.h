@@ -34,6 +34,7 @@ typedef struct tsr_op_entry {
     tsr_attrs defaults;
     unsigned saves_in, saves_out; /* whose values the gradient reads, as masks */
     struct tsr_expr *expr; /* of a row that is an expression of other ops (op/expr.h), else NULL */
+    struct tsr_expr *grad; /* of a row whose gradient is one, once tsr__op_entry_grad read it */
     tsr_op_counters counters;
     struct tsr_op_entry *next, *later; /* in its bucket; in the order of first use */
 } tsr_op_entry;
@@ -59,6 +60,14 @@ static inline size_t tsr__op_place(const char *literal)
 /* The entry of a row, made at its first use. */
 tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *op,
                             tsr_op_entry **out, tsr_error *err);
+/* Reads the gradient of a row that gives it as an expression, once: what it saves follows. */
+tsr_status tsr__op_entry_grad(tsr_heap *heap, const tsr_op_table *table, tsr_op_entry *entry,
+                              tsr_error *err);
+/* Does the row itself say what its gradient is? That of composite ops may follow from parts. */
+static inline bool tsr__op_own_grad(const tsr_op *op)
+{
+    return op->grad || op->grad_expr;
+}
 /* The row of that name that was registered or used before, NULL if none was. */
 const tsr_op *tsr__op_known(const tsr_op_table *table, const char *name);
 void tsr__op_table_free(tsr_heap *heap, tsr_op_table *table);

@@ -85,13 +85,38 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
     return TSR_OK;
 }
 
-/* An expression of other ops can be read. */
-static tsr_status check_expr(const tsr_op *op, const tsr_op_table *known, tsr_error *err)
+/* An expression of other ops can be read; n_out is how many outputs it gives. */
+static tsr_status check_expr(const tsr_op *op, const tsr_op_table *known, int *n_out,
+                             tsr_error *err)
 {
     tsr_heap heap = {0};
     tsr_expr *expr = NULL;
-    tsr_status st = tsr__expr_read(&heap, known, op, &expr, err);
+    tsr_status st;
 
+    TSR_TRY(tsr__expr_read(&heap, known, op, &expr, err));
+    *n_out = expr->n_out;
+done:
+    tsr__free(&heap, expr);
+    return st;
+}
+
+/* A gradient as an expression can be read, is the only one, and names outputs that the op has, as
+   far as that is known: n_out is 0 where it is not. */
+static tsr_status check_grad_expr(const tsr_op *op, const tsr_op_table *known, int n_out,
+                                  tsr_error *err)
+{
+    tsr_heap heap = {0};
+    tsr_expr *expr = NULL;
+    tsr_status st;
+
+    if (op->grad || op->saves)
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: its row has grad_expr, so it has neither grad nor saves", op->name);
+    TSR_TRY(tsr__expr_read_grad(&heap, known, op, &expr, err));
+    if (n_out > 0 && expr->n_named > n_out)
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: grad_expr \"%.200s\" names output %d of %d",
+                          op->name, op->grad_expr, expr->n_named - 1, n_out));
+done:
     tsr__free(&heap, expr);
     return st;
 }
@@ -141,7 +166,8 @@ static tsr_status check_windows(const tsr_schema *s, bool reverse, tsr_error *er
     return TSR_OK;
 }
 
-static tsr_status check_case(const tsr_op *op, const char *text, tsr_error *err)
+/* n_out gets the largest number of outputs. */
+static tsr_status check_case(const tsr_op *op, const char *text, int *n_out, tsr_error *err)
 {
     const tsr_mesh_shape mesh = {.ndim = 2, .size = {2, 2}, .stride = {2, 1}};
     tsr_heap heap = {0};
@@ -153,6 +179,7 @@ static tsr_status check_case(const tsr_op *op, const char *text, tsr_error *err)
     for (int k = 0; k < s.n_in; k++) /* shards, so that open rules are filled */
         if (tsr__schema_has(&s, k) && s.in[k].shape.ndim > 0)
             s.in[k].place[0] = (tsr_placement){.kind = TSR_SHARD};
+    *n_out = s.n_out > *n_out ? s.n_out : *n_out;
     TSR_TRY(tsr__rules_make(&s, &rules, err));
     for (int reverse = 0; reverse < 2 && op->windows; reverse++)
         TSR_TRY(check_windows(&s, reverse, err));
@@ -165,6 +192,7 @@ tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error
 {
     tsr_attrs attrs;
     unsigned saves_in, saves_out;
+    int n_out = 0;
     tsr_status st;
 
     if (!op->name || !op->name[0] || op->name[name_length(op->name)])
@@ -179,9 +207,11 @@ tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error
         TSR_TRY(tsr__axes_check(op, err));
     TSR_TRY(check_partials(op, err));
     if (op->expr)
-        TSR_TRY(check_expr(op, known, err));
+        TSR_TRY(check_expr(op, known, &n_out, err));
     for (const char *const *text = op->cases; text && *text && !tsr_op_is_composed(op); text++)
-        TSR_TRY(check_case(op, *text, err));
+        TSR_TRY(check_case(op, *text, &n_out, err));
+    if (op->grad_expr)
+        TSR_TRY(check_grad_expr(op, known, n_out, err));
 done:
     return st;
 }

@@ -36,9 +36,8 @@ int tsr__op_input(const tsr_op *op, const char *name, size_t n)
 {
     for (int k = 0; k < tsr__op_inputs(op); k++) {
         size_t len;
-        const char *p = input_text(op, k, &len);
-        if (strchr("?*", p[len - 1]))
-            len--;
+        const char *p = tsr__op_input_name(op, k, &len);
+
         if (len == n && strncmp(p, name, n) == 0)
             return k;
     }
@@ -53,12 +52,23 @@ bool tsr__op_optional(const tsr_op *op, int k)
     return p[n - 1] == '?';
 }
 
-/* "out" is 0, "out2" is 2; -1: no output is called so. */
-static int output_number(const char *name, size_t n)
+const char *tsr__op_input_name(const tsr_op *op, int k, size_t *n)
 {
-    int k = n == 4 ? name[3] - '0' : 0;
+    const char *p = input_text(op, k, n);
 
-    return n >= 3 && n <= 4 && strncmp(name, "out", 3) == 0 && k >= 0 && k < TSR_MAX_OUT ? k : -1;
+    *n -= strchr("?*", p[*n - 1]) != NULL;
+    return p;
+}
+
+int tsr__op_output(const char *what, const char *name, size_t n)
+{
+    const size_t length = strlen(what);
+    const int k = n == length + 1 ? name[length] - '0' : 0;
+
+    return (n == length || (n == length + 1 && k >= 0)) && strncmp(name, what, length) == 0 &&
+                   k < TSR_MAX_OUT
+               ? k
+               : -1;
 }
 
 tsr_status tsr__op_saves(const tsr_op *op, unsigned *in, unsigned *out, tsr_error *err)
@@ -69,7 +79,7 @@ tsr_status tsr__op_saves(const tsr_op *op, unsigned *in, unsigned *out, tsr_erro
     *in = *out = any && !op->saves ? ~0U : 0;
     for (const char *p = op->saves ? op->saves : ""; *p; p += n + (p[n] == ',')) {
         n = strcspn(p, ",");
-        const int k = tsr__op_input(op, p, n), o = output_number(p, n);
+        const int k = tsr__op_input(op, p, n), o = tsr__op_output("out", p, n);
 
         if (k < 0 && o < 0)
             return tsr__fail(

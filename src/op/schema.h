@@ -7,9 +7,13 @@
 
 int tsr__op_inputs(const tsr_op *op); /* as declared; a list counts as one */
 bool tsr__op_takes_list(const tsr_op *op);
-bool tsr__op_optional(const tsr_op *op, int k);                  /* may input k be absent? */
-int tsr__op_input(const tsr_op *op, const char *name, size_t n); /* by name, -1 if none */
-/* Inputs and outputs whose values the row's gradient reads, as masks: bit k is number k. */
+bool tsr__op_optional(const tsr_op *op, int k);                     /* may input k be absent? */
+int tsr__op_input(const tsr_op *op, const char *name, size_t n);    /* by name, -1 if none */
+const char *tsr__op_input_name(const tsr_op *op, int k, size_t *n); /* without ? or * */
+/* "out" is 0, "out2" is 2, for what "out"; -1: no output is called so. */
+int tsr__op_output(const char *what, const char *name, size_t n);
+/* Inputs and outputs whose values the row's gradient function reads, as masks: bit k is number k.
+   */
 tsr_status tsr__op_saves(const tsr_op *op, unsigned *in, unsigned *out, tsr_error *err);
 
 /* An optional input that was not given has ndim -1. */

@@ -192,8 +192,8 @@ tsr_status tsr__check_gradients(tsr_validator *v, tsr_error *err)
     const tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD, .timeout_ms = TIMEOUT_MS};
     task t = {v, err};
 
-    if (!v->op->grad || v->op->grad == tsr_grad_none || v->op->inplace || !v->op->shape ||
-        tsr__op_find(v->op->name) == v->op)
+    if (!tsr__op_own_grad(v->op) || v->op->grad == tsr_grad_none || v->op->inplace ||
+        !v->op->shape || tsr__op_find(v->op->name) == v->op)
         return TSR_OK;
     return tsr_run(&opts, check_cases, &t, err);
 }

@@ -10,18 +10,6 @@
 tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                                       tsr_tensor **out, tsr_error *err);
 
-/* conv_grad.c */
-tsr_status tsr__grad_conv(const tsr_grad_call *call);
-
-/* pooling_grad.c */
-tsr_status tsr__grad_max_pool(const tsr_grad_call *call);
-tsr_status tsr__grad_avg_pool(const tsr_grad_call *call);
-
-/* resample_grad.c */
-tsr_status tsr__grad_adaptive_avg_pool(const tsr_grad_call *call);
-tsr_status tsr__grad_upsample_nearest(const tsr_grad_call *call);
-tsr_status tsr__grad_upsample_linear(const tsr_grad_call *call);
-
 extern const tsr_op tsr__ops_convolution[];
 extern const tsr_op tsr__ops_pooling[];
 extern const tsr_op tsr__ops_resampling[];

@@ -39,12 +39,6 @@ tsr_status tsr__run_lookup(const tsr_run_call *call, tsr_error *err);
 /* bag_weights.c: that of bag_weights_backward. */
 tsr_status tsr__run_bag_weights(const tsr_run_call *call, tsr_error *err);
 
-/* lookup_grad.c */
-tsr_status tsr__grad_embedding(const tsr_grad_call *call);
-tsr_status tsr__grad_bag_sum(const tsr_grad_call *call);
-tsr_status tsr__grad_bag_mean(const tsr_grad_call *call);
-tsr_status tsr__grad_bag_max(const tsr_grad_call *call);
-
 extern const tsr_op tsr__ops_embedding[];
 
 #endif

@@ -20,20 +20,6 @@ static int dim_of(const tsr_grad_call *c)
     return (int)c->attrs->value[0].i[0];
 }
 
-tsr_status tsr__grad_gather(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_scatter_add(zeros_like(c->in[0]), dim_of(c), c->in[1], c->grad_out[0]);
-    return TSR_OK;
-}
-
-tsr_status tsr__grad_index_select(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_index_add(zeros_like(c->in[0]), dim_of(c), c->in[1], c->grad_out[0]);
-    return TSR_OK;
-}
-
 /* As lists, along which everything is index_select. */
 tsr_status tsr__grad_take(const tsr_grad_call *c)
 {
@@ -87,32 +73,3 @@ tsr_status tsr__grad_scatter_add(const tsr_grad_call *c)
         c->grad_in[2] = fill_up(tsr_gather(c->grad_out[0], dim_of(c), c->in[1]), c->in[2]);
     return TSR_OK;
 }
-
-tsr_status tsr__grad_index_add(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = c->grad_out[0];
-    if (c->wanted[2])
-        c->grad_in[2] = tsr_index_select(c->grad_out[0], dim_of(c), c->in[1]);
-    return TSR_OK;
-}
-
-/* Each value goes back to where it was. */
-static tsr_status put_back(const tsr_grad_call *c, int dim)
-{
-    if (c->wanted[0] && c->grad_out[0])
-        c->grad_in[0] = tsr_scatter_add(zeros_like(c->in[0]), dim, c->out[1], c->grad_out[0]);
-    return TSR_OK;
-}
-
-tsr_status tsr__grad_sort(const tsr_grad_call *c)
-{
-    return put_back(c, dim_of(c));
-}
-
-tsr_status tsr__grad_topk(const tsr_grad_call *c)
-{
-    return put_back(c, (int)c->attrs->value[1].i[0]);
-}
-
-/* The same elements are kept: nothing of the mask was stored. */

@@ -16,14 +16,9 @@ tsr_status tsr__run_topk(const tsr_run_call *call, tsr_error *err);
 unsigned tsr__topk_mdims(const tsr_schema *s, const tsr_spec *in);
 
 /* index_grad.c */
-tsr_status tsr__grad_gather(const tsr_grad_call *call);
-tsr_status tsr__grad_index_select(const tsr_grad_call *call);
 tsr_status tsr__grad_take(const tsr_grad_call *call);
 tsr_status tsr__grad_scatter(const tsr_grad_call *call);
 tsr_status tsr__grad_scatter_add(const tsr_grad_call *call);
-tsr_status tsr__grad_index_add(const tsr_grad_call *call);
-tsr_status tsr__grad_sort(const tsr_grad_call *call);
-tsr_status tsr__grad_topk(const tsr_grad_call *call);
 
 extern const tsr_op tsr__ops_indexing[];
 extern const tsr_op tsr__ops_ordering[];

@@ -44,36 +44,6 @@ tsr_status tsr__grad_matmul(const tsr_grad_call *c)
     return TSR_OK;
 }
 
-tsr_status tsr__grad_linear(const tsr_grad_call *c)
-{
-    tsr_tensor *g = c->grad_out[0];
-
-    if (c->wanted[0])
-        c->grad_in[0] = product("...n,nk->...k", g, c->in[1]);
-    if (c->wanted[1])
-        c->grad_in[1] = product("...n,...k->nk", g, c->in[0]);
-    if (c->wanted[2])
-        c->grad_in[2] = of_bias(g);
-    return TSR_OK;
-}
-
-tsr_status tsr__grad_dot(const tsr_grad_call *c)
-{
-    for (int k = 0; k < 2; k++)
-        if (c->wanted[k])
-            c->grad_in[k] = tsr_mul(c->grad_out[0], c->in[1 - k]);
-    return TSR_OK;
-}
-
-tsr_status tsr__grad_outer(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = product("mn,n->m", c->grad_out[0], c->in[1]);
-    if (c->wanted[1])
-        c->grad_in[1] = product("mn,m->n", c->grad_out[0], c->in[0]);
-    return TSR_OK;
-}
-
 /* ---- einsum ---- */
 
 /* Axes of tensors as letters; those that an operand broadcasts are left out of it. */

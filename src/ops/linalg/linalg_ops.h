@@ -20,9 +20,6 @@ size_t tsr__scratch_outer(const tsr_kernel_call *call);
 
 /* linalg_grad.c */
 tsr_status tsr__grad_matmul(const tsr_grad_call *call); /* and of bmm */
-tsr_status tsr__grad_linear(const tsr_grad_call *call);
-tsr_status tsr__grad_dot(const tsr_grad_call *call);
-tsr_status tsr__grad_outer(const tsr_grad_call *call);
 tsr_status tsr__grad_einsum(const tsr_grad_call *call);
 
 extern const tsr_op tsr__ops_linalg[];

@@ -21,9 +21,6 @@ void tsr__class_mdims(const tsr_schema *s, const tsr_spec *in, unsigned *classes
 /* loss_grad.c */
 tsr_status tsr__grad_cross_entropy(const tsr_grad_call *call);
 tsr_status tsr__grad_nll_loss(const tsr_grad_call *call);
-tsr_status tsr__grad_mse_loss(const tsr_grad_call *call);
-tsr_status tsr__grad_l1_loss(const tsr_grad_call *call);
-tsr_status tsr__grad_bce_with_logits(const tsr_grad_call *call);
 
 extern const tsr_op tsr__ops_class_loss[];
 extern const tsr_op tsr__ops_pair_loss[];

@@ -40,8 +40,6 @@ tsr_status tsr__run_layer_norm(const tsr_run_call *call, tsr_error *err);
 unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in);
 
 /* softmax_grad.c */
-tsr_status tsr__grad_softmax(const tsr_grad_call *call);
-tsr_status tsr__grad_log_softmax(const tsr_grad_call *call);
 tsr_status tsr__grad_layer_norm(const tsr_grad_call *call);
 tsr_status tsr__grad_rms_norm(const tsr_grad_call *call);
 

@@ -3,22 +3,6 @@
 #include "grad/grad.h"
 #include "ops/normalisation/normalisation_ops.h"
 
-tsr_status tsr__grad_softmax(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] =
-            tsr_softmax_backward(c->grad_out[0], c->out[0], (int)c->attrs->value[0].i[0]);
-    return TSR_OK;
-}
-
-tsr_status tsr__grad_log_softmax(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] =
-            tsr_log_softmax_backward(c->grad_out[0], c->out[0], (int)c->attrs->value[0].i[0]);
-    return TSR_OK;
-}
-
 /* Where statistics are used by themselves: mean depends on x by 1 / n, and rstd by
    -rstd^3 (x - mean) / n. They are f32 where x is f16 or bf16. */
 static tsr_tensor *through_statistics(const tsr_grad_call *c, tsr_tensor *mean, tsr_tensor *rstd,

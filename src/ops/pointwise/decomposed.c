@@ -44,8 +44,7 @@ const tsr_op tsr__ops_decomposed[] = {
      .inputs = "x",
      .doc = "hyperbolic sine",
      .expr = "mul(tanh(x), cosh(x))", /* by e^x little would be left near 0 */
-     .grad = tsr__grad_sinh,
-     .saves = "x",
+     .grad_expr = "x: mul(g, cosh(x))",
      .cases = unary_cases},
     {.name = "cosh",
      .inputs = "x",
@@ -62,16 +61,17 @@ const tsr_op tsr__ops_decomposed[] = {
      .expr = "mul(sign(x), add(log1p(abs(x)), log1p(reciprocal(mul("
              "affine(reciprocal(abs(x)), add=1), add(reciprocal(abs(x)), "
              "sqrt(affine(square(reciprocal(abs(x))), add=1))))))))",
-     .grad = tsr__grad_asinh,
-     .saves = "x",
+     /* 1 / sqrt(x^2 + 1), by the larger of |x| and 1 and the smaller divided by that */
+     .grad_expr = "x: mul(g, mul(reciprocal(clamp(abs(x), min=1)), rsqrt(affine(square("
+                  "div(clamp(abs(x), max=1), clamp(abs(x), min=1))), add=1))))",
      .cases = unary_cases},
     {.name = "acosh",
      .inputs = "x",
      .doc = "inverse of the hyperbolic cosine, of x from 1 on",
      /* 2 asinh(sqrt((x - 1) / 2)): exact near 1, and nothing is larger than x */
      .expr = "affine(asinh(sqrt(affine(x, mul=0.5, add=-0.5))), mul=2)",
-     .grad = tsr__grad_acosh,
-     .saves = "x",
+     /* 1 / sqrt(x^2 - 1), by the factors of that */
+     .grad_expr = "x: mul(g, mul(rsqrt(affine(x, add=-1)), rsqrt(affine(x, add=1))))",
      .cases = positive_cases},
     {.name = "atanh",
      .inputs = "x",

@@ -377,17 +377,22 @@ static const char *const cast_cases[] = {
     "f64[64] dtype=u8", "f64[63] dtype=u8", NULL,
 };
 
+/* To the operand that was taken; half to each where they are equal. */
+#define EXTREME_GRAD                                                                               \
+    "a: masked_fill(where(eq(a, b), affine(g, mul=0.5), g), ne(a, out));"                          \
+    "b: masked_fill(where(eq(a, b), affine(g, mul=0.5), g), ne(b, out))"
+
 #define TABLE tsr__ops_pointwise
-#define ROW(OP, id, gradient, saved)                                                               \
-    .name = #id, .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_pointwise, .grad = gradient,    \
-    .saves = (saved), .shape = pointwise_shape
+#define ROW(OP, id)                                                                                \
+    .name = #id, .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_pointwise,                      \
+    .shape = pointwise_shape
 #define CASES(name) name##_cases
 #include "ops/pointwise/pointwise_rows.inc.h"
 
 #define TABLE tsr__ops_inplace
-#define ROW(OP, id, gradient, saved)                                                               \
+#define ROW(OP, id)                                                                                \
     .name = #id "_inplace", .kind = TSR_POINTWISE_##OP, .kernel = tsr__kernel_pointwise,           \
-    .grad = gradient, .saves = (saved), .inplace = true, .shape = pointwise_shape
+    .inplace = true, .shape = pointwise_shape
 #define CASES(name) name##_inplace_cases
 #include "ops/pointwise/pointwise_rows.inc.h"
 
@@ -460,8 +465,7 @@ const tsr_op tsr__ops_compare[] = {
      .kind = TSR_POINTWISE_WHERE,
      .rule = special_rule,
      .kernel = tsr__kernel_pointwise,
-     .grad = tsr__grad_where,
-     .saves = "cond",
+     .grad_expr = "a: masked_fill(g, logical_not(cond)); b: masked_fill(g, cond)",
      .shape = pointwise_shape,
      .cases = where_cases},
     {.name = "cast",
@@ -471,8 +475,7 @@ const tsr_op tsr__ops_compare[] = {
      .kind = TSR_POINTWISE_CAST,
      .rule = special_rule,
      .kernel = tsr__kernel_cast,
-     .grad = tsr__grad_cast,
-     .saves = "",
+     .grad_expr = "x: g",
      .shape = cast_shape,
      .cases = cast_cases},
     {0},

@@ -218,8 +218,7 @@ const tsr_op tsr__ops_random[] = {
      .kind = TSR_RANDOM_DROPOUT,
      .kernel = tsr__kernel_random,
      .bind_rank = tsr__filled_bind_rank,
-     .grad = tsr__grad_dropout,
-     .saves = "",
+     .grad_expr = "x: dropout(g, ...)",
      .cases = dropout_cases},
     {0},
 };

@@ -6,9 +6,6 @@
 
 #include "op/op.h"
 
-/* random_grad.c */
-tsr_status tsr__grad_dropout(const tsr_grad_call *call);
-
 extern const tsr_op tsr__ops_random[];
 extern const tsr_op tsr__ops_creation[];
 

@@ -90,14 +90,6 @@ tsr_status tsr__grad_split(const tsr_grad_call *c)
 
 /* ---- dims in another order ---- */
 
-tsr_status tsr__grad_transpose(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] =
-            tsr_transpose(c->grad_out[0], dim_of(c, 0, c->in[0]), dim_of(c, 1, c->in[0]));
-    return TSR_OK;
-}
-
 tsr_status tsr__grad_permute(const tsr_grad_call *c)
 {
     const int ndim = shape_of(c->in[0])->ndim;
@@ -112,38 +104,7 @@ tsr_status tsr__grad_permute(const tsr_grad_call *c)
     return TSR_OK;
 }
 
-/* Of all that keep elements in their order. */
-tsr_status tsr__grad_reshape(const tsr_grad_call *c)
-{
-    const tsr_shape *x = shape_of(c->in[0]);
-
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_reshape(c->grad_out[0], x->size, x->ndim);
-    return TSR_OK;
-}
-
-tsr_status tsr__grad_depth_to_space(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_space_to_depth(c->grad_out[0], integer(c, 0), integer(c, 1) != 0);
-    return TSR_OK;
-}
-
-tsr_status tsr__grad_space_to_depth(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_depth_to_space(c->grad_out[0], integer(c, 0), integer(c, 1) != 0);
-    return TSR_OK;
-}
-
 /* ---- elements that repeat ---- */
-
-tsr_status tsr__grad_expand(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = tsr__grad_fit(c->grad_out[0], c->in[0]);
-    return TSR_OK;
-}
 
 /* Adds up the copies along dim d, each of n indices. */
 static tsr_tensor *add_copies(tsr_tensor *g, int d, int64_t copies, int64_t n)
@@ -238,16 +199,6 @@ tsr_status tsr__grad_select(const tsr_grad_call *c)
     return TSR_OK;
 }
 
-tsr_status tsr__grad_unfold(const tsr_grad_call *c)
-{
-    const int dim = dim_of(c, 0, c->in[0]);
-
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_unfold_backward(c->grad_out[0], dim, integer(c, 1), integer(c, 2),
-                                            shape_of(c->in[0])->size[dim]);
-    return TSR_OK;
-}
-
 /* Each element along all of its row, of which tril and triu leave the diagonal. */
 tsr_status tsr__grad_diagonal(const tsr_grad_call *c)
 {
@@ -296,18 +247,6 @@ tsr_status tsr__grad_unfold_backward(const tsr_grad_call *c)
 
 /* ---- backwards, and around ---- */
 
-tsr_status tsr__grad_flip(const tsr_grad_call *c)
-{
-    const tsr_attr *attr = &c->attrs->value[0];
-    int dims[TSR_MAX_DIM] = {0};
-
-    for (int k = 0; k < attr->n; k++)
-        dims[k] = (int)attr->i[k];
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_flip(c->grad_out[0], dims, attr->n);
-    return TSR_OK;
-}
-
 tsr_status tsr__grad_roll(const tsr_grad_call *c)
 {
     const tsr_attr *shifts = &c->attrs->value[0], *along = &c->attrs->value[1];
@@ -330,19 +269,6 @@ tsr_status tsr__grad_roll(const tsr_grad_call *c)
 }
 
 /* ---- more around it ---- */
-
-tsr_status tsr__grad_pad(const tsr_grad_call *c)
-{
-    int64_t before[TSR_MAX_DIM] = {0}, after[TSR_MAX_DIM] = {0};
-
-    for (int d = 0; d < shape_of(c->in[0])->ndim; d++) {
-        before[d] = -c->attrs->value[0].i[d];
-        after[d] = -c->attrs->value[1].i[d];
-    }
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_pad(c->grad_out[0], before, after, 0);
-    return TSR_OK;
-}
 
 typedef enum pad_mode { REFLECT, REPLICATE, CIRCULAR } pad_mode;
 
@@ -391,20 +317,4 @@ tsr_status tsr__grad_pad_replicate(const tsr_grad_call *c)
 tsr_status tsr__grad_pad_circular(const tsr_grad_call *c)
 {
     return pad_mode_grad(c, CIRCULAR);
-}
-
-/* ---- triangles ---- */
-
-tsr_status tsr__grad_tril(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_tril(c->grad_out[0], integer(c, 0));
-    return TSR_OK;
-}
-
-tsr_status tsr__grad_triu(const tsr_grad_call *c)
-{
-    if (c->wanted[0])
-        c->grad_in[0] = tsr_triu(c->grad_out[0], integer(c, 0));
-    return TSR_OK;
 }
