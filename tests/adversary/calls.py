@@ -75,12 +75,11 @@ def linear(f, inputs, dtype, terms):
     value = f(*values)
     if not nm.is_float(dtype):
         return exactly(dtype, value)
-    sizes = [None if v is None else np.abs(v) if v.dtype.kind == "f" else v for v in values]
+    sizes = [None if x is None else x.scale for x in inputs]
     scale = np.abs(f(*sizes))
     if _is_exact(inputs, scale, dtype):
         return Expected(dtype, value)
-    # equal terms are rounded alike, each time: half an ulp of the sum for each at worst
-    tolerance = nm.eps(dtype) * (4 + max(np.sqrt(max(terms, 1)), terms / 4)) * scale
+    tolerance = nm.rounding(dtype, terms + 1, scale)
     for k, x in enumerate(inputs):
         if x is not None and np.any(x.rough):
             moved = list(sizes)
@@ -89,13 +88,20 @@ def linear(f, inputs, dtype, terms):
     return Expected(dtype, value, tolerance + nm.least(dtype))
 
 
+_DIRECTIONS = 6
+
+
 def smooth(rng, f, inputs, dtypes, factor=8.0, ulps=4.0, terms=1):
     """f gives an array, or several. Each may differ by some ulps, and by what a change of each
-    input by one ulp (or by the rounding of its terms) makes of it, times factor and the root of
-    terms."""
+    element of each input by one ulp (or by the rounding of its terms) makes of it at worst, times
+    factor: at most the root of terms times the norm of the changes by single elements, which some
+    random directions tell. Signs alone would not: those of two elements often cancel."""
     single = isinstance(dtypes, str)
     dtypes = [dtypes] if single else dtypes
-    values = _values(inputs)
+    wide = max((nm.exact_type(x.dtype) for x in inputs if x is not None and nm.is_float(x.dtype)),
+               key=lambda t: np.finfo(t).bits, default=np.float64)
+    values = [v.astype(wide) if v is not None and v.dtype == np.float64 else v
+              for v in _values(inputs)]
     with np.errstate(all="ignore"):
         result = f(*values)
         result = [result] if single else list(result)
@@ -107,18 +113,16 @@ def smooth(rng, f, inputs, dtypes, factor=8.0, ulps=4.0, terms=1):
                 continue
             step = np.maximum(nm.eps(x.dtype) * np.abs(x.value), x.rough)
             most = [np.zeros(np.shape(t)) for t in tolerance]
-            signs = rng.choice((-1.0, 1.0), (4,) + x.shape)
-            signs[0] = np.where(x.value < 0, -1.0, 1.0)
-            for sign in signs:
+            for _ in range(_DIRECTIONS):
                 moved = list(values)
-                moved[k] = x.value + sign * step
+                moved[k] = values[k] + rng.standard_normal(x.shape) * step
                 other = f(*moved)
                 other = [other] if single else other
                 for i, (a, b) in enumerate(zip(result, other)):
                     if a is not None:
-                        most[i] = np.fmax(most[i], np.abs(a - b))
+                        most[i] = np.hypot(most[i], np.nan_to_num(np.abs(a - b), posinf=0.0))
             tolerance = [None if t is None else t + factor * m for t, m in zip(tolerance, most)]
-    out = [None if y is None else Expected(d, y, t)
+    out = [None if y is None else Expected(d, np.asarray(y, np.float64), np.asarray(t, np.float64))
            for y, d, t in zip(result, dtypes, tolerance)]
     return out[0] if single else out
 

@@ -34,7 +34,7 @@ class _Pipe:
 
     def __init__(self, send, receive, process):
         self.send, self.receive, self.process = send, receive, process
-        self.buffer = b""
+        self.buffer = bytearray()
 
     def fill(self, deadline):
         while not select.select([self.receive], [], [], 0.2)[0]:
@@ -50,13 +50,16 @@ class _Pipe:
     def line(self, deadline):
         while b"\n" not in self.buffer:
             self.fill(deadline)
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        return line.decode("utf-8", "replace")
+        return self._cut(self.buffer.index(b"\n") + 1)[:-1].decode("utf-8", "replace")
 
     def take(self, n, deadline):
         while len(self.buffer) < n:
             self.fill(deadline)
-        data, self.buffer = self.buffer[:n], self.buffer[n:]
+        return self._cut(n)
+
+    def _cut(self, n):
+        data = bytes(memoryview(self.buffer)[:n])
+        del self.buffer[:n]
         return data
 
 

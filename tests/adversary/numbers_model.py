@@ -57,6 +57,22 @@ def fine(dtype):
     return "f32" if dtype in ("f16", "bf16") else dtype
 
 
+def exact_type(dtype):
+    """In what numpy computes what is expected: its own rounding must not count."""
+    return np.longdouble if dtype == "f64" else np.float64
+
+
+_STORED_TIMES = 9  # each of up to 8 ranks stores its term, and their reduction
+
+
+def rounding(dtype, terms, scale):
+    """How far from the truth a sum of so many terms may be whose absolute values add up to scale,
+    in any order: half an ulp for each addition, in the type that sums of a dtype are kept in, and
+    half an ulp of the dtype itself for each time it is stored. numpy's sums in f64 come on top."""
+    half = (eps(fine(dtype)) + eps("f64")) / 2
+    return scale * (half * terms + eps(dtype) / 2 * _STORED_TIMES)
+
+
 def _bf16_bits(x):
     """Nearest, ties to even, from float64 directly: rounding to f32 first would round twice."""
     x = np.asarray(x, np.float64).ravel()

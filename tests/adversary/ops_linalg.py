@@ -21,7 +21,7 @@ def _dims(g, n, most=9):
 def matmul(g, name):
     dtype = g.pick(nm.FLOATS)
     m, k, n = _dims(g, 3)
-    lead = g.shape(0, 2, 4)
+    lead = g.shape(0, 2, 4, long=name == "linear")
     if name == "matmul":
         other = tuple(1 if g.chance(0.2) else s for s in lead)[g.number(0, len(lead)):]
         a, b = _some(g, dtype, lead + (m, k)), _some(g, dtype, other + (k, n))

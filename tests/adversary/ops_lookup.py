@@ -120,9 +120,8 @@ def _table_gradient(at, per_id, inputs, dtype, share, inexact):
 
     want = linear(f, inputs, dtype, at.flat.size)
     if inexact:
-        sizes = f(*(np.abs(x.value) for x in inputs))
-        # equal shares are rounded alike, here and there: half an ulp of the sum for each at worst
-        want.tolerance = want.tolerance + (4 + at.flat.size / 2) * nm.eps(dtype) * sizes
+        sizes = f(*(x.scale for x in inputs))
+        want.tolerance = want.tolerance + nm.rounding(dtype, at.flat.size, sizes)
     return want
 
 
@@ -156,8 +155,8 @@ def bag(g, name):
     if name == "bag_mean":
         share = np.maximum(counts, 1)[:, None]
         want = Expected(dtype, want.value / share, want.tolerance / share
-                        # owners divide their sums, which may be larger than the whole one
-                        + 2 * nm.eps(dtype) * f(np.abs(table.value)) / share)
+                        # owners divide their sums
+                        + nm.rounding(dtype, 1, f(table.scale) / share))
     return Call(name, inputs, [want], attrs)
 
 

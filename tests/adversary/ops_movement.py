@@ -6,6 +6,7 @@ import layout_model as lm
 import numbers_model as nm
 from calls import Call, Expected, exactly, linear
 from registry import attr, model
+from tensors import ELEMENTS
 
 
 def _moved(x, f, name, attrs, may_refuse=False):
@@ -61,7 +62,8 @@ def _mixes(x, places):
 
 @model("cat", "stack", weight=3.0)
 def join(g, name):
-    dtype, shape = g.pick(nm.ALL), list(g.shape(1 if name == "cat" else 0, 3))
+    dtype = g.pick(nm.ALL)
+    shape = list(g.shape(1, 3, long=False) if name == "cat" else g.shape(0, 3))
     n = g.pick((1, 2, 2, 3, 4, 6, 9, 11, 12))
     same = g.places(dtype, len(shape)) if g.chance(0.5) else None
     d, text = g.dim(len(shape) + (name == "stack"))
@@ -121,7 +123,7 @@ def roll(g):
 
 @model("expand")
 def expand(g):
-    shape = [1 if g.chance(0.5) else n for n in g.shape(0, 3)]
+    shape = [1 if g.chance(0.5) else n for n in g.shape(0, 3, long=False)]
     x = g.tensor(g.pick(nm.ALL), tuple(shape))
     front = [g.size(4) for _ in range(g.number(0, 2))]
     sizes = front + [g.size(5) if n == 1 else n for n in shape]
@@ -134,7 +136,7 @@ def expand(g):
 
 @model("tile")
 def tile(g):
-    x = g.tensor(g.pick(nm.ALL), g.shape(0, 3, 5))
+    x = g.tensor(g.pick(nm.ALL), g.shape(0, 3, 5, long=False))
     counts = [g.pick((0, 1, 1, 2, 3)) for _ in range(g.number(1, len(x.shape) + 1))]
     return _moved(x, lambda v: np.tile(v, counts), "tile", [attr("counts", counts)])
 
@@ -181,11 +183,16 @@ def select(g):
                   [attr("dim", text), attr("index", index)])
 
 
+def _window(g, shape, d):
+    """How many elements along a dim are unfolded: the result has almost so many times as many."""
+    return g.number(1, max(1, min(shape[d], ELEMENTS // int(np.prod(shape)))))
+
+
 @model("unfold")
 def unfold(g):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 3))
     d, text = g.dim(len(x.shape), x)
-    size = g.number(1, x.shape[d])
+    size = _window(g, x.shape, d)
     step, odd = g.extreme(g.number(1, 4), negative=False)
 
     def f(v):
@@ -220,7 +227,7 @@ def triangle(g, name):
 @model("pad")
 def pad(g):
     dtype = g.pick(nm.ALL)
-    x = g.tensor(dtype, g.shape(1, 4))
+    x = g.tensor(dtype, g.shape(1, 4, long=False))
     before = [g.pick((0, 0, 1, 2, 3, -1)) for _ in x.shape]
     after = [g.pick((0, 0, 1, 2, 5, -1)) for _ in x.shape]
     for d, n in enumerate(x.shape):  # what is cut off must be there
@@ -244,11 +251,12 @@ def pad_mode(g, name):
     x = g.tensor(g.pick(nm.ALL), _filled(g, 1, 4))
     mode = {"pad_reflect": "reflect", "pad_replicate": "edge", "pad_circular": "wrap"}[name]
     most = {"reflect": -1, "edge": 5, "wrap": 0}[mode]
-    width = []
+    width, count = [], x.value.size
     for n in x.shape:
-        limit = 5 if mode == "edge" else n + most
+        limit = min(5 if mode == "edge" else n + most, ELEMENTS // count - 1)
         width.append((g.number(0, min(limit, 5)), g.number(0, min(limit, 5)))
                      if g.chance(0.6) else (0, 0))
+        count = count // n * (n + sum(width[-1]))
     return _moved(x, lambda v: np.pad(v, width, mode=mode), name, [
         attr("before", [b for b, _ in width]), attr("after", [a for _, a in width])])
 
@@ -276,7 +284,7 @@ def unfold_backward(g):
     dtype, shape = g.pick(nm.NUMBERS), list(_filled(g, 1, 3))
     d, text = g.dim(len(shape))
     length = shape[d]
-    size, step = g.number(1, length), g.number(1, 4)
+    size, step = _window(g, shape, d), g.number(1, 4)
     starts = range(0, length - size + 1, step)
     text = d  # from the front: the gradient has one dim more
     grad = g.tensor(dtype, tuple(shape[:d] + [len(starts)] + shape[d + 1:] + [size]),

@@ -32,12 +32,11 @@ def _trim(inputs):
     return inputs
 
 
-def _loosen(want, dtype, sizes):
-    """Sums of terms that cancel: eps of their sizes, too."""
+def _loosen(want, sizes):
+    """Sums of some terms of these sizes, which may cancel."""
     for e, size in zip(want, sizes):
         if e is not None:
-            e.tolerance = e.tolerance + 16 * nm.eps(dtype if e.dtype == dtype else e.dtype) * size
-    return want
+            e.tolerance = e.tolerance + nm.rounding(e.dtype, 16, size)
 
 
 # ---- normalisation: statistics over `axes` of x seen as `view`
@@ -119,7 +118,7 @@ def norm(g, name):
                   terms=n.count)
     rstd = want[1 if kind == "rms" else 2].value
     largest = np.abs(x.value).max(initial=0.0)
-    _loosen(want, n.dtype, [largest * n.stat_up(rstd).max() * (
+    _loosen(want, [largest * n.stat_up(rstd).max() * (
         1 if weight is None else np.abs(weight.value).max())
         + (0 if bias is None else np.abs(bias.value).max()), largest,
         rstd * (1 + largest * rstd), largest * largest])
@@ -140,7 +139,7 @@ def _inference(g, n, x, weight, bias):
 
     want = smooth(g.rng, f, [x, weight, bias, mean, var], [n.dtype, n.fine, n.fine])
     scale = (np.abs(x.value).max(initial=0) + np.abs(mean.value).max(initial=0)) * 2
-    _loosen(want, n.dtype, [scale * (1 if weight is None else np.abs(weight.value).max())
+    _loosen(want, [scale * (1 if weight is None else np.abs(weight.value).max())
                             + (0 if bias is None else np.abs(bias.value).max()), 0, 1])
     return Call("batch_norm", [x, weight, bias, mean, var], want, [attr("training", False)])
 
@@ -185,7 +184,7 @@ def norm_backward(g, name):
     hat = 1 + np.abs((x.value.reshape(n.view) - n.stat_up(mean.value))
                      * n.stat_up(rstd.value)).max(initial=0)
     many = x.value.size
-    _loosen(want, n.dtype, [top * hat * hat * np.abs(rstd.value).max(),
+    _loosen(want, [top * hat * hat * np.abs(rstd.value).max(),
                             top * hat * np.sqrt(many) * 4, top * np.sqrt(many) * 4])
     inputs = [grad, x, weight] + ([] if rms else [mean]) + [rstd]
     return Call(name, inputs, [e if m else None for e, m in zip(want, mask)],
@@ -262,7 +261,7 @@ def bce(g):
         (1 + np.abs(t.value)) * np.abs(x.value)
         + (1 + (1 + np.abs(_or(pos and pos.value, np.ones(())))) * np.abs(t.value))
         * np.logaddexp(0, -x.value))
-    _loosen([want], dtype, [_reduced(sizes, reduction)])
+    _loosen([want], [_reduced(sizes, reduction)])
     return Call("bce_with_logits", _trim([x, t, weight, pos]), [want],
                 [attr("reduction", reduction)])
 
@@ -292,7 +291,7 @@ def bce_backward(g):
            * (1 + np.abs(_or(weight and weight.value, np.ones(()))))
            * (1 + np.abs(x.value)) * (1 + np.abs(t.value))
            * (2 + np.abs(_or(pos and pos.value, np.ones(())))))
-    _loosen(want, dtype, [np.broadcast_to(top, shape)] * 4)
+    _loosen(want, [np.broadcast_to(top, shape)] * 4)
     return Call("bce_with_logits_backward", _trim([grad, x, t, weight, pos]),
                 [e if m else None for e, m in zip(want, mask)],
                 [attr("reduction", reduction), attr("output_mask", mask)])
@@ -370,10 +369,8 @@ def class_loss(g, name):
 
     want = smooth(g.rng, f, [c.x, c.weight], c.dtype, terms=c.x.value.size)
     top = np.abs(c.x.value).max(initial=0) * 2 + np.log(c.classes) + 1
-    # losses are added up one by one, then divided
     many = c.target.value.size if c.reduction == "sum" else 1
-    many = max(many, np.sqrt(c.target.value.size))
-    _loosen([want], c.dtype, [top * many * (1 if c.weight is None else c.weight.value.max())])
+    _loosen([want], [top * many * (1 if c.weight is None else c.weight.value.max())])
     out = [want]
     if cross:
         lse = smooth(g.rng, lambda a: a.max(axis=-1) + np.log(
@@ -420,7 +417,7 @@ def class_loss_backward(g, name):
     want = smooth(g.rng, f, [grad, c.x, c.weight], c.dtype)
     if np.all(np.isfinite(want.value)):
         top = np.abs(grad.value).max(initial=0) / (total if c.reduction == "mean" else 1)
-        _loosen([want], c.dtype, [np.where(np.isfinite(top), top, 0) * (
+        _loosen([want], [np.where(np.isfinite(top), top, 0) * (
             1 if w is None else w.max()) * (2 + np.abs(x).max(initial=0))])
     return Call(name, inputs, [want], attrs)
 

@@ -9,7 +9,7 @@ from calls import Call, Expected, exactly, smooth
 from registry import COMPOSED, attr, model
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
-_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])  # (math has no wider ones)
 
 
 def _sigmoid(x):

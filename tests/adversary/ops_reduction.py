@@ -39,8 +39,8 @@ def total(g, name):
         with np.errstate(all="ignore"):
             want = Expected(dtype, np.divide(want.value, n),
                             want.tolerance / max(n, 1)
-                            # ranks divide their sums, which need not be as small as the whole one
-                            + 2 * nm.eps(dtype) * f(np.abs(x.value)) / max(n, 1))
+                            # ranks divide their sums
+                            + nm.rounding(dtype, 1, f(x.scale) / max(n, 1)))
     return Call(name, [x], [want], _attrs(text, keepdim))
 
 
@@ -60,11 +60,9 @@ def prod(g):
     dtype, shape = g.pick(nm.ALL), g.shape()
     dims, text = g.dims(len(shape))
     keepdim, n = g.chance(0.4), _count(shape, dims)
-    x = g.tensor(dtype, shape, g.kind(dtype, ("unit", "whole", "full")))
+    x = g.factors(dtype, shape, n)
     f = lambda v: v.prod(axis=dims, keepdims=keepdim, dtype=v.dtype)  # noqa: E731
     if nm.is_float(dtype):
-        if n > 40 or (dtype == "f16" and x.dims):  # products of single factors underflow
-            x = g.tensor(dtype, shape, value=np.sign(x.value), partial=False)
         want = smooth(g.rng, f, [x], dtype, ulps=2 + n, factor=2)
     else:
         want = exactly(dtype, f(x.value))
@@ -115,11 +113,11 @@ def variance(g, name):
 
     want = smooth(g.rng, f, [x], dtype, terms=n)
     if n:
-        # n squares are added up, and the mean is rounded too, relative to the largest number
+        # n squares are added up, and so is the mean, relative to the largest number
         largest = np.abs(x.value).max(axis=dims, keepdims=keepdim, initial=0.0)
         with np.errstate(all="ignore"):
-            room = nm.eps(dtype) * largest * np.sqrt(n)
-            want.tolerance = (want.tolerance + nm.eps(dtype) * np.sqrt(n) * np.abs(want.value)
+            room = nm.rounding(dtype, n, largest)
+            want.tolerance = (want.tolerance + nm.rounding(dtype, n, np.abs(want.value))
                               + (room if name == "std" else room * room))
     return Call(name, [x], [want], _attrs(text, keepdim) + [attr("correction", less)])
 
@@ -133,9 +131,9 @@ def logsumexp(g):
     want = smooth(g.rng, lambda v: _logsumexp(v, dims, keepdim), [x], dtype, terms=n)
     with np.errstate(all="ignore"):
         largest = np.abs(x.value).max(axis=dims, keepdims=keepdim, initial=0.0)
-        # n exponentials are added up, which moves their logarithm by eps each
-        want.tolerance = want.tolerance + nm.eps(dtype) * (
-            4 * np.where(np.isfinite(largest), largest, 0) + 4 + np.sqrt(n))
+        # n exponentials are added up, whose sum is the slope of its logarithm
+        want.tolerance = want.tolerance + nm.rounding(
+            dtype, n, 1 + np.where(np.isfinite(largest), largest, 0))
     return Call("logsumexp", [x], [want], _attrs(text, keepdim))
 
 
@@ -165,8 +163,9 @@ def arg(g, name):
 @model("cumsum", "cumprod")
 def scan(g, name):
     dtype, shape = g.pick(nm.NUMBERS), g.shape(1, 4)
-    x = g.tensor(dtype, shape, g.kind(dtype, ("whole", "unit", "full")))
-    d, text = g.dim(len(shape), x)
+    d, text = g.dim(len(shape))
+    x = (g.factors(dtype, shape, shape[d]) if name == "cumprod"
+         else g.tensor(dtype, shape, g.kind(dtype, ("whole", "unit", "full"))))
     reverse = g.chance(0.4)
 
     def f(v):
@@ -177,10 +176,6 @@ def scan(g, name):
     if name == "cumsum":
         want = linear(f, [x], dtype, shape[d])
     elif nm.is_float(dtype):
-        if shape[d] > 40:
-            x = g.tensor(dtype, shape, value=np.sign(x.value), partial=False)
-        elif dtype == "f16":  # products of single terms leave its range
-            x = g.tensor(dtype, shape, value=x.value, partial=False)
         want = smooth(g.rng, f, [x], dtype, ulps=2 + shape[d], factor=2)
     else:
         want = exactly(dtype, f(x.value))
@@ -210,9 +205,10 @@ def softmax(g, name):
     d, text = g.dim(len(shape), x)
     f = softmax_of if name == "softmax" else log_softmax_of
     want = smooth(g.rng, lambda v: f(v, d), [x], dtype, terms=4)
+    scale = np.abs(want.value)
     if name == "log_softmax":
-        spread = np.ptp(x.value, axis=d, keepdims=True) if x.value.size else 0.0
-        want.tolerance = want.tolerance + 4 * nm.eps(dtype) * (spread + 1)
+        scale = np.ptp(x.value, axis=d, keepdims=True) + 1 if x.value.size else 1.0
+    want.tolerance = want.tolerance + nm.rounding(dtype, shape[d], scale)
     return Call(name, [x], [want], [attr("dim", text)])
 
 
@@ -233,7 +229,7 @@ def softmax_backward(g, name):
         scale = lambda a, b: a + np.exp(b) * a.sum(axis=d, keepdims=True)  # noqa: E731
     want = smooth(g.rng, f, [grad, y], dtype, terms=shape[d])
     sizes = scale(np.abs(grad.value), np.abs(y.value) if name[0] == "s" else y.value)
-    want.tolerance = want.tolerance + nm.eps(dtype) * (4 + np.sqrt(shape[d])) * sizes
+    want.tolerance = want.tolerance + nm.rounding(dtype, shape[d], sizes)
     return Call(name, [grad, y], [want], [attr("dim", text)])
 
 

@@ -273,10 +273,8 @@ def _by_matrices(name, x, matrices, attrs, extra=4):
     f = lambda v: apply_matrices(v, matrices)  # noqa: E731
     want = linear(f, [x], x.dtype, terms)
     if np.any([np.any((m != 0) & (m != 1)) for m in matrices]):
-        sizes = apply_matrices(np.abs(x.value), [np.abs(m) for m in matrices])
-        # terms of a partial input are multiplied one by one, and may be larger than their sum
-        terms = apply_matrices(np.broadcast_to(x.rough, x.shape), [np.abs(m) for m in matrices])
-        want.tolerance = want.tolerance + extra * nm.eps(x.dtype) * sizes + terms
+        sizes = apply_matrices(x.scale, [np.abs(m) for m in matrices])
+        want.tolerance = want.tolerance + nm.rounding(x.dtype, 2 * extra, sizes)
     return Call(name, [x], [want], attrs)
 
 

@@ -10,8 +10,12 @@ import numbers_model as nm
 # also infinities, NaN, signed zeros, the largest and the least numbers.
 
 
+ELEMENTS = 1 << 21  # of any tensor: numpy takes a second for a call at most
+
+
 class Tensor:
     """value: what it stands for. grid: its terms, [coordinates of partial mesh dims..., elements].
+    scale: their absolute values, reduced: what roundings are relative to if each is computed with.
     rough: what rounding may add while its terms are reduced, or each is computed with. noise: the
     same, but 0 where the terms can be reduced exactly in any order."""
 
@@ -20,14 +24,16 @@ class Tensor:
         self.dims = lm.partial_dims(mesh, places)
         self.value = np.asarray(lm.reduce_mesh(grid, mesh, places))
         self.shape = self.value.shape
-        self.rough = self._rounding() if nm.is_float(dtype) else 0.0
+        self.scale, self.rough = self.value, 0.0
+        if nm.is_float(dtype):
+            self.scale, self.rough = self._rounding()
         self.noise = 0.0 if exact else self.rough
 
     def _rounding(self):
-        """eps for each of the magnitudes that meet."""
+        """The magnitudes that meet, and eps for each of them."""
         grid, total = np.abs(self.grid), 0.0
         if not any(self.places[m][1] in ("sum", "avg", "prod") for m in self.dims):
-            return 0.0
+            return np.abs(self.value), 0.0
         with np.errstate(all="ignore"):
             for axis in reversed(range(len(self.dims))):
                 op = self.places[self.dims[axis]][1]
@@ -35,7 +41,7 @@ class Tensor:
                 # the largest or smallest of signed terms may have any of their magnitudes
                 grid = lm.reduce_terms(terms, "max" if op == "min" else op)
                 total += len(terms)
-            return nm.eps(self.dtype) * np.abs(grid) * (1 + total / 2)
+            return grid, nm.eps(self.dtype) * grid * (1 + total / 2)
 
     @property
     def spec(self):
@@ -75,9 +81,10 @@ class Maker:
             return self.number(2, 4 * most)
         return self.number(2, most)
 
-    def shape(self, low=0, high=4, most=9):
+    def shape(self, low=0, high=4, most=9, long=True):
+        """long: one of the sizes may be in the thousands."""
         ndim = self.number(low, high)
-        if ndim and self.chance(0.03):
+        if ndim and long and self.chance(0.03):
             sizes = [self.number(1, 3) for _ in range(ndim)]
             most = 3000 if self.chance(0.9) else 30000
             sizes[self.number(0, ndim - 1)] = self.number(100, most)
@@ -184,7 +191,7 @@ class Maker:
             terms[-1] = value * inverse
         return terms
 
-    def _split_float(self, dtype, value, op, n, whole):
+    def _split_float(self, dtype, value, op, n, whole, powers):
         shape = (n,) + value.shape
         if op in ("max", "min"):
             away = self.rng.integers(0, 4, shape).astype(np.float64)
@@ -192,7 +199,7 @@ class Maker:
             terms[self.number(0, n - 1)] = value
             return terms
         if op == "prod":
-            power = self.rng.integers(0, 2, shape)
+            power = self.rng.integers(0, 2, shape) if powers else 0
             terms = np.where(self.rng.random(shape) < 0.5, 1.0, -1.0) * np.exp2(power)
             terms[-1] = value / np.prod(terms[:-1], axis=0)
             return nm.rounded(terms, dtype)
@@ -204,13 +211,14 @@ class Maker:
         terms[-1] = nm.rounded(target - terms[:-1].sum(axis=0), dtype)
         return terms
 
-    def _split(self, dtype, value, places, whole):
-        """Terms of a value: grid[coordinates of partial dims..., elements...]."""
+    def _split(self, dtype, value, places, whole, powers):
+        """Terms of a value: grid[coordinates of partial dims..., elements...]. powers: factors may
+        be powers of 2, not just signs."""
         grid, dims = value, lm.partial_dims(self.mesh, places)
         for axis, m in enumerate(dims):
             op, n = places[m][1], self.mesh[m]
             flat = grid.reshape((int(np.prod(grid.shape[:axis])),) + value.shape)
-            split = [self._split_float(dtype, v, op, n, whole) if nm.is_float(dtype)
+            split = [self._split_float(dtype, v, op, n, whole, powers) if nm.is_float(dtype)
                      else self._split_int(dtype, v, op, n) for v in flat]
             grid = np.stack(split).reshape(grid.shape[:axis] + (n,) + value.shape)
         return grid
@@ -232,8 +240,9 @@ class Maker:
             most = np.abs(grid).sum(axis=axes).max(initial=0.0)
             return bool(np.all(grid % unit == 0) and most < unit / nm.eps(dtype))
 
-    def tensor(self, dtype, shape, kind=None, value=None, places=None, partial=True):
-        """A tensor of random numbers, or of the given ones, with random placements."""
+    def tensor(self, dtype, shape, kind=None, value=None, places=None, partial=True, powers=True):
+        """A tensor of random numbers, or of the given ones, with random placements. powers: see
+        _split."""
         kind = kind or self.kind(dtype)
         if value is None:
             value = self.numbers(dtype, tuple(shape), kind)
@@ -242,9 +251,25 @@ class Maker:
             partial = False
         if places is None:
             places = self.places(dtype, value.ndim, partial)
-        grid = self._split(dtype, value, places, kind == "whole")
+        grid = self._split(dtype, value, places, kind == "whole", powers)
         exact = self._is_exact(dtype, grid, places, kind == "whole")
         return Tensor(dtype, places, self.mesh, grid, exact)
+
+    def factors(self, dtype, shape, n):
+        """A tensor of which n elements at a time are multiplied. Ranks multiply their own elements
+        or terms first: no product of any of them may leave the dtype's range."""
+        if not nm.is_float(dtype):
+            return self.tensor(dtype, shape, self.kind(dtype, ("whole", "full")))
+        binades = -np.log2(nm.least(dtype)) / max(n, 1)  # for each element, terms and all
+        terms = int(np.prod(self.mesh)) - 1
+        powers = binades >= 1 + terms
+        most = min(binades - (terms if powers else 0), 3.0)
+        sign = self.rng.choice((-1.0, 1.0), shape)
+        value = np.where(self.rng.random(shape) < 0.5, sign,
+                         sign * np.exp2(self.rng.uniform(-most, most, shape)))
+        if self.chance(0.2):
+            value = np.where(self.rng.random(shape) < 0.1, 0.0, value)
+        return self.tensor(dtype, shape, "unit", nm.rounded(value, dtype), powers=powers)
 
     def indices(self, shape, count, dtype=None, partial=True):
         """Numbers from 0 to count - 1."""
