@@ -22,8 +22,18 @@ const char *ops_gradient(const tsr_op *op)
     return tsr_op_has_grad(op) ? "by parts" : "-";
 }
 
+/* The first sentence of its row's doc: what fits a line of the table. */
+static const char *first_sentence(const tsr_op *op, char buf[OP_TEXT])
+{
+    const char *end = strstr(op->doc, ". ");
+
+    snprintf(buf, OP_TEXT, "%.*s", end ? (int)(end - op->doc + 1) : OP_TEXT - 1, op->doc);
+    return buf;
+}
+
 static void print_table(void)
 {
+    char text[OP_TEXT];
     cli_table table;
 
     cli_table_open(&table, "lllll");
@@ -31,8 +41,8 @@ static void print_table(void)
     for (int i = 0; i < tsr_op_count(); i++) {
         const tsr_op *op = tsr_op_row(i);
 
-        cli_table_row(
-            &table, (const char *[]){op->name, op->inputs, shards(op), ops_gradient(op), op->doc});
+        cli_table_row(&table, (const char *[]){op->name, op->inputs, shards(op), ops_gradient(op),
+                                               first_sentence(op, text)});
     }
     cli_table_close(&table, 0);
     printf("\ninputs  ? may be left out or -, * is a list\n"

@@ -195,7 +195,7 @@ struct tsr_op {
        element of a tensor (the value of fill): f, or exactly i[1] where i[2] is 1; or the names of
        choices, "reduction:mean|sum|none=mean", of which i[0] is the number, from 0 on. */
     const char *attrs;
-    const char *doc; /* one sentence */
+    const char *doc; /* full sentences; tables show the first */
     int kind;        /* functions that several rows share tell them apart by it; it is theirs */
 
     /* How it shards: at most one of these four; an op that has none runs replicated.

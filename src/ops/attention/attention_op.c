@@ -424,9 +424,11 @@ const tsr_op tsr__ops_attention[] = {
      .inputs = "q,k,v,mask?",
      .attrs = "causal:bool=false,scale:float,group:int",
      .doc =
-         "softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], and the logarithm of "
-         "each row's sum; head h of q reads head h / group of k and v, where group is heads of q "
-         "by heads of k if not given",
+         "Computes softmax(scale q k^T + mask) v without storing the scores, and the log-sum-exp "
+         "of each row. q is [batch, heads, rows, dim]; head h of q reads head h / group of k and "
+         "v, where group is by default the ratio of their head counts. A bool mask says which "
+         "keys a row attends to; any other mask is added to the scores. A row without visible "
+         "keys gives zeros.",
      .rule = attention_rule,
      .feasible = heads_fit,
      .comm = attention_comm,
@@ -444,7 +446,7 @@ const tsr_op tsr__ops_attention[] = {
     {.name = "attention_backward",
      .inputs = "grad,q,k,v,out,lse,grad_lse?,mask?",
      .attrs = "causal:bool=false,scale:float,group:int,mask_grad:bool=false",
-     .doc = "gradients of attention's q, k and v, and of its mask, from those of its outputs",
+     .doc = "Computes the gradients of attention's q, k, v and mask from those of its outputs.",
      .rule = attention_rule,
      .feasible = heads_fit,
      .comm = attention_comm,

@@ -388,7 +388,9 @@ const tsr_op tsr__ops_convolution[] = {
      .kind = TSR_CONVOLUTION_OUTPUT,
      .inputs = "x,weight,bias?",
      .attrs = TSR_CONV_ATTRS,
-     .doc = "convolution over 1 to 3 spatial dims: batch, channels, space; transposed: its adjoint",
+     .doc =
+         "Convolves x [batch, channels, space...] over 1 to 3 spatial dims; transposed gives the "
+         "adjoint (transposed convolution).",
      .rule = conv_rule,
      .feasible = conv_feasible,
      .windows = conv_windows,
@@ -406,7 +408,8 @@ const tsr_op tsr__ops_convolution[] = {
      .kind = TSR_CONVOLUTION_GRAD_INPUT,
      .inputs = "grad,weight",
      .attrs = TSR_CONV_ATTRS ",input:ints",
-     .doc = "the gradient of a convolution's input, whose space has these sizes",
+     .doc =
+         "Computes the gradient of a convolution's input, whose spatial sizes are given by input.",
      .rule = conv_rule,
      .feasible = conv_feasible,
      .windows = conv_windows,
@@ -422,7 +425,8 @@ const tsr_op tsr__ops_convolution[] = {
      .kind = TSR_CONVOLUTION_GRAD_WEIGHT,
      .inputs = "x,grad",
      .attrs = TSR_CONV_ATTRS ",kernel:ints",
-     .doc = "the gradient of a convolution's weight, whose space has these sizes",
+     .doc = "Computes the gradient of a convolution's weight, whose spatial sizes are given by "
+            "kernel.",
      .rule = conv_rule,
      .feasible = conv_feasible,
      .windows = conv_windows,
@@ -437,7 +441,8 @@ const tsr_op tsr__ops_convolution[] = {
     {.name = "conv_backward",
      .inputs = "grad,x,weight",
      .attrs = TSR_CONV_ATTRS ",output_mask:ints",
-     .doc = "the gradients of a convolution's input, weight and bias, those that output_mask wants",
+     .doc = "Computes the gradients of a convolution's input, weight and bias, those selected by "
+            "output_mask.",
      .compose = tsr__compose_conv_backward,
      .cases = backward_cases},
     {0},

@@ -205,8 +205,8 @@ const tsr_op tsr__ops_pooling[] = {
      .kind = TSR_POOLING_MAX,
      .inputs = "x",
      .attrs = TSR_POOLING_ATTRS,
-     .doc = "the largest element of each window of space, and where it is in its plane; of equal "
-            "ones the first",
+     .doc = "Takes the maximum of each window of the spatial dims, and its index in the flattened "
+            "spatial dims. The first of equal maxima wins.",
      .rule = pool_rule,
      .windows = pool_windows,
      .shape = max_pool_shape,
@@ -219,7 +219,8 @@ const tsr_op tsr__ops_pooling[] = {
      .kind = TSR_POOLING_AVERAGE,
      .inputs = "x",
      .attrs = TSR_POOLING_ATTRS ",count_include_pad:bool=true",
-     .doc = "the mean of each window of space, padding counted as zeros or left out",
+     .doc = "Takes the mean of each window of the spatial dims. Padding counts as zeros unless "
+            "count_include_pad is false.",
      .rule = pool_rule,
      .windows = pool_windows,
      .linear = "x",
@@ -234,8 +235,8 @@ const tsr_op tsr__ops_pooling[] = {
      .kind = TSR_POOLING_MAX_GRAD,
      .inputs = "grad,index",
      .attrs = TSR_POOLING_ATTRS ",input:ints",
-     .doc = "the gradient of max_pool's input, whose space has these sizes; an index that is not "
-            "in the window of its output is an error",
+     .doc = "Computes the gradient of max_pool's input, whose spatial sizes are given by input. An "
+            "index outside its output's window is an error.",
      .rule = pool_rule,
      .windows = pool_windows,
      .linear = "grad",
@@ -250,7 +251,7 @@ const tsr_op tsr__ops_pooling[] = {
      .kind = TSR_POOLING_AVERAGE_GRAD,
      .inputs = "grad",
      .attrs = TSR_POOLING_ATTRS ",count_include_pad:bool=true,input:ints",
-     .doc = "the gradient of avg_pool's input, whose space has these sizes",
+     .doc = "Computes the gradient of avg_pool's input, whose spatial sizes are given by input.",
      .rule = pool_rule,
      .windows = pool_windows,
      .linear = "grad",

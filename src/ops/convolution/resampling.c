@@ -157,7 +157,8 @@ const tsr_op tsr__ops_resampling[] = {
      .kind = TSR_RESAMPLE_AVERAGE,
      .inputs = "x",
      .attrs = "size:ints",
-     .doc = "means of as many pieces of space as are asked for, as even as can be",
+     .doc = "Averages the spatial dims over size bins that are as even as possible, as PyTorch's "
+            "adaptive_avg_pool does.",
      .rule = resample_rule,
      .windows = resample_windows,
      .linear = "x",
@@ -172,7 +173,8 @@ const tsr_op tsr__ops_resampling[] = {
      .kind = TSR_RESAMPLE_AVERAGE | BACK,
      .inputs = "grad",
      .attrs = "input:ints",
-     .doc = "the gradient of adaptive_avg_pool's input, whose space has these sizes",
+     .doc = "Computes the gradient of adaptive_avg_pool's input, whose spatial sizes are given by "
+            "input.",
      .rule = resample_rule,
      .windows = resample_windows,
      .linear = "grad",
@@ -186,7 +188,9 @@ const tsr_op tsr__ops_resampling[] = {
      .kind = TSR_RESAMPLE_NEAREST,
      .inputs = "x",
      .attrs = "size:ints",
-     .doc = "space in other sizes: for each place the nearest element before it",
+     .doc =
+         "Resizes the spatial dims to size by nearest neighbor, index floor(i * input / size) as "
+         "in PyTorch.",
      .rule = resample_rule,
      .windows = resample_windows,
      .permutes = true,
@@ -201,7 +205,8 @@ const tsr_op tsr__ops_resampling[] = {
      .kind = TSR_RESAMPLE_NEAREST | BACK,
      .inputs = "grad",
      .attrs = "input:ints",
-     .doc = "the gradient of upsample_nearest's input, whose space has these sizes",
+     .doc = "Computes the gradient of upsample_nearest's input, whose spatial sizes are given by "
+            "input.",
      .rule = resample_rule,
      .windows = resample_windows,
      .linear = "grad",
@@ -215,7 +220,8 @@ const tsr_op tsr__ops_resampling[] = {
      .kind = TSR_RESAMPLE_LINEAR,
      .inputs = "x",
      .attrs = "size:ints,align_corners:bool=false",
-     .doc = "space in other sizes, interpolated linearly along each dim",
+     .doc = "Resizes the spatial dims to size by linear, bilinear or trilinear interpolation; "
+            "align_corners as in PyTorch.",
      .rule = resample_rule,
      .windows = resample_windows,
      .linear = "x",
@@ -230,7 +236,8 @@ const tsr_op tsr__ops_resampling[] = {
      .kind = TSR_RESAMPLE_LINEAR | BACK,
      .inputs = "grad",
      .attrs = "input:ints,align_corners:bool=false",
-     .doc = "the gradient of upsample_linear's input, whose space has these sizes",
+     .doc = "Computes the gradient of upsample_linear's input, whose spatial sizes are given by "
+            "input.",
      .rule = resample_rule,
      .windows = resample_windows,
      .linear = "grad",

@@ -140,7 +140,9 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING,
      .inputs = "table,ids",
      .attrs = LOOKUP_ATTRS FOR_GRAD,
-     .doc = "the table's row for every id",
+     .doc =
+         "Looks up the table's row for every id: out[...,:] = table[ids[...],:]. An out-of-range "
+         "id fails on every rank; the message gives the id and its position.",
      .rule = tsr__lookup_rule,
      .comm = tsr__lookup_comm,
      .shape = tsr__lookup_shape,
@@ -154,7 +156,9 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_BACKWARD,
      .inputs = "grad,ids",
      .attrs = GRAD_ATTRS,
-     .doc = "the gradient of a table of so many rows from that of its lookups",
+     .doc =
+         "Computes the gradient of an embedding table with the given number of rows. Rows that no "
+         "id names are 0.",
      .rule = tsr__lookup_backward_rule,
      .comm = tsr__lookup_comm,
      .shape = tsr__lookup_backward_shape,
@@ -168,7 +172,9 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_BAG_SUM,
      .inputs = "table,ids,offsets?,weights?",
      .attrs = BAG_ATTRS FOR_GRAD,
-     .doc = "the sum of each bag's rows, each times its weight",
+     .doc =
+         "Sums the rows of each bag, scaled by weights if given. Bags are ids [bags, length], or "
+         "ids [n] with offsets [bags]. Padding is skipped; an empty bag gives zeros.",
      .rule = tsr__bag_rule,
      .comm = tsr__lookup_comm,
      .windows = tsr__bag_windows,
@@ -186,7 +192,8 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_BAG_MEAN,
      .inputs = "table,ids,offsets?",
      .attrs = BAG_ATTRS FOR_GRAD,
-     .doc = "the mean of each bag's rows, padding left out; of an empty bag zeros",
+     .doc = "Averages the rows of each bag. Padding is skipped and not counted; an empty bag gives "
+            "zeros.",
      .rule = tsr__bag_rule,
      .comm = tsr__lookup_comm,
      .windows = tsr__bag_windows,
@@ -203,8 +210,9 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_BAG_MAX,
      .inputs = "table,ids,offsets?",
      .attrs = BAG_ATTRS ",last:bool=false",
-     .doc = "the largest of each bag's rows, column by column, and the row that it is from; of "
-            "equal ones the first, or the last",
+     .doc =
+         "Takes the columnwise maximum of each bag's rows, and the row that each one is from, -1 "
+         "in an empty bag. The first of equal maxima wins, with last the last.",
      .rule = tsr__bag_rule,
      .comm = tsr__lookup_comm,
      .windows = tsr__bag_windows,
@@ -219,7 +227,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_BAG_SUM_BACKWARD,
      .inputs = "grad,ids,offsets?,weights?",
      .attrs = GRAD_ATTRS ",include_last:bool=false",
-     .doc = "the gradient of a table of so many rows from that of its bags' sums",
+     .doc = "Computes the gradient of bag_sum's table with the given number of rows.",
      .rule = tsr__lookup_backward_rule,
      .comm = tsr__lookup_comm,
      .windows = tsr__bag_windows,
@@ -234,7 +242,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_BAG_MEAN_BACKWARD,
      .inputs = "grad,ids,offsets?",
      .attrs = GRAD_ATTRS ",include_last:bool=false",
-     .doc = "the gradient of a table of so many rows from that of its bags' means",
+     .doc = "Computes the gradient of bag_mean's table with the given number of rows.",
      .rule = tsr__lookup_backward_rule,
      .comm = tsr__lookup_comm,
      .windows = tsr__bag_windows,
@@ -249,7 +257,8 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_BAG_MAX_BACKWARD,
      .inputs = "grad,index",
      .attrs = "rows:int,padding_idx:int",
-     .doc = "the gradient of a table of so many rows from that of its bags' largest",
+     .doc = "Computes the gradient of bag_max's table with the given number of rows, from the row "
+            "index that bag_max returned.",
      .rule = tsr__lookup_backward_rule,
      .comm = tsr__lookup_comm,
      .shape = tsr__bag_max_backward_shape,
@@ -263,7 +272,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_RENORM,
      .inputs = "table,ids",
      .attrs = "max_norm:float,norm_type:float=2",
-     .doc = "rows that ids name are scaled down to a norm of max_norm, in the table",
+     .doc = "Scales the table's rows that ids name down to a p-norm of at most max_norm, in place.",
      .rule = tsr__renorm_rule,
      .shape = tsr__renorm_shape,
      .kernel = tsr__kernel_embedding_renorm,
@@ -275,7 +284,7 @@ const tsr_op tsr__ops_embedding[] = {
      .kind = TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD,
      .inputs = "grad,table,ids,offsets?",
      .attrs = BAG_ATTRS,
-     .doc = "the gradient of a bag_sum's weights",
+     .doc = "Computes the gradient of bag_sum's weights.",
      .rule = tsr__weights_backward_rule,
      .comm = tsr__weights_comm,
      .windows = tsr__bag_windows,

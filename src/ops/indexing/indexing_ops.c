@@ -421,7 +421,8 @@ const tsr_op tsr__ops_indexing[] = {
      .kind = TSR_INDEX_GATHER,
      .inputs = "x,index",
      .attrs = "dim:int=0",
-     .doc = "the element of x at each index along dim, elsewhere at the index's own place",
+     .doc = "Gathers elements along dim: for dim 1, out[i][j][k] = x[i][index[i][j][k]][k]. The "
+            "index has as many dims as x and is not larger than x in the other dims.",
      .rule = gather_rule,
      .positions = true,
      .shape = gather_map_shape,
@@ -434,7 +435,7 @@ const tsr_op tsr__ops_indexing[] = {
      .kind = TSR_INDEX_SELECT,
      .inputs = "x,index",
      .attrs = "dim:int=0",
-     .doc = "the slices of x along dim that a list of indices names",
+     .doc = "Selects the slices of x along dim that a 1-D index lists.",
      .rule = select_rule,
      .comm = select_comm,
      .positions = true,
@@ -448,7 +449,7 @@ const tsr_op tsr__ops_indexing[] = {
     {.name = "take",
      .kind = TSR_INDEX_TAKE,
      .inputs = "x,index",
-     .doc = "the elements of x, counted in row-major order, that indices name",
+     .doc = "Takes elements of x, flattened in row-major order, at indices of any shape.",
      .rule = take_rule,
      .positions = true,
      .shape = take_shape,
@@ -462,7 +463,9 @@ const tsr_op tsr__ops_indexing[] = {
      .kind = TSR_INDEX_SCATTER,
      .inputs = "x,index,src",
      .attrs = "dim:int=0",
-     .doc = "x with elements of src at each index along dim; of several for one place the last",
+     .doc = "Writes src into a copy of x along dim: for dim 1, out[i][index[i][j][k]][k] = "
+            "src[i][j][k]. If indices repeat, the last write along dim wins. src is at least as "
+            "large as the index.",
      .rule = written_rule,
      .positions = true,
      .shape = gather_map_shape,
@@ -476,7 +479,8 @@ const tsr_op tsr__ops_indexing[] = {
      .kind = TSR_INDEX_SCATTER_ADD,
      .inputs = "x,index,src",
      .attrs = "dim:int=0",
-     .doc = "x plus elements of src at each index along dim",
+     .doc =
+         "Adds src to a copy of x along dim: for dim 1, out[i][index[i][j][k]][k] += src[i][j][k].",
      .rule = written_rule,
      .linear = "x+src",
      .monotone = "+x",
@@ -493,7 +497,7 @@ const tsr_op tsr__ops_indexing[] = {
      .kind = TSR_INDEX_ADD,
      .inputs = "x,index,src",
      .attrs = "dim:int=0",
-     .doc = "x plus slices of src at those along dim that a list of indices names",
+     .doc = "Adds slices of src to a copy of x at the positions along dim that a 1-D index lists.",
      .rule = written_rule,
      .linear = "x+src",
      .monotone = "+x",
@@ -509,8 +513,9 @@ const tsr_op tsr__ops_indexing[] = {
      .kind = TSR_INDEX_SCATTER_BACKWARD,
      .inputs = "grad,index",
      .attrs = "dim:int=0",
-     .doc = "the gradient of a scatter's src, as far as the index goes: nothing flows to what was "
-            "written over",
+     .doc =
+         "Computes the gradient of scatter's src in the shape of the index; overwritten elements "
+         "get 0.",
      .rule = gather_rule,
      .positions = true,
      .shape = gather_map_shape,
@@ -523,7 +528,7 @@ const tsr_op tsr__ops_indexing[] = {
      .kind = TSR_INDEX_ONE_HOT,
      .inputs = "ids",
      .attrs = "classes:int,dtype:dtype=i64",
-     .doc = "a row of so many classes for every id, 1 at the id's and 0 elsewhere",
+     .doc = "Encodes each id as a vector of the given number of classes: 1 at the id, 0 elsewhere.",
      .rule = one_hot_rule,
      .positions = true,
      .shape = one_hot_shape,

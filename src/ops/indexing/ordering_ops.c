@@ -125,8 +125,9 @@ const tsr_op tsr__ops_ordering[] = {
     {.name = "sort",
      .inputs = "x",
      .attrs = "dim:int=-1,descending:bool=false,stable:bool=true",
-     .doc = "the elements along dim in order, and where they were; NaN is the largest, equal ones "
-            "stay in their order in any case",
+     .doc =
+         "Sorts the elements along dim, and returns their original indices. Always stable; NaN is "
+         "greater than any number.",
      .rule = order_rule,
      .positions = true,
      .shape = sort_shape,
@@ -137,8 +138,10 @@ const tsr_op tsr__ops_ordering[] = {
     {.name = "topk",
      .inputs = "x",
      .attrs = "k:int,dim:int=-1,largest:bool=true,sorted:bool=true",
-     .doc = "the k largest elements along dim, or the smallest, and where they were; they are in "
-            "order in any case, of equal ones the first",
+     .doc =
+         "Returns the k largest elements along dim, or the smallest, and their indices. Always "
+         "sorted; the first of equal elements comes first. Across shards, only each rank's best k "
+         "elements are communicated.",
      .rule = order_rule,
      .comm = topk_comm,
      .positions = true,

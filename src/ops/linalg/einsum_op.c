@@ -116,7 +116,11 @@ const tsr_op tsr__ops_einsum[] = {
     {.name = "einsum",
      .inputs = "a,b?,c?,d?",
      .attrs = "equation:text",
-     .doc = "the product of 1 to 4 tensors, summed over the axes that the output of equation lacks",
+     .doc =
+         "Computes the Einstein sum of 1 to 4 tensors, such as bij,bjk->bik. A letter twice in "
+         "one operand takes its diagonal; ... stands for dims that broadcast; without ->, the "
+         "output has the dims of ... and then the letters that occur once, in alphabetical order. "
+         "The equation has at most 63 characters.",
      .rule = einsum_rule,
      .linear = "a*b?*c?*d?",
      .shape = einsum_shape,

@@ -157,7 +157,9 @@ static const char *const matmul_cases[] = {
 const tsr_op tsr__ops_linalg[] = {
     {.name = "matmul",
      .inputs = "a,b,bias?",
-     .doc = "c[m,n] = sum over k of a[m,k] b[k,n], plus bias[n]; leading dims broadcast",
+     .doc =
+         "Multiplies matrices: c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] if "
+         "given. Leading dims broadcast.",
      .axes = "...mk,...kn,n->...mn", /* k is summed: sharding it yields P(sum) */
      .linear = "a*b+bias",
      .monotone = "+bias",
@@ -169,7 +171,8 @@ const tsr_op tsr__ops_linalg[] = {
      .cases = matmul_cases},
     {.name = "bmm",
      .inputs = "a,b",
-     .doc = "c[batch,m,n] = sum over k of a[batch,m,k] b[batch,k,n]",
+     .doc =
+         "Multiplies batches of matrices: c[batch,m,n] = sum over k of a[batch,m,k] b[batch,k,n].",
      .axes = "bmk,bkn->bmn",
      .linear = "a*b",
      .shape = bmm_shape,
@@ -180,7 +183,9 @@ const tsr_op tsr__ops_linalg[] = {
      .cases = bmm_cases},
     {.name = "linear",
      .inputs = "x,weight,bias?",
-     .doc = "y[...,n] = sum over k of x[...,k] weight[n,k], plus bias[n]",
+     .doc =
+         "Applies a linear layer: y[...,n] = sum over k of x[...,k] weight[n,k], plus bias[n] if "
+         "given.",
      .axes = "...k,nk,n->...n",
      .linear = "x*weight+bias",
      .monotone = "+bias",
@@ -192,7 +197,7 @@ const tsr_op tsr__ops_linalg[] = {
      .cases = linear_cases},
     {.name = "dot",
      .inputs = "a,b",
-     .doc = "the sum of a[i] b[i]",
+     .doc = "Computes the dot product of two vectors: the sum of a[i] b[i].",
      .axes = "i,i->",
      .linear = "a*b",
      .shape = dot_shape,
@@ -203,7 +208,7 @@ const tsr_op tsr__ops_linalg[] = {
      .cases = dot_cases},
     {.name = "outer",
      .inputs = "a,b",
-     .doc = "c[m,n] = a[m] b[n]",
+     .doc = "Computes the outer product of two vectors: c[m,n] = a[m] b[n].",
      .axes = "m,n->mn",
      .linear = "a*b",
      .shape = outer_shape,

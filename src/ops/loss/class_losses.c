@@ -380,10 +380,12 @@ const tsr_op tsr__ops_class_loss[] = {
      .inputs = "x,target,weight?",
      .attrs = REDUCTION "label_smoothing:float=0,classes:int",
      .doc =
-         "minus the log of the softmax of x [..., classes] at the target, times the target's "
-         "weight: their mean by weight, their sum or, with reduction none, each; then the log "
-         "of the sum of exponentials of each row and, of a mean, what it was divided by; classes "
-         "is how many there are, those of x if not given",
+         "Computes the cross entropy of logits x [..., classes] and integer targets, "
+         "-log(softmax(x))[target] times the target's class weight, reduced by mean (divided by "
+         "the sum of the weights), sum or none. Also returns the log-sum-exp of each row and, for "
+         "mean, the divisor. classes is the number of classes, by default the last size of x. A "
+         "target that is out of range is an error. Across shards of the classes, only a few "
+         "numbers per row are communicated.",
      .rule = forward_rule,
      .comm = class_comm,
      .shape = forward_shape,
@@ -400,7 +402,7 @@ const tsr_op tsr__ops_class_loss[] = {
     {.name = "cross_entropy_backward",
      .inputs = "grad,x,target,weight?,lse,divisor?",
      .attrs = REDUCTION "label_smoothing:float=0,classes:int",
-     .doc = "the gradient of cross_entropy's x; lse and divisor are its other outputs",
+     .doc = "Computes the gradient of cross_entropy's x; lse and divisor are its other outputs.",
      .rule = backward_rule,
      .shape = backward_shape,
      .kind = TSR_LOSS_CROSS_ENTROPY_BACKWARD,
@@ -412,9 +414,10 @@ const tsr_op tsr__ops_class_loss[] = {
     {.name = "nll_loss",
      .inputs = "x,target,weight?",
      .attrs = REDUCTION "classes:int",
-     .doc = "minus x [..., classes] at the target, times the target's weight: their mean by "
-            "weight, their sum or, with reduction none, each; then, of a mean, what it was divided "
-            "by",
+     .doc =
+         "Computes the negative log-likelihood of log-probabilities x [..., classes] and integer "
+         "targets, -x[target] times the target's class weight, reduced by mean (divided by the "
+         "sum of the weights), sum or none. Also returns, for mean, the divisor.",
      .rule = forward_rule,
      .comm = class_comm,
      .shape = forward_shape,
@@ -430,7 +433,7 @@ const tsr_op tsr__ops_class_loss[] = {
     {.name = "nll_loss_backward",
      .inputs = "grad,x,target,weight?,divisor?",
      .attrs = REDUCTION "classes:int",
-     .doc = "the gradient of nll_loss's x, of which the shape counts",
+     .doc = "Computes the gradient of nll_loss's x. Only the shape of x is used.",
      .rule = backward_rule,
      .shape = backward_shape,
      .kind = TSR_LOSS_NLL_BACKWARD,

@@ -247,7 +247,7 @@ const tsr_op tsr__ops_pair_loss[] = {
     {.name = "mse_loss",
      .inputs = "x,target",
      .attrs = REDUCTION,
-     .doc = "(x - target)^2: their mean, their sum or, with reduction none, each",
+     .doc = "Computes the squared error (x - target)^2, reduced by mean, sum or none.",
      .rule = pair_rule,
      .shape = forward_shape,
      .kind = TSR_LOSS_MSE,
@@ -259,7 +259,7 @@ const tsr_op tsr__ops_pair_loss[] = {
     {.name = "mse_loss_backward",
      .inputs = "grad,x,target",
      .attrs = REDUCTION,
-     .doc = "the gradient of mse_loss's x; that of target is minus that",
+     .doc = "Computes the gradient of mse_loss's x; that of target is its negative.",
      .rule = pair_rule,
      .shape = backward_shape,
      .kind = TSR_LOSS_MSE_BACKWARD,
@@ -269,7 +269,7 @@ const tsr_op tsr__ops_pair_loss[] = {
     {.name = "l1_loss",
      .inputs = "x,target",
      .attrs = REDUCTION,
-     .doc = "|x - target|: their mean, their sum or, with reduction none, each",
+     .doc = "Computes the absolute error |x - target|, reduced by mean, sum or none.",
      .rule = pair_rule,
      .shape = forward_shape,
      .kind = TSR_LOSS_L1,
@@ -281,7 +281,7 @@ const tsr_op tsr__ops_pair_loss[] = {
     {.name = "l1_loss_backward",
      .inputs = "grad,x,target",
      .attrs = REDUCTION,
-     .doc = "the gradient of l1_loss's x; that of target is minus that",
+     .doc = "Computes the gradient of l1_loss's x; that of target is its negative.",
      .rule = pair_rule,
      .shape = backward_shape,
      .kind = TSR_LOSS_L1_BACKWARD,
@@ -292,8 +292,9 @@ const tsr_op tsr__ops_pair_loss[] = {
      .inputs = "x,target,weight?,pos_weight?",
      .attrs = REDUCTION,
      .doc =
-         "weight ((1 - target) x + (1 + (pos_weight - 1) target) log(1 + e^-x)): their mean, their "
-         "sum or, with reduction none, each; weights broadcast to x",
+         "Computes the binary cross entropy of logits, weight ((1 - target) x + (1 + (pos_weight "
+         "- 1) target) log(1 + e^-x)), reduced by mean, sum or none. weight and pos_weight "
+         "broadcast to x.",
      .rule = pair_rule,
      .shape = forward_shape,
      .kind = TSR_LOSS_BCE,
@@ -305,7 +306,8 @@ const tsr_op tsr__ops_pair_loss[] = {
     {.name = "bce_with_logits_backward",
      .inputs = "grad,x,target,weight?,pos_weight?",
      .attrs = REDUCTION ",output_mask:ints=1/0/0/0",
-     .doc = "the gradients of bce_with_logits' x, target, weight and pos_weight, all of x's shape",
+     .doc = "Computes the gradients of bce_with_logits' x, target, weight and pos_weight, each in "
+            "x's shape.",
      .rule = pair_rule,
      .shape = backward_shape,
      .kind = TSR_LOSS_BCE_BACKWARD,

@@ -342,8 +342,10 @@ const tsr_op tsr__ops_layer_norm[] = {
     {.name = "layer_norm",
      .inputs = "x,weight?,bias?",
      .attrs = "n_dims:int=1,eps:float=1e-5",
-     .doc = "the last n_dims dims less their mean, by their standard deviation, times weight, plus "
-            "bias; then the mean and 1/deviation",
+     .doc =
+         "Normalizes the last n_dims dims of x to mean 0 and variance 1, then applies weight and "
+         "bias, which have the shape of these dims. Also returns the mean and 1 / sqrt(variance + "
+         "eps), of size 1 along these dims.",
      .rule = forward_rule,
      .comm = layer_norm_comm,
      .shape = forward_shape,
@@ -358,7 +360,7 @@ const tsr_op tsr__ops_layer_norm[] = {
     {.name = "layer_norm_backward",
      .inputs = "grad,x,weight?,mean,rstd",
      .attrs = "n_dims:int=1,output_mask:ints=1/1/1",
-     .doc = "the gradients of layer_norm's x, weight and bias",
+     .doc = "Computes the gradients of layer_norm's x, weight and bias.",
      .rule = backward_rule,
      .comm = layer_norm_comm,
      .shape = backward_shape,
@@ -372,7 +374,9 @@ const tsr_op tsr__ops_layer_norm[] = {
     {.name = "rms_norm",
      .inputs = "x,weight?",
      .attrs = "n_dims:int=1,eps:float=1e-5",
-     .doc = "the last n_dims dims by the root of their mean square, times weight; then 1/root",
+     .doc =
+         "Divides the last n_dims dims of x by their root mean square, then applies weight. Also "
+         "returns 1 / sqrt(mean square + eps), of size 1 along these dims.",
      .rule = forward_rule,
      .comm = layer_norm_comm,
      .shape = forward_shape,
@@ -387,7 +391,7 @@ const tsr_op tsr__ops_layer_norm[] = {
     {.name = "rms_norm_backward",
      .inputs = "grad,x,weight?,rstd",
      .attrs = "n_dims:int=1,output_mask:ints=1/1",
-     .doc = "the gradients of rms_norm's x and weight",
+     .doc = "Computes the gradients of rms_norm's x and weight.",
      .rule = backward_rule,
      .comm = layer_norm_comm,
      .shape = backward_shape,

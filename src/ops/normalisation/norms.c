@@ -620,8 +620,11 @@ const tsr_op tsr__ops_norm[] = {
     {.name = "batch_norm",
      .inputs = "x,weight?,bias?,running_mean?,running_var?",
      .attrs = "training:bool=true,eps:float=1e-5,variance:bool=false",
-     .doc = "each channel less its mean, by its standard deviation, times weight, plus bias; then "
-            "the mean unless it was given, 1/deviation and, if asked for, the unbiased variance",
+     .doc =
+         "Normalizes each channel of x [samples, channels, space...] over samples and space by "
+         "its biased variance, or by the running statistics, then applies weight and bias. Also "
+         "returns the mean unless it was given, 1 / sqrt(variance + eps) and, with variance, the "
+         "unbiased variance.",
      .rule = forward_rule,
      .comm = norm_comm,
      .shape = batch_norm_shape,
@@ -636,7 +639,7 @@ const tsr_op tsr__ops_norm[] = {
     {.name = "batch_norm_backward",
      .inputs = "grad,x,weight?,mean,rstd",
      .attrs = "training:bool=true," MASK,
-     .doc = "the gradients of batch_norm's x, weight and bias",
+     .doc = "Computes the gradients of batch_norm's x, weight and bias.",
      .rule = backward_rule,
      .comm = norm_comm,
      .shape = backward_shape,
@@ -650,7 +653,9 @@ const tsr_op tsr__ops_norm[] = {
     {.name = "group_norm",
      .inputs = "x,weight?,bias?",
      .attrs = "groups:int,eps:float=1e-5",
-     .doc = "as batch_norm, with statistics of each sample's groups of channels",
+     .doc =
+         "Normalizes each sample's groups of channels, then applies weight and bias per channel. "
+         "Also returns mean and 1 / sqrt(variance + eps), both [samples, groups].",
      .rule = forward_rule,
      .feasible = groups_fit,
      .comm = norm_comm,
@@ -667,7 +672,7 @@ const tsr_op tsr__ops_norm[] = {
     {.name = "group_norm_backward",
      .inputs = "grad,x,weight?,mean,rstd",
      .attrs = "groups:int," MASK,
-     .doc = "the gradients of group_norm's x, weight and bias",
+     .doc = "Computes the gradients of group_norm's x, weight and bias.",
      .rule = backward_rule,
      .feasible = groups_fit,
      .comm = norm_comm,
@@ -682,7 +687,7 @@ const tsr_op tsr__ops_norm[] = {
     {.name = "instance_norm",
      .inputs = "x,weight?,bias?",
      .attrs = "eps:float=1e-5",
-     .doc = "group_norm with a group for every channel",
+     .doc = "Normalizes each channel of each sample: group_norm with one channel per group.",
      .shape = instance_norm_shape,
      .compose = compose_instance_norm,
      .grad = tsr__grad_group_norm,
@@ -691,7 +696,8 @@ const tsr_op tsr__ops_norm[] = {
     {.name = "running_update",
      .inputs = "running,new",
      .attrs = "momentum:float=0.1",
-     .doc = "(1 - momentum) running + momentum new into running, which keeps its placements",
+     .doc = "Updates running statistics in place: running = (1 - momentum) running + momentum new. "
+            "Placements stay.",
      .axes = "...,...->...",
      .linear = "running+new",
      .monotone = "+running+new",

@@ -289,7 +289,7 @@ const tsr_op tsr__ops_optimizer[] = {
     {.name = "sgd_step",
      .inputs = "w,grad",
      .attrs = "lr:number=0.001,decay:number=0",
-     .doc = "w - lr (grad + decay w) into w",
+     .doc = "Performs one SGD step in place: w -= lr (grad + decay w).",
      .rule = step_rule,
      .shape = step_shape,
      .kernel = tsr__kernel_optimizer_step,
@@ -300,8 +300,9 @@ const tsr_op tsr__ops_optimizer[] = {
      .inputs = "w,m,grad",
      .attrs = "lr:number=0.001,momentum:number=0,dampening:number=0,nesterov:bool=false,"
               "decay:number=0",
-     .doc = "with g = grad + decay w: momentum m + (1 - dampening) g into m, w - lr m into w, or "
-            "w - lr (g + momentum m) with nesterov",
+     .doc =
+         "Performs one SGD step with momentum in place, with g = grad + decay w: m = momentum m + "
+         "(1 - dampening) g, then w -= lr m, or w -= lr (g + momentum m) with nesterov.",
      .rule = step_rule,
      .shape = step_shape,
      .kernel = tsr__kernel_optimizer_step,
@@ -313,8 +314,8 @@ const tsr_op tsr__ops_optimizer[] = {
      .attrs = "lr:number=0.001,beta1:number=0.9,beta2:number=0.999,eps:number=1e-8,"
               "decay:number=0,decoupled:bool=false,step:number=1",
      .doc =
-         "one step of Adam, of AdamW if decoupled, into w and the averages m of the gradient and "
-         "v of its square; step counts from 1",
+         "Performs one Adam step in place, AdamW if decoupled, on w and the moving averages m of "
+         "the gradient and v of its square. step counts from 1.",
      .rule = step_rule,
      .shape = step_shape,
      .kernel = tsr__kernel_optimizer_step,
@@ -324,7 +325,9 @@ const tsr_op tsr__ops_optimizer[] = {
     {.name = "adagrad_step",
      .inputs = "w,sum,grad",
      .attrs = "lr:number=0.01,eps:number=1e-10,decay:number=0",
-     .doc = "with g = grad + decay w: sum + g g into sum, w - lr g / (sqrt(sum) + eps) into w",
+     .doc =
+         "Performs one Adagrad step in place, with g = grad + decay w: sum += g g, then w -= lr g "
+         "/ (sqrt(sum) + eps).",
      .rule = step_rule,
      .shape = step_shape,
      .kernel = tsr__kernel_optimizer_step,

@@ -412,18 +412,24 @@ static const char *const gelu_slope_cases[] = {
 
 /* A gradient times a slope, in one pass; by the output where that says it. */
 const tsr_op tsr__ops_activation_grad[] = {
-    {BACKWARD(RELU, relu), .inputs = "grad,y", .doc = "grad where relu's output y is positive",
+    {BACKWARD(RELU, relu), .inputs = "grad,y",
+     .doc =
+         "Computes the gradient of relu's input from grad and the output y: 0 where y <= 0, else "
+         "grad.",
      .monotone = "+grad", .cases = slope_cases},
-    {BACKWARD(TANH, tanh), .inputs = "grad,y", .doc = "grad (1 - y^2), with the output y of tanh",
+    {BACKWARD(TANH, tanh), .inputs = "grad,y",
+     .doc = "Computes the gradient of tanh's input from grad and the output y: grad (1 - y^2).",
      .cases = slope_cases},
     {BACKWARD(SIGMOID, sigmoid), .inputs = "grad,y",
-     .doc = "grad y (1 - y), with the output y of sigmoid", .cases = slope_cases},
-    {BACKWARD(SILU, silu), .inputs = "grad,x", .doc = "grad times the slope of silu at x",
+     .doc = "Computes the gradient of sigmoid's input from grad and the output y: grad y (1 - y).",
      .cases = slope_cases},
-    {BACKWARD(MISH, mish), .inputs = "grad,x", .doc = "grad times the slope of mish at x",
-     .cases = slope_cases},
+    {BACKWARD(SILU, silu), .inputs = "grad,x",
+     .doc = "Computes the gradient of silu's input x from grad.", .cases = slope_cases},
+    {BACKWARD(MISH, mish), .inputs = "grad,x",
+     .doc = "Computes the gradient of mish's input x from grad.", .cases = slope_cases},
     {BACKWARD(GELU, gelu), .inputs = "grad,x", .attrs = "tanh:bool=false",
-     .doc = "grad times the slope of gelu at x", .cases = gelu_slope_cases},
+     .doc = "Computes the gradient of gelu's input x from grad; tanh as in gelu.",
+     .cases = gelu_slope_cases},
     {0},
 };
 
@@ -442,17 +448,17 @@ static const char *const not_cases[] = {"bool[8]", "bool[7]", "bool[4,6]", "bool
 
 /* Those whose output is of another dtype than the first input. */
 const tsr_op tsr__ops_compare[] = {
-    {COMPARES(EQ, eq, "is a equal to b?", compare_cases)},
-    {COMPARES(NE, ne, "is a different from b?", compare_cases)},
-    {COMPARES(LT, lt, "is a less than b?", compare_cases)},
-    {COMPARES(LE, le, "is a less than b, or equal?", compare_cases)},
-    {COMPARES(GT, gt, "is a greater than b?", compare_cases)},
-    {COMPARES(GE, ge, "is a greater than b, or equal?", compare_cases)},
-    {COMPARES(LOGICAL_AND, logical_and, "are both a and b not 0?", logic_cases)},
-    {COMPARES(LOGICAL_OR, logical_or, "is a or b not 0?", logic_cases)},
+    {COMPARES(EQ, eq, "True where a == b.", compare_cases)},
+    {COMPARES(NE, ne, "True where a != b.", compare_cases)},
+    {COMPARES(LT, lt, "True where a < b.", compare_cases)},
+    {COMPARES(LE, le, "True where a <= b.", compare_cases)},
+    {COMPARES(GT, gt, "True where a > b.", compare_cases)},
+    {COMPARES(GE, ge, "True where a >= b.", compare_cases)},
+    {COMPARES(LOGICAL_AND, logical_and, "True where both a and b are nonzero.", logic_cases)},
+    {COMPARES(LOGICAL_OR, logical_or, "True where a or b is nonzero.", logic_cases)},
     {.name = "logical_not",
      .inputs = "x",
-     .doc = "is x 0?",
+     .doc = "True where x is zero.",
      .kind = TSR_POINTWISE_LOGICAL_NOT,
      .axes = UNARY,
      .kernel = tsr__kernel_pointwise,
@@ -461,7 +467,7 @@ const tsr_op tsr__ops_compare[] = {
      .cases = not_cases},
     {.name = "where",
      .inputs = "cond,a,b",
-     .doc = "a where cond is true, else b",
+     .doc = "Selects a where cond is true, else b. cond is bool.",
      .kind = TSR_POINTWISE_WHERE,
      .rule = special_rule,
      .kernel = tsr__kernel_pointwise,
@@ -471,7 +477,8 @@ const tsr_op tsr__ops_compare[] = {
     {.name = "cast",
      .inputs = "x",
      .attrs = "dtype:dtype",
-     .doc = "x as another dtype; of floats integers keep what is before the point",
+     .doc = "Converts x to another dtype. Float-to-integer conversion truncates toward zero; "
+            "out-of-range values saturate.",
      .kind = TSR_POINTWISE_CAST,
      .rule = special_rule,
      .kernel = tsr__kernel_cast,

@@ -169,7 +169,7 @@ const tsr_op tsr__ops_merging[] = {
     {.name = "norm",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false,p:float=2",
-     .doc = "the norm of the elements over the given dims, or over all: p is 1, 2 or inf",
+     .doc = "Computes the p-norm over dims (default: all); p is 1, 2 or inf.",
      .rule = norm_rule,
      .comm = tsr__merged_comm,
      .shape = norm_shape,
@@ -184,8 +184,9 @@ const tsr_op tsr__ops_merging[] = {
     {.name = "var",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false,correction:int=1",
-     .doc = "variance over the given dims, or over all: squared distances to the mean, divided by "
-            "their number less correction",
+     .doc =
+         "Computes the variance over dims (default: all), divided by the number of elements minus "
+         "correction.",
      .rule = merging_rule,
      .comm = tsr__merged_comm,
      .shape = float_shape,
@@ -200,7 +201,7 @@ const tsr_op tsr__ops_merging[] = {
     {.name = "std",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false,correction:int=1",
-     .doc = "standard deviation: the square root of var",
+     .doc = "Computes the standard deviation over dims (default: all): the square root of var.",
      .rule = merging_rule,
      .comm = tsr__merged_comm,
      .shape = float_shape,
@@ -215,7 +216,7 @@ const tsr_op tsr__ops_merging[] = {
     {.name = "logsumexp",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
-     .doc = "logarithm of the sum of exponentials over the given dims, or over all",
+     .doc = "Computes log(sum(exp(x))) over dims (default: all) without overflow.",
      .rule = merging_rule,
      .comm = tsr__merged_comm,
      .shape = float_shape,
@@ -230,7 +231,7 @@ const tsr_op tsr__ops_merging[] = {
     {.name = "any",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
-     .doc = "is any element not 0, over the given dims, or over all?",
+     .doc = "True where any element over dims (default: all) is nonzero. The result is bool.",
      .rule = merging_rule,
      .comm = tsr__merged_comm,
      .shape = any_all_shape,
@@ -242,7 +243,7 @@ const tsr_op tsr__ops_merging[] = {
     {.name = "all",
      .inputs = "x",
      .attrs = "dims:ints,keepdim:bool=false",
-     .doc = "is no element 0, over the given dims, or over all?",
+     .doc = "True where all elements over dims (default: all) are nonzero. The result is bool.",
      .rule = merging_rule,
      .comm = tsr__merged_comm,
      .shape = any_all_shape,
@@ -254,8 +255,8 @@ const tsr_op tsr__ops_merging[] = {
     {.name = "argmax",
      .inputs = "x",
      .attrs = "dim:int,keepdim:bool=false",
-     .doc = "where the largest element is along dim, or among all row-major; of equal ones the "
-            "first, and a NaN is larger than all",
+     .doc = "Returns the index of the maximum along dim as i64, or in the flattened tensor. The "
+            "first of equal elements wins; NaN counts as the maximum.",
      .rule = arg_rule,
      .comm = tsr__merged_comm,
      .shape = arg_shape,
@@ -269,8 +270,8 @@ const tsr_op tsr__ops_merging[] = {
     {.name = "argmin",
      .inputs = "x",
      .attrs = "dim:int,keepdim:bool=false",
-     .doc = "where the smallest element is along dim, or among all row-major; of equal ones the "
-            "first, and a NaN is smaller than all",
+     .doc = "Returns the index of the minimum along dim as i64, or in the flattened tensor. The "
+            "first of equal elements wins; NaN counts as the minimum.",
      .rule = arg_rule,
      .comm = tsr__merged_comm,
      .shape = arg_shape,

@@ -308,7 +308,8 @@ const tsr_op tsr__ops_padding[] = {
      .kind = TSR_MOVE_PAD,
      .inputs = "x",
      .attrs = PAD_ATTRS ",value:element=0",
-     .doc = "so many indices before and after each dim, filled with value; negative ones cut off",
+     .doc =
+         "Pads x with value, before[d] and after[d] elements along dim d. Negative padding crops.",
      .rule = pad_rule,
      .windows = pad_windows,
      .shape = pad_shape,
@@ -321,7 +322,8 @@ const tsr_op tsr__ops_padding[] = {
      .kind = TSR_MOVE_PAD_REFLECT,
      .inputs = "x",
      .attrs = PAD_ATTRS,
-     .doc = "so many indices before and after each dim, mirrored at its first and last element",
+     .doc = "Pads x by reflection, without repeating the edge element; before[d] and after[d] "
+            "elements along dim d.",
      .rule = pad_dims_rule,
      .windows = pad_windows,
      .permutes = true,
@@ -336,7 +338,7 @@ const tsr_op tsr__ops_padding[] = {
      .kind = TSR_MOVE_PAD_REPLICATE,
      .inputs = "x",
      .attrs = PAD_ATTRS,
-     .doc = "so many indices before and after each dim, equal to its first and last element",
+     .doc = "Pads x by repeating the edge element; before[d] and after[d] elements along dim d.",
      .rule = pad_dims_rule,
      .windows = pad_windows,
      .permutes = true,
@@ -351,7 +353,7 @@ const tsr_op tsr__ops_padding[] = {
      .kind = TSR_MOVE_PAD_CIRCULAR,
      .inputs = "x",
      .attrs = PAD_ATTRS,
-     .doc = "so many indices before and after each dim, from its other end",
+     .doc = "Pads x by wrapping around; before[d] and after[d] elements along dim d.",
      .rule = pad_dims_rule,
      .windows = pad_windows,
      .permutes = true,
@@ -365,7 +367,8 @@ const tsr_op tsr__ops_padding[] = {
     {.name = "slice_backward",
      .inputs = "grad",
      .attrs = "dim:int=0,start:int=0,step:int=1,length:int",
-     .doc = "the gradient of slice's input, which has this length: grad at its places, else 0",
+     .doc = "Computes the gradient of slice's input, whose dim has the given length: grad at the "
+            "sliced positions, else 0.",
      .rule = spread_rule,
      .windows = spread_windows,
      .permutes = true,
@@ -379,7 +382,8 @@ const tsr_op tsr__ops_padding[] = {
     {.name = "unfold_backward",
      .inputs = "grad",
      .attrs = "dim:int=0,size:int,step:int=1,length:int",
-     .doc = "the gradient of unfold's input, which has this length: runs added where they overlap",
+     .doc = "Computes the gradient of unfold's input, whose dim has the given length; overlapping "
+            "windows add up.",
      .rule = spread_rule,
      .windows = spread_windows,
      .linear = "grad",
@@ -393,7 +397,9 @@ const tsr_op tsr__ops_padding[] = {
     {.name = "tril",
      .inputs = "x",
      .attrs = "diagonal:int=0",
-     .doc = "x[..., i, j] where j - i is at most diagonal, else 0",
+     .doc =
+         "Keeps the lower triangle of the last two dims, where j - i <= diagonal, and zeroes the "
+         "rest.",
      .axes = "...->...",
      .permutes = true,
      .shape = triangle_shape,
@@ -406,7 +412,9 @@ const tsr_op tsr__ops_padding[] = {
     {.name = "triu",
      .inputs = "x",
      .attrs = "diagonal:int=0",
-     .doc = "x[..., i, j] where j - i is at least diagonal, else 0",
+     .doc =
+         "Keeps the upper triangle of the last two dims, where j - i >= diagonal, and zeroes the "
+         "rest.",
      .axes = "...->...",
      .permutes = true,
      .shape = triangle_shape,
