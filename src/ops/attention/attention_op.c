@@ -419,9 +419,15 @@ static const char *const backward_cases[] = {
     NULL,
 };
 
+/* What rows have in common. */
+#define ATTENTION                                                                                  \
+    .rule = attention_rule, .feasible = heads_fit, .comm = attention_comm,                         \
+    .kernel = tsr__kernel_attention, .scratch = tsr__scratch_attention,                            \
+    .bind_rank = attention_bind_rank, .run = tsr__run_attention, .cross_rank_reduction = true,     \
+    .positions = true
+
 const tsr_op tsr__ops_attention[] = {
-    {.name = "attention",
-     .inputs = "q,k,v,mask?",
+    {ATTENTION, .name = "attention", .inputs = "q,k,v,mask?",
      .attrs = "causal:bool=false,scale:float,group:int",
      .doc =
          "Computes softmax(scale q k^T + mask) v without storing the scores, and the log-sum-exp "
@@ -429,35 +435,11 @@ const tsr_op tsr__ops_attention[] = {
          "v, where group is by default the ratio of their head counts. A bool mask says which "
          "keys a row attends to; any other mask is added to the scores. A row without visible "
          "keys gives zeros.",
-     .rule = attention_rule,
-     .feasible = heads_fit,
-     .comm = attention_comm,
-     .shape = attention_shape,
-     .kind = TSR_LINALG_ATTENTION,
-     .kernel = tsr__kernel_attention,
-     .scratch = tsr__scratch_attention,
-     .bind_rank = attention_bind_rank,
-     .run = tsr__run_attention,
-     .cross_rank_reduction = true,
-     .grad = tsr__grad_attention,
-     .saves = "q,k,v,mask,out,out1",
-     .positions = true,
-     .cases = attention_cases},
-    {.name = "attention_backward",
-     .inputs = "grad,q,k,v,out,lse,grad_lse?,mask?",
+     .shape = attention_shape, .kind = TSR_LINALG_ATTENTION, .grad = tsr__grad_attention,
+     .saves = "q,k,v,mask,out,out1", .cases = attention_cases},
+    {ATTENTION, .name = "attention_backward", .inputs = "grad,q,k,v,out,lse,grad_lse?,mask?",
      .attrs = "causal:bool=false,scale:float,group:int,mask_grad:bool=false",
      .doc = "Computes the gradients of attention's q, k, v and mask from those of its outputs.",
-     .rule = attention_rule,
-     .feasible = heads_fit,
-     .comm = attention_comm,
-     .shape = backward_shape,
-     .kind = TSR_LINALG_ATTENTION_BACKWARD,
-     .kernel = tsr__kernel_attention,
-     .scratch = tsr__scratch_attention,
-     .bind_rank = attention_bind_rank,
-     .run = tsr__run_attention,
-     .cross_rank_reduction = true,
-     .positions = true,
-     .cases = backward_cases},
+     .shape = backward_shape, .kind = TSR_LINALG_ATTENTION_BACKWARD, .cases = backward_cases},
     {0},
 };

@@ -383,60 +383,33 @@ static const char *const backward_cases[] = {
     NULL,
 };
 
+/* What rows have in common. */
+#define CONV                                                                                       \
+    .rule = conv_rule, .feasible = conv_feasible, .windows = conv_windows,                         \
+    .kernel = tsr__kernel_conv, .bind_rank = conv_bind_rank, .release = tsr__release_conv,         \
+    .in_field = true
+
 const tsr_op tsr__ops_convolution[] = {
-    {.name = "conv",
-     .kind = TSR_CONVOLUTION_OUTPUT,
-     .inputs = "x,weight,bias?",
+    {CONV, .name = "conv", .kind = TSR_CONVOLUTION_OUTPUT, .inputs = "x,weight,bias?",
      .attrs = TSR_CONV_ATTRS,
      .doc =
          "Convolves x [batch, channels, space...] over 1 to 3 spatial dims; transposed gives the "
          "adjoint (transposed convolution).",
-     .rule = conv_rule,
-     .feasible = conv_feasible,
-     .windows = conv_windows,
-     .linear = "x*weight+bias",
-     .monotone = "+bias",
-     .shape = conv_shape,
-     .kernel = tsr__kernel_conv,
-     .bind_rank = conv_bind_rank,
+     .linear = "x*weight+bias", .monotone = "+bias", .shape = conv_shape,
      .prepare = tsr__prepare_conv,
-     .release = tsr__release_conv,
      .grad_expr = "x, weight, bias: conv_backward(g, x, weight, ..., output_mask=wanted)",
-     .in_field = true,
      .cases = conv_cases},
-    {.name = "conv_grad_input",
-     .kind = TSR_CONVOLUTION_GRAD_INPUT,
-     .inputs = "grad,weight",
+    {CONV, .name = "conv_grad_input", .kind = TSR_CONVOLUTION_GRAD_INPUT, .inputs = "grad,weight",
      .attrs = TSR_CONV_ATTRS ",input:ints",
      .doc =
          "Computes the gradient of a convolution's input, whose spatial sizes are given by input.",
-     .rule = conv_rule,
-     .feasible = conv_feasible,
-     .windows = conv_windows,
-     .linear = "grad*weight",
-     .shape = grad_input_shape,
-     .kernel = tsr__kernel_conv,
-     .bind_rank = conv_bind_rank,
-     .prepare = tsr__prepare_conv_grad_input,
-     .release = tsr__release_conv,
-     .in_field = true,
+     .linear = "grad*weight", .shape = grad_input_shape, .prepare = tsr__prepare_conv_grad_input,
      .cases = grad_input_cases},
-    {.name = "conv_grad_weight",
-     .kind = TSR_CONVOLUTION_GRAD_WEIGHT,
-     .inputs = "x,grad",
+    {CONV, .name = "conv_grad_weight", .kind = TSR_CONVOLUTION_GRAD_WEIGHT, .inputs = "x,grad",
      .attrs = TSR_CONV_ATTRS ",kernel:ints",
      .doc = "Computes the gradient of a convolution's weight, whose spatial sizes are given by "
             "kernel.",
-     .rule = conv_rule,
-     .feasible = conv_feasible,
-     .windows = conv_windows,
-     .linear = "x*grad",
-     .shape = grad_weight_shape,
-     .kernel = tsr__kernel_conv,
-     .bind_rank = conv_bind_rank,
-     .prepare = tsr__prepare_conv_grad_weight,
-     .release = tsr__release_conv,
-     .in_field = true,
+     .linear = "x*grad", .shape = grad_weight_shape, .prepare = tsr__prepare_conv_grad_weight,
      .cases = grad_weight_cases},
     {.name = "conv_backward",
      .inputs = "grad,x,weight",

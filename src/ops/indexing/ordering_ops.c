@@ -121,35 +121,24 @@ static const char *const topk_cases[] = {"f64[4,6] k=2",
                                          "f64[17] k=2 sorted=false",
                                          NULL};
 
+/* What rows have in common. */
+#define ORDER                                                                                      \
+    .inputs = "x", .rule = order_rule, .positions = true,                                          \
+    .grad_expr = "x: scatter_add(zeros(x), out1, g, ...)"
+
 const tsr_op tsr__ops_ordering[] = {
-    {.name = "sort",
-     .inputs = "x",
-     .attrs = "dim:int=-1,descending:bool=false,stable:bool=true",
+    {ORDER, .name = "sort", .attrs = "dim:int=-1,descending:bool=false,stable:bool=true",
      .doc =
          "Sorts the elements along dim, and returns their original indices. Always stable; NaN is "
          "greater than any number.",
-     .rule = order_rule,
-     .positions = true,
-     .shape = sort_shape,
-     .kernel = tsr__kernel_sort,
-     .scratch = tsr__scratch_sort,
-     .grad_expr = "x: scatter_add(zeros(x), out1, g, ...)",
+     .shape = sort_shape, .kernel = tsr__kernel_sort, .scratch = tsr__scratch_sort,
      .cases = sort_cases},
-    {.name = "topk",
-     .inputs = "x",
-     .attrs = "k:int,dim:int=-1,largest:bool=true,sorted:bool=true",
+    {ORDER, .name = "topk", .attrs = "k:int,dim:int=-1,largest:bool=true,sorted:bool=true",
      .doc =
          "Returns the k largest elements along dim, or the smallest, and their indices. Always "
          "sorted; the first of equal elements comes first. Across shards, only each rank's best k "
          "elements are communicated.",
-     .rule = order_rule,
-     .comm = topk_comm,
-     .positions = true,
-     .shape = topk_shape,
-     .kernel = tsr__kernel_topk,
-     .scratch = tsr__scratch_topk,
-     .run = tsr__run_topk,
-     .grad_expr = "x: scatter_add(zeros(x), out1, g, ...)",
-     .cases = topk_cases},
+     .comm = topk_comm, .shape = topk_shape, .kernel = tsr__kernel_topk,
+     .scratch = tsr__scratch_topk, .run = tsr__run_topk, .cases = topk_cases},
     {0},
 };

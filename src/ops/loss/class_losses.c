@@ -375,10 +375,15 @@ static const char *const nll_loss_backward_cases[] = {
 
 #define REDUCTION "reduction:mean|sum|none=mean,ignore_index:int=-100,"
 
+/* What rows have in common. */
+#define CLASS_LOSS .kernel = tsr__kernel_class_loss, .positions = true, .bind_rank = class_bind_rank
+#define FORWARD                                                                                    \
+    CLASS_LOSS, .inputs = "x,target,weight?", .rule = forward_rule, .comm = class_comm,            \
+        .shape = forward_shape, .run = tsr__run_class_loss, .cross_rank_reduction = true
+#define BACKWARD CLASS_LOSS, .rule = backward_rule, .shape = backward_shape
+
 const tsr_op tsr__ops_class_loss[] = {
-    {.name = "cross_entropy",
-     .inputs = "x,target,weight?",
-     .attrs = REDUCTION "label_smoothing:float=0,classes:int",
+    {FORWARD, .name = "cross_entropy", .attrs = REDUCTION "label_smoothing:float=0,classes:int",
      .doc =
          "Computes the cross entropy of logits x [..., classes] and integer targets, "
          "-log(softmax(x))[target] times the target's class weight, reduced by mean (divided by "
@@ -386,60 +391,24 @@ const tsr_op tsr__ops_class_loss[] = {
          "mean, the divisor. classes is the number of classes, by default the last size of x. A "
          "target that is out of range is an error. Across shards of the classes, only a few "
          "numbers per row are communicated.",
-     .rule = forward_rule,
-     .comm = class_comm,
-     .shape = forward_shape,
-     .kind = TSR_LOSS_CROSS_ENTROPY,
-     .kernel = tsr__kernel_class_loss,
-     .scratch = tsr__scratch_class_loss,
-     .positions = true,
-     .bind_rank = class_bind_rank,
-     .run = tsr__run_class_loss,
-     .cross_rank_reduction = true,
-     .grad = tsr__grad_cross_entropy,
-     .saves = "x,target,weight,out,out1,out2",
+     .kind = TSR_LOSS_CROSS_ENTROPY, .scratch = tsr__scratch_class_loss,
+     .grad = tsr__grad_cross_entropy, .saves = "x,target,weight,out,out1,out2",
      .cases = cross_entropy_cases},
-    {.name = "cross_entropy_backward",
-     .inputs = "grad,x,target,weight?,lse,divisor?",
+    {BACKWARD, .name = "cross_entropy_backward", .inputs = "grad,x,target,weight?,lse,divisor?",
      .attrs = REDUCTION "label_smoothing:float=0,classes:int",
      .doc = "Computes the gradient of cross_entropy's x; lse and divisor are its other outputs.",
-     .rule = backward_rule,
-     .shape = backward_shape,
-     .kind = TSR_LOSS_CROSS_ENTROPY_BACKWARD,
-     .kernel = tsr__kernel_class_loss,
-     .scratch = tsr__scratch_class_loss,
-     .positions = true,
-     .bind_rank = class_bind_rank,
+     .kind = TSR_LOSS_CROSS_ENTROPY_BACKWARD, .scratch = tsr__scratch_class_loss,
      .cases = cross_entropy_backward_cases},
-    {.name = "nll_loss",
-     .inputs = "x,target,weight?",
-     .attrs = REDUCTION "classes:int",
+    {FORWARD, .name = "nll_loss", .attrs = REDUCTION "classes:int",
      .doc =
          "Computes the negative log-likelihood of log-probabilities x [..., classes] and integer "
          "targets, -x[target] times the target's class weight, reduced by mean (divided by the "
          "sum of the weights), sum or none. Also returns, for mean, the divisor.",
-     .rule = forward_rule,
-     .comm = class_comm,
-     .shape = forward_shape,
-     .kind = TSR_LOSS_NLL,
-     .kernel = tsr__kernel_class_loss,
-     .positions = true,
-     .bind_rank = class_bind_rank,
-     .run = tsr__run_class_loss,
-     .cross_rank_reduction = true,
-     .grad = tsr__grad_nll_loss,
-     .saves = "x,target,weight,out,out1",
+     .kind = TSR_LOSS_NLL, .grad = tsr__grad_nll_loss, .saves = "x,target,weight,out,out1",
      .cases = nll_loss_cases},
-    {.name = "nll_loss_backward",
-     .inputs = "grad,x,target,weight?,divisor?",
+    {BACKWARD, .name = "nll_loss_backward", .inputs = "grad,x,target,weight?,divisor?",
      .attrs = REDUCTION "classes:int",
      .doc = "Computes the gradient of nll_loss's x. Only the shape of x is used.",
-     .rule = backward_rule,
-     .shape = backward_shape,
-     .kind = TSR_LOSS_NLL_BACKWARD,
-     .kernel = tsr__kernel_class_loss,
-     .positions = true,
-     .bind_rank = class_bind_rank,
-     .cases = nll_loss_backward_cases},
+     .kind = TSR_LOSS_NLL_BACKWARD, .cases = nll_loss_backward_cases},
     {0},
 };

@@ -243,76 +243,45 @@ static const char *const bce_backward_cases[] = {
 
 #define REDUCTION "reduction:mean|sum|none=mean"
 
+/* What rows have in common. */
+#define PAIR_LOSS .rule = pair_rule, .kernel = tsr__kernel_pair_loss, .bind_rank = pair_bind_rank
+#define DISTANCE                                                                                   \
+    PAIR_LOSS, .inputs = "x,target", .attrs = REDUCTION, .shape = forward_shape, .cases = pair_cases
+#define DISTANCE_BACKWARD                                                                          \
+    PAIR_LOSS, .inputs = "grad,x,target", .attrs = REDUCTION, .shape = backward_shape,             \
+        .cases = pair_backward_cases
+
 const tsr_op tsr__ops_pair_loss[] = {
-    {.name = "mse_loss",
-     .inputs = "x,target",
-     .attrs = REDUCTION,
+    {DISTANCE, .name = "mse_loss",
      .doc = "Computes the squared error (x - target)^2, reduced by mean, sum or none.",
-     .rule = pair_rule,
-     .shape = forward_shape,
      .kind = TSR_LOSS_MSE,
-     .kernel = tsr__kernel_pair_loss,
-     .bind_rank = pair_bind_rank,
      .grad_expr = "x: mse_loss_backward(g, x, target, ...);"
-                  "target: neg(mse_loss_backward(g, x, target, ...))",
-     .cases = pair_cases},
-    {.name = "mse_loss_backward",
-     .inputs = "grad,x,target",
-     .attrs = REDUCTION,
+                  "target: neg(mse_loss_backward(g, x, target, ...))"},
+    {DISTANCE_BACKWARD, .name = "mse_loss_backward",
      .doc = "Computes the gradient of mse_loss's x; that of target is its negative.",
-     .rule = pair_rule,
-     .shape = backward_shape,
-     .kind = TSR_LOSS_MSE_BACKWARD,
-     .kernel = tsr__kernel_pair_loss,
-     .bind_rank = pair_bind_rank,
-     .cases = pair_backward_cases},
-    {.name = "l1_loss",
-     .inputs = "x,target",
-     .attrs = REDUCTION,
+     .kind = TSR_LOSS_MSE_BACKWARD},
+    {DISTANCE, .name = "l1_loss",
      .doc = "Computes the absolute error |x - target|, reduced by mean, sum or none.",
-     .rule = pair_rule,
-     .shape = forward_shape,
      .kind = TSR_LOSS_L1,
-     .kernel = tsr__kernel_pair_loss,
-     .bind_rank = pair_bind_rank,
      .grad_expr = "x: l1_loss_backward(g, x, target, ...);"
-                  "target: neg(l1_loss_backward(g, x, target, ...))",
-     .cases = pair_cases},
-    {.name = "l1_loss_backward",
-     .inputs = "grad,x,target",
-     .attrs = REDUCTION,
+                  "target: neg(l1_loss_backward(g, x, target, ...))"},
+    {DISTANCE_BACKWARD, .name = "l1_loss_backward",
      .doc = "Computes the gradient of l1_loss's x; that of target is its negative.",
-     .rule = pair_rule,
-     .shape = backward_shape,
-     .kind = TSR_LOSS_L1_BACKWARD,
-     .kernel = tsr__kernel_pair_loss,
-     .bind_rank = pair_bind_rank,
-     .cases = pair_backward_cases},
-    {.name = "bce_with_logits",
-     .inputs = "x,target,weight?,pos_weight?",
+     .kind = TSR_LOSS_L1_BACKWARD},
+    {PAIR_LOSS, .name = "bce_with_logits", .inputs = "x,target,weight?,pos_weight?",
      .attrs = REDUCTION,
      .doc =
          "Computes the binary cross entropy of logits, weight ((1 - target) x + (1 + (pos_weight "
          "- 1) target) log(1 + e^-x)), reduced by mean, sum or none. weight and pos_weight "
          "broadcast to x.",
-     .rule = pair_rule,
-     .shape = forward_shape,
-     .kind = TSR_LOSS_BCE,
-     .kernel = tsr__kernel_pair_loss,
-     .bind_rank = pair_bind_rank,
+     .shape = forward_shape, .kind = TSR_LOSS_BCE,
      .grad_expr = "x, target, weight, pos_weight: bce_with_logits_backward("
                   "g, x, target, weight, pos_weight, ..., output_mask=wanted)",
      .cases = bce_cases},
-    {.name = "bce_with_logits_backward",
-     .inputs = "grad,x,target,weight?,pos_weight?",
+    {PAIR_LOSS, .name = "bce_with_logits_backward", .inputs = "grad,x,target,weight?,pos_weight?",
      .attrs = REDUCTION ",output_mask:ints=1/0/0/0",
      .doc = "Computes the gradients of bce_with_logits' x, target, weight and pos_weight, each in "
             "x's shape.",
-     .rule = pair_rule,
-     .shape = backward_shape,
-     .kind = TSR_LOSS_BCE_BACKWARD,
-     .kernel = tsr__kernel_pair_loss,
-     .bind_rank = pair_bind_rank,
-     .cases = bce_backward_cases},
+     .shape = backward_shape, .kind = TSR_LOSS_BCE_BACKWARD, .cases = bce_backward_cases},
     {0},
 };

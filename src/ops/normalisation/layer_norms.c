@@ -338,69 +338,36 @@ static const char *const rms_norm_backward_cases[] = {
     NULL,
 };
 
+/* What rows have in common. */
+#define LAYER_NORM                                                                                 \
+    .comm = layer_norm_comm, .kernel = tsr__kernel_layer_norm, .scratch = tsr__scratch_layer_norm, \
+    .run = tsr__run_layer_norm, .cross_rank_reduction = true
+#define FORWARD                                                                                    \
+    LAYER_NORM, .attrs = "n_dims:int=1,eps:float=1e-5", .rule = forward_rule, .shape = forward_shape
+#define BACKWARD                                                                                   \
+    LAYER_NORM, .rule = backward_rule, .shape = backward_shape, .bind_rank = layer_norm_bind_rank
+
 const tsr_op tsr__ops_layer_norm[] = {
-    {.name = "layer_norm",
-     .inputs = "x,weight?,bias?",
-     .attrs = "n_dims:int=1,eps:float=1e-5",
+    {FORWARD, .name = "layer_norm", .inputs = "x,weight?,bias?",
      .doc =
          "Normalizes the last n_dims dims of x to mean 0 and variance 1, then applies weight and "
          "bias, which have the shape of these dims. Also returns the mean and 1 / sqrt(variance + "
          "eps), of size 1 along these dims.",
-     .rule = forward_rule,
-     .comm = layer_norm_comm,
-     .shape = forward_shape,
-     .kind = TSR_LAYER_NORM,
-     .kernel = tsr__kernel_layer_norm,
-     .scratch = tsr__scratch_layer_norm,
-     .run = tsr__run_layer_norm,
-     .cross_rank_reduction = true,
-     .grad = tsr__grad_layer_norm,
-     .saves = "x,weight,out1,out2",
+     .kind = TSR_LAYER_NORM, .grad = tsr__grad_layer_norm, .saves = "x,weight,out1,out2",
      .cases = layer_norm_cases},
-    {.name = "layer_norm_backward",
-     .inputs = "grad,x,weight?,mean,rstd",
+    {BACKWARD, .name = "layer_norm_backward", .inputs = "grad,x,weight?,mean,rstd",
      .attrs = "n_dims:int=1,output_mask:ints=1/1/1",
      .doc = "Computes the gradients of layer_norm's x, weight and bias.",
-     .rule = backward_rule,
-     .comm = layer_norm_comm,
-     .shape = backward_shape,
-     .kind = TSR_LAYER_NORM_BACKWARD,
-     .kernel = tsr__kernel_layer_norm,
-     .scratch = tsr__scratch_layer_norm,
-     .bind_rank = layer_norm_bind_rank,
-     .run = tsr__run_layer_norm,
-     .cross_rank_reduction = true,
-     .cases = layer_norm_backward_cases},
-    {.name = "rms_norm",
-     .inputs = "x,weight?",
-     .attrs = "n_dims:int=1,eps:float=1e-5",
+     .kind = TSR_LAYER_NORM_BACKWARD, .cases = layer_norm_backward_cases},
+    {FORWARD, .name = "rms_norm", .inputs = "x,weight?",
      .doc =
          "Divides the last n_dims dims of x by their root mean square, then applies weight. Also "
          "returns 1 / sqrt(mean square + eps), of size 1 along these dims.",
-     .rule = forward_rule,
-     .comm = layer_norm_comm,
-     .shape = forward_shape,
-     .kind = TSR_RMS_NORM,
-     .kernel = tsr__kernel_layer_norm,
-     .scratch = tsr__scratch_layer_norm,
-     .run = tsr__run_layer_norm,
-     .cross_rank_reduction = true,
-     .grad = tsr__grad_rms_norm,
-     .saves = "x,weight,out1",
+     .kind = TSR_RMS_NORM, .grad = tsr__grad_rms_norm, .saves = "x,weight,out1",
      .cases = rms_norm_cases},
-    {.name = "rms_norm_backward",
-     .inputs = "grad,x,weight?,rstd",
+    {BACKWARD, .name = "rms_norm_backward", .inputs = "grad,x,weight?,rstd",
      .attrs = "n_dims:int=1,output_mask:ints=1/1",
-     .doc = "Computes the gradients of rms_norm's x and weight.",
-     .rule = backward_rule,
-     .comm = layer_norm_comm,
-     .shape = backward_shape,
-     .kind = TSR_RMS_NORM_BACKWARD,
-     .kernel = tsr__kernel_layer_norm,
-     .scratch = tsr__scratch_layer_norm,
-     .bind_rank = layer_norm_bind_rank,
-     .run = tsr__run_layer_norm,
-     .cross_rank_reduction = true,
+     .doc = "Computes the gradients of rms_norm's x and weight.", .kind = TSR_RMS_NORM_BACKWARD,
      .cases = rms_norm_backward_cases},
     {0},
 };

@@ -616,73 +616,38 @@ static const char *const update_cases[] = {
 
 #define MASK "output_mask:ints=1/1/1"
 
+/* What rows have in common. */
+#define NORM                                                                                       \
+    .comm = norm_comm, .kernel = tsr__kernel_channel_norm, .scratch = tsr__scratch_channel_norm,   \
+    .run = tsr__run_norm, .cross_rank_reduction = true
+#define BACKWARD                                                                                   \
+    NORM, .inputs = "grad,x,weight?,mean,rstd", .rule = backward_rule, .shape = backward_shape
+
 const tsr_op tsr__ops_norm[] = {
-    {.name = "batch_norm",
-     .inputs = "x,weight?,bias?,running_mean?,running_var?",
+    {NORM, .name = "batch_norm", .inputs = "x,weight?,bias?,running_mean?,running_var?",
      .attrs = "training:bool=true,eps:float=1e-5,variance:bool=false",
      .doc =
          "Normalizes each channel of x [samples, channels, space...] over samples and space by "
          "its biased variance, or by the running statistics, then applies weight and bias. Also "
          "returns the mean unless it was given, 1 / sqrt(variance + eps) and, with variance, the "
          "unbiased variance.",
-     .rule = forward_rule,
-     .comm = norm_comm,
-     .shape = batch_norm_shape,
-     .kind = TSR_NORM_BATCH,
-     .kernel = tsr__kernel_channel_norm,
-     .scratch = tsr__scratch_channel_norm,
-     .run = tsr__run_norm,
-     .grad = tsr__grad_batch_norm,
-     .saves = "x,weight,running_mean,out1,out2",
-     .cross_rank_reduction = true,
+     .rule = forward_rule, .shape = batch_norm_shape, .kind = TSR_NORM_BATCH,
+     .grad = tsr__grad_batch_norm, .saves = "x,weight,running_mean,out1,out2",
      .cases = batch_norm_cases},
-    {.name = "batch_norm_backward",
-     .inputs = "grad,x,weight?,mean,rstd",
-     .attrs = "training:bool=true," MASK,
+    {BACKWARD, .name = "batch_norm_backward", .attrs = "training:bool=true," MASK,
      .doc = "Computes the gradients of batch_norm's x, weight and bias.",
-     .rule = backward_rule,
-     .comm = norm_comm,
-     .shape = backward_shape,
-     .kind = TSR_NORM_BATCH_BACKWARD,
-     .kernel = tsr__kernel_channel_norm,
-     .scratch = tsr__scratch_channel_norm,
-     .bind_rank = batch_bind_rank,
-     .run = tsr__run_norm,
-     .cross_rank_reduction = true,
+     .kind = TSR_NORM_BATCH_BACKWARD, .bind_rank = batch_bind_rank,
      .cases = batch_norm_backward_cases},
-    {.name = "group_norm",
-     .inputs = "x,weight?,bias?",
-     .attrs = "groups:int,eps:float=1e-5",
+    {NORM, .name = "group_norm", .inputs = "x,weight?,bias?", .attrs = "groups:int,eps:float=1e-5",
      .doc =
          "Normalizes each sample's groups of channels, then applies weight and bias per channel. "
          "Also returns mean and 1 / sqrt(variance + eps), both [samples, groups].",
-     .rule = forward_rule,
-     .feasible = groups_fit,
-     .comm = norm_comm,
-     .shape = group_norm_shape,
-     .kind = TSR_NORM_GROUP,
-     .kernel = tsr__kernel_channel_norm,
-     .scratch = tsr__scratch_channel_norm,
-     .bind_rank = groups_bind_rank,
-     .run = tsr__run_norm,
-     .grad = tsr__grad_group_norm,
-     .saves = "x,weight,out1,out2",
-     .cross_rank_reduction = true,
-     .cases = group_norm_cases},
-    {.name = "group_norm_backward",
-     .inputs = "grad,x,weight?,mean,rstd",
-     .attrs = "groups:int," MASK,
-     .doc = "Computes the gradients of group_norm's x, weight and bias.",
-     .rule = backward_rule,
-     .feasible = groups_fit,
-     .comm = norm_comm,
-     .shape = backward_shape,
-     .kind = TSR_NORM_GROUP_BACKWARD,
-     .kernel = tsr__kernel_channel_norm,
-     .scratch = tsr__scratch_channel_norm,
-     .bind_rank = groups_bind_rank,
-     .run = tsr__run_norm,
-     .cross_rank_reduction = true,
+     .rule = forward_rule, .feasible = groups_fit, .shape = group_norm_shape,
+     .kind = TSR_NORM_GROUP, .bind_rank = groups_bind_rank, .grad = tsr__grad_group_norm,
+     .saves = "x,weight,out1,out2", .cases = group_norm_cases},
+    {BACKWARD, .name = "group_norm_backward", .attrs = "groups:int," MASK,
+     .doc = "Computes the gradients of group_norm's x, weight and bias.", .feasible = groups_fit,
+     .kind = TSR_NORM_GROUP_BACKWARD, .bind_rank = groups_bind_rank,
      .cases = group_norm_backward_cases},
     {.name = "instance_norm",
      .inputs = "x,weight?,bias?",

@@ -285,54 +285,32 @@ static const char *const adagrad_cases[] = {
     NULL,
 };
 
+/* What rows have in common. */
+#define STEP .rule = step_rule, .shape = step_shape, .kernel = tsr__kernel_optimizer_step
+
 const tsr_op tsr__ops_optimizer[] = {
-    {.name = "sgd_step",
-     .inputs = "w,grad",
-     .attrs = "lr:number=0.001,decay:number=0",
-     .doc = "Performs one SGD step in place: w -= lr (grad + decay w).",
-     .rule = step_rule,
-     .shape = step_shape,
-     .kernel = tsr__kernel_optimizer_step,
-     .kind = TSR_OPTIMIZER_SGD,
-     .inplace = 1,
-     .cases = sgd_cases},
-    {.name = "sgd_momentum_step",
-     .inputs = "w,m,grad",
+    {STEP, .name = "sgd_step", .inputs = "w,grad", .attrs = "lr:number=0.001,decay:number=0",
+     .doc = "Performs one SGD step in place: w -= lr (grad + decay w).", .kind = TSR_OPTIMIZER_SGD,
+     .inplace = 1, .cases = sgd_cases},
+    {STEP, .name = "sgd_momentum_step", .inputs = "w,m,grad",
      .attrs = "lr:number=0.001,momentum:number=0,dampening:number=0,nesterov:bool=false,"
               "decay:number=0",
      .doc =
          "Performs one SGD step with momentum in place, with g = grad + decay w: m = momentum m + "
          "(1 - dampening) g, then w -= lr m, or w -= lr (g + momentum m) with nesterov.",
-     .rule = step_rule,
-     .shape = step_shape,
-     .kernel = tsr__kernel_optimizer_step,
-     .kind = TSR_OPTIMIZER_SGD_MOMENTUM,
-     .inplace = 2,
-     .cases = momentum_cases},
-    {.name = "adam_step",
-     .inputs = "w,m,v,grad",
+     .kind = TSR_OPTIMIZER_SGD_MOMENTUM, .inplace = 2, .cases = momentum_cases},
+    {STEP, .name = "adam_step", .inputs = "w,m,v,grad",
      .attrs = "lr:number=0.001,beta1:number=0.9,beta2:number=0.999,eps:number=1e-8,"
               "decay:number=0,decoupled:bool=false,step:number=1",
      .doc =
          "Performs one Adam step in place, AdamW if decoupled, on w and the moving averages m of "
          "the gradient and v of its square. step counts from 1.",
-     .rule = step_rule,
-     .shape = step_shape,
-     .kernel = tsr__kernel_optimizer_step,
-     .kind = TSR_OPTIMIZER_ADAM,
-     .inplace = 3,
-     .cases = adam_cases},
-    {.name = "adagrad_step",
-     .inputs = "w,sum,grad",
+     .kind = TSR_OPTIMIZER_ADAM, .inplace = 3, .cases = adam_cases},
+    {STEP, .name = "adagrad_step", .inputs = "w,sum,grad",
      .attrs = "lr:number=0.01,eps:number=1e-10,decay:number=0",
      .doc =
          "Performs one Adagrad step in place, with g = grad + decay w: sum += g g, then w -= lr g "
          "/ (sqrt(sum) + eps).",
-     .rule = step_rule,
-     .shape = step_shape,
-     .kernel = tsr__kernel_optimizer_step,
-     .kind = TSR_OPTIMIZER_ADAGRAD,
-     .inplace = 2,
-     .cases = adagrad_cases},
+     .kind = TSR_OPTIMIZER_ADAGRAD, .inplace = 2, .cases = adagrad_cases},
     {0},
 };

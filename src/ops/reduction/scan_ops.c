@@ -52,37 +52,18 @@ static const char *const scan_cases[] = {
     NULL,
 };
 
+/* What rows have in common. */
+#define SCAN                                                                                       \
+    .inputs = "x", .attrs = "dim:int,reverse:bool=false", .rule = scan_rule,                       \
+    .comm = tsr__merged_comm, .shape = scan_shape, .kernel = tsr__kernel_scan,                     \
+    .run = tsr__run_reduction, .cross_rank_reduction = true, .in_field = true, .cases = scan_cases
+
 const tsr_op tsr__ops_scan[] = {
-    {.name = "cumsum",
-     .inputs = "x",
-     .attrs = "dim:int,reverse:bool=false",
-     .doc = "Computes the cumulative sum along dim; reverse sums from the end.",
-     .rule = scan_rule,
-     .comm = tsr__merged_comm,
-     .linear = "x",
-     .shape = scan_shape,
-     .kind = TSR_REDUCTION_CUMSUM,
-     .kernel = tsr__kernel_scan,
-     .run = tsr__run_reduction,
-     .cross_rank_reduction = true,
-     .in_field = true,
-     .grad = tsr__grad_cumsum,
-     .saves = "",
-     .cases = scan_cases},
-    {.name = "cumprod",
-     .inputs = "x",
-     .attrs = "dim:int,reverse:bool=false",
+    {SCAN, .name = "cumsum",
+     .doc = "Computes the cumulative sum along dim; reverse sums from the end.", .linear = "x",
+     .kind = TSR_REDUCTION_CUMSUM, .grad = tsr__grad_cumsum, .saves = ""},
+    {SCAN, .name = "cumprod",
      .doc = "Computes the cumulative product along dim; reverse multiplies from the end.",
-     .rule = scan_rule,
-     .comm = tsr__merged_comm,
-     .shape = scan_shape,
-     .kind = TSR_REDUCTION_CUMPROD,
-     .kernel = tsr__kernel_scan,
-     .run = tsr__run_reduction,
-     .cross_rank_reduction = true,
-     .in_field = true,
-     .grad = tsr__grad_cumprod,
-     .saves = "x,out",
-     .cases = scan_cases},
+     .kind = TSR_REDUCTION_CUMPROD, .grad = tsr__grad_cumprod, .saves = "x,out"},
     {0},
 };

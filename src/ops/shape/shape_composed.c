@@ -29,38 +29,26 @@ static const char *const space_to_depth_cases[] = {
     NULL,
 };
 
+/* What rows have in common. */
+#define PARTS .inputs = "x", .grad = tsr__grad_split, .saves = ""
+#define BLOCKS .inputs = "x", .attrs = "block:int,crd:bool=false"
+
 const tsr_op tsr__ops_shape_composed[] = {
-    {.name = "split",
-     .inputs = "x",
-     .attrs = "sizes:ints,dim:int=0",
+    {PARTS, .name = "split", .attrs = "sizes:ints,dim:int=0",
      .doc = "Splits x along dim into at most 4 parts of the given sizes.",
-     .compose = tsr__compose_split,
-     .grad = tsr__grad_split,
-     .saves = "",
-     .cases = split_cases},
-    {.name = "chunk",
-     .inputs = "x",
-     .attrs = "chunks:int,dim:int=0",
+     .compose = tsr__compose_split, .cases = split_cases},
+    {PARTS, .name = "chunk", .attrs = "chunks:int,dim:int=0",
      .doc = "Splits x along dim into at most 4 parts of equal size; the last may be smaller.",
-     .compose = tsr__compose_chunk,
-     .grad = tsr__grad_split,
-     .saves = "",
-     .cases = chunk_cases},
-    {.name = "depth_to_space",
-     .inputs = "x",
-     .attrs = "block:int,crd:bool=false",
+     .compose = tsr__compose_chunk, .cases = chunk_cases},
+    {BLOCKS, .name = "depth_to_space",
      .doc = "Rearranges [n, c, h, w] to [n, c / block^2, h block, w block]. Channels are [block, "
             "block, c], or with crd [c, block, block] as in PyTorch's pixel_shuffle.",
-     .compose = tsr__compose_depth_to_space,
-     .grad_expr = "x: space_to_depth(g, ...)",
+     .compose = tsr__compose_depth_to_space, .grad_expr = "x: space_to_depth(g, ...)",
      .cases = depth_to_space_cases},
-    {.name = "space_to_depth",
-     .inputs = "x",
-     .attrs = "block:int,crd:bool=false",
+    {BLOCKS, .name = "space_to_depth",
      .doc = "Rearranges [n, c, h block, w block] to [n, c block^2, h, w]. Channels are [block, "
             "block, c], or with crd [c, block, block] as in PyTorch's pixel_unshuffle.",
-     .compose = tsr__compose_space_to_depth,
-     .grad_expr = "x: depth_to_space(g, ...)",
+     .compose = tsr__compose_space_to_depth, .grad_expr = "x: depth_to_space(g, ...)",
      .cases = space_to_depth_cases},
     {0},
 };

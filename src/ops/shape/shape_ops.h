@@ -6,6 +6,9 @@
 
 #include "op/op.h"
 
+/* Slots of rows that only move elements. */
+#define TSR_MOVES .permutes = true, .in_field = true
+
 /* composed_shapes.c: ops on shapes that are made of others. */
 tsr_status tsr__compose_split(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                               tsr_tensor **out, tsr_error *err);
