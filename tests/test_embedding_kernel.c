@@ -167,27 +167,6 @@ static void test_cut_gradients(void **state)
     }
 }
 
-/* A mean is also a reduced sum, divided. */
-static void test_divide(void **state)
-{
-    uint64_t seed = 4;
-
-    (void)state;
-    for (int t = 0; t < PROBLEMS; t++) {
-        problem p = random_problem(dtypes[t % DTYPES], TSR_I64, true, false, &seed);
-        void *mean = run(&p, TSR_EMBEDDING_BAG_MEAN, TSR_VARIANT_AUTO, false, NULL), *sum;
-
-        free(p.weights);
-        p.weights = NULL;
-        sum = run(&p, TSR_EMBEDDING_BAG_SUM, TSR_VARIANT_AUTO, false, NULL);
-        tsr__bag_divide(p.dtype, p.dim, p.bags.n_bags, p.counts, TSR_VARIANT_AUTO, sum);
-        compare(&p, TSR_EMBEDDING_BAG_MEAN, TSR_VARIANT_AUTO, sum, mean, 4);
-        free(sum);
-        free(mean);
-        free_problem(&p);
-    }
-}
-
 /* Ids outside the vocabulary: found at the first position, and otherwise like masked ones, also in
    the counts of a mean. */
 static void test_bad_ids(void **state)
@@ -452,10 +431,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_offsets),       cmocka_unit_test(test_offsets_window),
         cmocka_unit_test(test_bad_ids),       cmocka_unit_test(test_variants),
         cmocka_unit_test(test_specials),      cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_divide),        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_streamed),      cmocka_unit_test(test_renorm),
-        cmocka_unit_test(test_renorm_edges),  cmocka_unit_test(test_numeric),
-        cmocka_unit_test(test_cut_gradients), cmocka_unit_test(test_renorm_blocks),
+        cmocka_unit_test(test_large),         cmocka_unit_test(test_streamed),
+        cmocka_unit_test(test_renorm),        cmocka_unit_test(test_renorm_edges),
+        cmocka_unit_test(test_numeric),       cmocka_unit_test(test_cut_gradients),
+        cmocka_unit_test(test_renorm_blocks),
     };
 
     if (argc > 1)

@@ -3,6 +3,8 @@
    leaves vectors to the routines for vectors. Called by matmul.c and conv_columns.c. */
 #include "kernel/blas.h"
 
+#include "kernel/gemm_deterministic.h"
+
 #include <cblas.h>
 #include <limits.h>
 #include <stdio.h>
@@ -66,22 +68,6 @@ static void clear(size_t size, int64_t m, int64_t n, char *c, int64_t ldc)
         memset(c + i * ldc * (int64_t)size, 0, (size_t)n * size);
 }
 
-/* Strides beyond 32 bits, which no memory of today holds twice: one by one. */
-static void gemm_far(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
-                     const void *b, int64_t ldb, void *c, int64_t ldc)
-{
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t l = 0; l < k; l++)
-            for (int64_t j = 0; j < n; j++) {
-                if (dtype == TSR_F32)
-                    ((float *)c)[i * ldc + j] +=
-                        ((const float *)a)[i * lda + l] * ((const float *)b)[l * ldb + j];
-                else
-                    ((double *)c)[i * ldc + j] +=
-                        ((const double *)a)[i * lda + l] * ((const double *)b)[l * ldb + j];
-            }
-}
-
 static void gemm(tsr_dtype dtype, int m, int n, int k, const void *a, int lda, const void *b,
                  int ldb, int add, void *c, int ldc)
 {
@@ -109,12 +95,13 @@ void tsr__blas_gemm(tsr_dtype dtype, int64_t m, int64_t n, int64_t k, const void
     if (m == 0 || n == 0)
         return;
     /* a vector's result is scaled by 0, and some versions then keep a NaN that was there */
-    if (!add && (k == 0 || m == 1 || n == 1 || lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX)) {
+    if (!add && (k == 0 || m == 1 || n == 1)) {
         clear(size, m, n, c, ldc);
         add = true;
     }
-    if (lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX) {
-        gemm_far(dtype, m, n, k, a, lda, b, ldb, c, ldc);
+    if (lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX) { /* BLAS has 32 bits for them */
+        tsr__gemm_deterministic(dtype, m, n, k, a, (const int64_t[]){lda, 1}, b,
+                                (const int64_t[]){ldb, 1}, add, c, ldc);
         return;
     }
     /* the columns and terms are fewer than the strides, so only rows may be too many */

@@ -5,7 +5,6 @@
 
 #include "ops/convolution/conv_geometry.h"
 #include "ops/convolution/convolution_ops.h"
-#include "kernel/reduce_dims.h"
 #include "ops/convolution/onednn_conv.h"
 
 #include <inttypes.h>
@@ -272,21 +271,4 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
     else
         tsr__conv_reference(&plan->g, plan->dtype, plan->what, &on);
     return TSR_OK;
-}
-
-void tsr__conv_grad_bias(const tsr_conv_shape *s, tsr_dtype dtype, tsr_kernel_variant variant,
-                         const void *grad_output, void *grad_bias)
-{
-    tsr_kernel_call call = {
-        .kind = TSR_REDUCTION_SUM, .n_in = 1, .n_out = 1, .number = {1}, .variant = variant};
-    int64_t space = 1;
-
-    for (int d = 0; d < s->ndim; d++)
-        space *= s->out[d];
-    call.in[0] = (tsr_operand){.dtype = dtype,
-                               .shape = {3, {s->batch, s->out_channels, space}},
-                               .data = (void *)grad_output};
-    call.out[0] = (tsr_operand){.dtype = dtype, .shape = {1, {s->out_channels}}, .data = grad_bias};
-    call.attrs.value[0] = (tsr_attr){.n = 2, .i = {0, 2}};
-    tsr__kernel_reduce(&call);
 }

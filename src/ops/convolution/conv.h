@@ -65,8 +65,4 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
    calls its code. */
 const char *tsr__conv_plan_name(const tsr_conv_plan *plan);
 
-/* grad_bias[o] = the sum of grad_output[n,o,p] over n and p. */
-void tsr__conv_grad_bias(const tsr_conv_shape *shape, tsr_dtype dtype, tsr_kernel_variant variant,
-                         const void *grad_output, void *grad_bias);
-
 #endif

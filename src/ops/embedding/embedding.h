@@ -67,9 +67,6 @@ void tsr__bag_sum(const tsr_bag_pool *call);
 void tsr__bag_mean(const tsr_bag_pool *call); /* divides this rank's sums by the whole counts */
 void tsr__bag_max(const tsr_bag_pool *call);  /* a NaN wins */
 
-/* rows[b] /= counts[b] where that is not 0: a mean of sums that were reduced over ranks. */
-void tsr__bag_divide(tsr_dtype dtype, int64_t dim, int64_t n_bags, const int64_t *counts,
-                     tsr_kernel_variant variant, void *rows);
 /* The max of two ranks' results, into the second: any order of merging gives the same. */
 void tsr__bag_max_merge(tsr_dtype dtype, int64_t n, bool last, const void *from,
                         const int64_t *from_position, void *out, int64_t *position);

@@ -101,16 +101,6 @@ void tsr__bag_max(const tsr_bag_pool *call)
     }
 }
 
-void tsr__bag_divide(tsr_dtype dtype, int64_t dim, int64_t n_bags, const int64_t *counts,
-                     tsr_kernel_variant variant, void *rows)
-{
-    const tsr_row_parts *parts = tsr__row_parts(dtype, variant);
-    const size_t bytes = (size_t)dim * tsr_dtype_size(dtype);
-
-    for (int64_t b = 0; b < n_bags; b++)
-        parts->divide(dim, counts[b], (char *)rows + (size_t)b * bytes);
-}
-
 void tsr__bag_max_merge(tsr_dtype dtype, int64_t n, bool last, const void *from,
                         const int64_t *from_position, void *out, int64_t *position)
 {

@@ -33,7 +33,6 @@ typedef struct tsr_row_parts {
     /* out[element % dim] += x[element] for n elements, from 0, then as in sum */
     void (*elements)(const void *x, int64_t dim, const int64_t *element, int64_t n, int64_t divisor,
                      void *out);
-    void (*divide)(int64_t n, int64_t divisor, void *x);
     void (*dot)(const void *a, const void *b, int64_t n, void *out); /* one value */
     /* weight[i] = w[from[i]] / divisor[from_bag[i]] ; w, divisor may be NULL */
     void (*weigh)(int64_t n, const void *w, const int64_t *from, const int64_t *divisor,

@@ -102,14 +102,6 @@ SET static void FN(elements)(const void *data, int64_t dim, const int64_t *eleme
     }
 }
 
-SET static void FN(divide)(int64_t n, int64_t divisor, void *data)
-{
-    T *x = data;
-
-    for (int64_t i = 0; divisor > 1 && i < n; i++)
-        x[i] = ST(DIV((WIDE)LD(x[i]), divisor));
-}
-
 SET static void FN(dot)(const void *a, const void *b, int64_t n, void *out)
 {
     enum { LANES = TILE / 2 / sizeof(WIDE) };
@@ -235,7 +227,6 @@ static const tsr_row_parts FN(entry) = {
     .merge = FN(merge),
 #endif
     .elements = FN(elements),
-    .divide = FN(divide),
     .dot = FN(dot),
     .weigh = FN(weigh),
 };
