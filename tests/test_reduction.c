@@ -563,6 +563,46 @@ static void means_of_nothing(void **state)
     pass_on("4", check_nothing, NULL);
 }
 
+/* ---- products in f16 ---- */
+
+/* All products are 1, those of one rank's elements or terms 2^16 and more. */
+static tsr_status check_products(tsr_mesh *mesh, void *arg)
+{
+    enum { N = 4 };
+    const tsr_shape shape = {.ndim = 1, .size = {N}};
+    const float up = 0x1p8f, down = 0x1p-8f, elements[N] = {up, up, down, down};
+    const float terms[2][N] = {{up, up, up, up}, {down, down, down, down}};
+    tsr_tensor *x[2], *y;
+    uint16_t half[N];
+    double got[N];
+
+    (void)arg;
+    tsr__convert(TSR_F16, half, TSR_F32, elements, N);
+    x[0] = tsr_redistribute(tsr_from_host(mesh, "f16[4]@[R]", half), "[S(0)]");
+    tsr__convert(TSR_F16, half, TSR_F32, terms[tsr_mesh_index(mesh)], N);
+    x[1] = tsr_from_local(mesh, "f16[4]@[P(prod)]", half, &shape);
+    for (int i = 0; i < 2; i++) {
+        y = tsr_cast(tsr_prod(x[i], NULL, 0, false), TSR_F64);
+        CHECK(tsr_to_host(y, got, 8) == TSR_OK && got[0] == 1);
+    }
+    for (int reverse = 0; reverse < 2; reverse++) {
+        y = tsr_cast(tsr_cumprod(x[1], 0, reverse), TSR_F64);
+        CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK);
+        for (int i = 0; i < N; i++)
+            CHECK(got[i] == 1);
+    }
+    y = tsr_cast(tsr_cumprod(x[0], 0, false), TSR_F64);
+    CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK);
+    CHECK(got[0] == up && isinf(got[1]) && got[2] == up && got[3] == 1);
+    return TSR_OK;
+}
+
+static void products_leave_no_range(void **state)
+{
+    (void)state;
+    pass_on("2", check_products, NULL);
+}
+
 /* ---- what is refused ---- */
 
 static const struct {
@@ -614,6 +654,7 @@ int main(void)
         cmocka_unit_test(only_results_travel),
         cmocka_unit_test(typed_functions),
         cmocka_unit_test(means_of_nothing),
+        cmocka_unit_test(products_leave_no_range),
         cmocka_unit_test(bad_input),
     };
 

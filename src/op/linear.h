@@ -12,6 +12,14 @@ static inline bool tsr__dtype_wraps(tsr_dtype dtype)
     return dtype == TSR_I32 || dtype == TSR_I64 || dtype == TSR_U8;
 }
 
+/* May ranks multiply what they have of factors, and the results be multiplied later? Products grow
+   faster than sums: those of few parts leave the range of f16 though the whole product is in it. On
+   one rank f16 is multiplied in f32. */
+static inline bool tsr__dtype_has_partial_products(tsr_dtype dtype)
+{
+    return dtype != TSR_F16;
+}
+
 typedef struct tsr_terms {
     int n;
     int count[TSR_MAX_IN];             /* factors of each term */

@@ -257,11 +257,12 @@ class Maker:
 
     def factors(self, dtype, shape, n):
         """A tensor of which n elements at a time are multiplied. Ranks multiply their own elements
-        or terms first: no product of any of them may leave the dtype's range."""
+        or terms first: no product of any of them may leave the dtype's range. Of f16 they do not:
+        terms are reduced first, and the products are those of f32."""
         if not nm.is_float(dtype):
             return self.tensor(dtype, shape, self.kind(dtype, ("whole", "full")))
-        binades = -np.log2(nm.least(dtype)) / max(n, 1)  # for each element, terms and all
-        terms = int(np.prod(self.mesh)) - 1
+        binades = -np.log2(nm.least(nm.fine(dtype))) / max(n, 1)  # for each element, terms and all
+        terms = 0 if dtype == "f16" else int(np.prod(self.mesh)) - 1
         powers = binades >= 1 + terms
         most = min(binades - (terms if powers else 0), 3.0)
         sign = self.rng.choice((-1.0, 1.0), shape)

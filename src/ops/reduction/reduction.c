@@ -4,6 +4,7 @@
 #include "base/reduce.h"
 #include "ops/reduction/reduction_ops.h"
 #include "op/infer.h"
+#include "op/linear.h"
 #include "ops/reduction/merged_dims.h"
 
 tsr_shape tsr__reduced_shape(const tsr_schema *s, unsigned reduced)
@@ -89,7 +90,9 @@ static void mean_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_sp
 static tsr_status reduction_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
     bool keep = tsr_schema_attr(s, "keepdim")->i[0];
-    bool partial = tsr__reduce_check(s->in[0].dtype, s->op->reduce, NULL) == TSR_OK; /* not bool */
+    bool partial =
+        tsr__reduce_check(s->in[0].dtype, s->op->reduce, NULL) == TSR_OK && /* not bool */
+        (s->op->reduce != TSR_PROD || tsr__dtype_has_partial_products(s->in[0].dtype));
     unsigned reduced;
     int to = 0;
     tsr_status st;

@@ -3,6 +3,7 @@
    ranks before have sums too: these are exchanged, never the data (run/merged.c). */
 #include "ops/reduction/reduction_ops.h"
 #include "op/infer.h"
+#include "op/linear.h"
 #include "ops/reduction/merged_dims.h"
 
 static tsr_status scan_shape(tsr_schema *s, tsr_error *err)
@@ -36,7 +37,8 @@ static tsr_status scan_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
         rule.in[0].open = rule.out[0].open = d != dim;
         TSR_TRY(tsr_rule_add(out, &rule, err));
     }
-    if (!s->op->linear) { /* factors are multiplied in any order */
+    if (!s->op->linear && tsr__dtype_has_partial_products(s->in[0].dtype)) {
+        /* factors are multiplied in any order */
         tsr_rule_placement product = tsr_rule_partial(TSR_PROD);
         TSR_TRY(tsr_rule_add(out, &(tsr_rule){.in = {product}, .out = {product}}, err));
     }
