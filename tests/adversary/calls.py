@@ -112,7 +112,7 @@ def smooth(rng, f, inputs, dtypes, factor=8.0, ulps=4.0, terms=1):
             if x is None or not nm.is_float(x.dtype):
                 continue
             step = np.maximum(nm.eps(x.dtype) * np.abs(x.value), x.rough)
-            most = [np.zeros(np.shape(t)) for t in tolerance]
+            most = [np.zeros(np.shape(t)) for t in tolerance]  # root mean square over directions
             for _ in range(_DIRECTIONS):
                 moved = list(values)
                 moved[k] = values[k] + rng.standard_normal(x.shape) * step
@@ -120,7 +120,8 @@ def smooth(rng, f, inputs, dtypes, factor=8.0, ulps=4.0, terms=1):
                 other = [other] if single else other
                 for i, (a, b) in enumerate(zip(result, other)):
                     if a is not None:
-                        most[i] = np.hypot(most[i], np.nan_to_num(np.abs(a - b), posinf=0.0))
+                        most[i] = np.hypot(most[i], np.nan_to_num(np.abs(a - b), posinf=0.0)
+                                           / np.sqrt(_DIRECTIONS))
             tolerance = [None if t is None else t + factor * m for t, m in zip(tolerance, most)]
     out = [None if y is None else Expected(d, np.asarray(y, np.float64), np.asarray(t, np.float64))
            for y, d, t in zip(result, dtypes, tolerance)]
@@ -164,8 +165,7 @@ def _terms_noise(grid, dtype, mesh, places):
         return 0.0, False
     with np.errstate(all="ignore"):
         sizes = lm.reduce_mesh(np.abs(grid), mesh, places)
-        sizes = np.where(np.isfinite(sizes), sizes, 0.0) * (1 + np.prod(mesh) / 2)
-        return nm.eps(dtype) * sizes, "avg" in kinds
+        return nm.eps(dtype) * np.where(np.isfinite(sizes), sizes, 0.0), "avg" in kinds
 
 
 def _compare(k, spec, got, noise, want, partial):

@@ -94,13 +94,13 @@ def partial_dims(mesh, places):
 
 
 def reduce_terms(terms, op):
-    """Along the first axis; floats in float64, integers wrap."""
+    """Along the first axis; floats in float64, means in more; integers wrap."""
     with np.errstate(all="ignore"):
         if op == "sum":
             return terms.sum(axis=0, dtype=terms.dtype)
         if op == "avg":
-            mean = terms.sum(axis=0) / len(terms)
-            return np.where(np.isfinite(mean), mean, (terms / len(terms)).sum(axis=0))
+            # neither a sum of the largest numbers nor one of their rounded shares overflows there
+            return (terms.sum(axis=0, dtype=np.longdouble) / len(terms)).astype(terms.dtype)
         if op == "prod":
             return terms.prod(axis=0, dtype=terms.dtype)
         return terms.max(axis=0) if op == "max" else terms.min(axis=0)

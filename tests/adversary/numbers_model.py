@@ -62,7 +62,9 @@ def exact_type(dtype):
     return np.longdouble if dtype == "f64" else np.float64
 
 
-_STORED_TIMES = 9  # each of up to 8 ranks stores its term, and their reduction
+# Ranks store their terms, whose sizes add up to that of the sum; then each of up to 3 mesh dims is
+# reduced and stored, and the output may be reduced or moved once more.
+_STORED_TIMES = 5
 
 
 def rounding(dtype, terms, scale):
