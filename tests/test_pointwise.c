@@ -234,9 +234,11 @@ static tsr_status hyperbolic_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* The lists of outputs have one element: what is behind them is not looked at. */
 static tsr_status slopes_at_zero_job(tsr_mesh *mesh, void *arg)
 {
     static const char *const name[] = {"sinh", "asinh", "atanh"};
+    tsr_tensor *const no_tensor = (tsr_tensor *)(uintptr_t)64; /* reading that is a fault */
     (void)arg;
 
     for (int f = 0; f < 3; f++) {
@@ -244,8 +246,8 @@ static tsr_status slopes_at_zero_job(tsr_mesh *mesh, void *arg)
         double got;
 
         y = tsr_op_run(mesh, name[f], &x, 1, NULL, 0);
-        CHECK(tsr_op_grad(mesh, name[f], &x, 1, NULL, 0, &y,
-                          (tsr_tensor *[]){tsr_full(mesh, "f64[1]@[S(0)]", 1)}, NULL,
+        CHECK(tsr_op_grad(mesh, name[f], &x, 1, NULL, 0, (tsr_tensor *[]){y, no_tensor},
+                          (tsr_tensor *[]){tsr_full(mesh, "f64[1]@[S(0)]", 1), no_tensor}, NULL,
                           &slope) == TSR_OK);
         CHECK(slope && tsr_to_host(slope, &got, sizeof got) == TSR_OK && got == 1);
     }

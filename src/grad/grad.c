@@ -106,6 +106,7 @@ static tsr_status by_expr(tsr_ctx *ctx, const tsr_grad_call *call)
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, call->op, &entry, &ctx->error));
     TSR_TRY(tsr__op_entry_grad(&ctx->heap, ctx->ops, entry, &ctx->error));
     run.expr = entry->grad;
+    run.n_out = run.expr->n_named; /* the caller's lists are as long as the op has outputs */
     TSR_TRY(tsr__expr_run(ctx, &run, result));
     for (int k = 0; k < run.expr->n_out; k++) {
         const int of = run.expr->out[k].of;
