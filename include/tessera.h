@@ -380,7 +380,7 @@ TSR_API void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost);
 TSR_API void tsr_reproducible_set(tsr_mesh *mesh, bool on);
 /* Limit of memory in bytes that one redistribution may use on a rank; 0: none. Collective. */
 TSR_API void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes);
-/* How many plans of ops, and of redistributions, a rank keeps for calls to come; 0: 4096; and how
+/* How many plans of ops, and of redistributions, a rank keeps for calls to come; 0: 16384; and how
    many bytes they may take in all, with the specs that they are for; 0: 16 MiB. Beyond that those
    that were not used for long are forgotten, except plans of calls that run.
    tsr_counters.plan_bytes counts them. Local: ranks may differ. */

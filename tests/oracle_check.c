@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 #include "op/schema.h"
 #include "oracle.h"
 

@@ -31,7 +31,7 @@ tsr_placement random_placement(uint64_t *seed, int ndim)
 static void illegal(const tsr_redist *plan, int i, const char *why)
 {
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN], c[TSR_TEXT_LEN], d[TSR_TEXT_LEN];
-    const tsr_plan_step *s = &plan->step[i];
+    const tsr_redist_plan_step *s = &plan->step[i];
 
     fail_msg("%s -> %s, step %d (%s of %s to %s): %s", tsr_spec_text(&plan->from, a, sizeof a),
              tsr_placements_text(&plan->to, b, sizeof b), i,
@@ -87,7 +87,7 @@ static bool sums(tsr_reduce op)
 
 /* The value is the reduction of the last mesh dim first, then outwards: only what commutes with all
    that stays to the right may go. */
-static const char *reduction_fault(const tsr_plan_step *s)
+static const char *reduction_fault(const tsr_redist_plan_step *s)
 {
     int64_t divisor = 1;
 
@@ -114,7 +114,7 @@ static const char *reduction_fault(const tsr_plan_step *s)
 }
 
 /* all-to-all: one mesh dim leaves the end of a list for the end of one */
-static const char *shuffle_fault(const tsr_plan_step *s)
+static const char *shuffle_fault(const tsr_redist_plan_step *s)
 {
     tsr_layout a = s->from, b = s->to;
     int m = __builtin_ctz(s->mdims);
@@ -132,7 +132,7 @@ static const char *shuffle_fault(const tsr_plan_step *s)
     return beyond(&a, &b) == 0 && beyond(&b, &a) == 0 ? NULL : "changes more than one mesh dim";
 }
 
-static const char *step_fault(const tsr_plan_step *s)
+static const char *step_fault(const tsr_redist_plan_step *s)
 {
     unsigned gone = partials(&s->from) & ~partials(&s->to);
     unsigned came = partials(&s->to) & ~partials(&s->from);
@@ -171,7 +171,7 @@ static const char *step_fault(const tsr_plan_step *s)
 
 /* Every element that a rank lacks is held by a rank that differs along the step's mesh dims only.
    Slices find everything at home. */
-static const char *reach_fault(const tsr_plan_step *s)
+static const char *reach_fault(const tsr_redist_plan_step *s)
 {
     static bool want[NAIVE_MAX], have[NAIVE_MAX], some[NAIVE_MAX];
     int n = tsr__mesh_size(&s->from.mesh), coord[TSR_MAX_MESH], other[TSR_MAX_MESH];
@@ -220,7 +220,7 @@ void check_plan(const tsr_redist *plan)
     double seconds = 0;
 
     for (int i = 0; i < plan->n_steps; i++) {
-        const tsr_plan_step *s = &plan->step[i];
+        const tsr_redist_plan_step *s = &plan->step[i];
         const char *fault = step_fault(s);
         if (!same_layout(&now, &s->from))
             illegal(plan, i, "does not begin where the step before ended");

@@ -5,7 +5,7 @@
 #define TSR_TESTS_PLAN_CHECKS_H
 
 #include "layout/cost.h"
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 
 void check_plan(const tsr_redist *plan);
 

@@ -384,7 +384,7 @@ static void out_of_memory(void **state)
         tsr_heap heap = {.fail_at = n};
         tsr_redist *plan = NULL;
         tsr_error err = {0};
-        tsr_status st = tsr__plan_make(&heap, &a, &b, &cost, 0, TSR_RIVAL_BEST, &plan, &err);
+        tsr_status st = tsr__redist_plan_make(&heap, &a, &b, &cost, 0, TSR_RIVAL_BEST, &plan, &err);
         if (st == TSR_OK)
             check_plan(plan);
         else

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 
 static const char *path;
 

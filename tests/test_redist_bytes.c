@@ -26,7 +26,7 @@ typedef struct parts {
 
 static parts part[RANKS];
 
-static void find_parts(const tsr_plan_step *s)
+static void find_parts(const tsr_redist_plan_step *s)
 {
     memset(part, 0, sizeof part);
     for (int i = 0; i < tsr__mesh_size(&s->from.mesh); i++) {
@@ -45,7 +45,7 @@ static void find_parts(const tsr_plan_step *s)
 
 /* Who gives element e to the taker: of those that have it the one whose coordinates on mesh dims
    that shard nothing are the taker's, or those of its number if it is outside. */
-static int giver_of(const tsr_plan_step *s, int taker, int e)
+static int giver_of(const tsr_redist_plan_step *s, int taker, int e)
 {
     int like[TSR_MAX_MESH], found = -1;
     unsigned shards = 0;
@@ -70,7 +70,7 @@ static int giver_of(const tsr_plan_step *s, int taker, int e)
     return found;
 }
 
-static void check_moving_step(const tsr_plan_step *s)
+static void check_moving_step(const tsr_redist_plan_step *s)
 {
     int64_t in[RANKS] = {0}, out[RANKS] = {0}, size = (int64_t)tsr_dtype_size(s->from.dtype);
 
@@ -90,7 +90,7 @@ static void check_moving_step(const tsr_plan_step *s)
 
 /* Each member sends every other its part of the own terms; a large all-reduce does so with flat
    chunks, which then go to all, a small one with everything. */
-static void check_reducing_step(const tsr_plan_step *s)
+static void check_reducing_step(const tsr_redist_plan_step *s)
 {
     int64_t size = (int64_t)tsr_dtype_size(s->from.dtype);
 
@@ -120,7 +120,7 @@ static void check_reducing_step(const tsr_plan_step *s)
     }
 }
 
-static void check_step(const tsr_plan_step *s, int64_t *in, int64_t *out)
+static void check_step(const tsr_redist_plan_step *s, int64_t *in, int64_t *out)
 {
     int64_t sum_in = 0, sum_out = 0, most = 0;
 
@@ -154,7 +154,7 @@ static void check_weights(const tsr_redist *plan)
     for (int i = 0; i < plan->n_steps; i++) {
         tsr_step step;
         char text[TSR_TEXT_LEN];
-        const tsr_plan_step *s = &plan->step[i];
+        const tsr_redist_plan_step *s = &plan->step[i];
         size_t memory = first + (i ? (size_t)naive_largest(&s->from) * size : 0) +
                         (size_t)naive_largest(&s->to) * size;
         peak = memory > peak ? memory : peak;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cache.h - things that are made once and found again by hash, as many as limits allow: of entries
    per cache, and of bytes in all caches of a rank together. What they are, how they are compared
-   and how they are freed is their owner's business: plans of ops, programs of redistributions,
+   and how they are freed is their owner's business: calls of ops, programs of redistributions,
    local specs. */
 #ifndef TSR_BASE_CACHE_H
 #define TSR_BASE_CACHE_H
@@ -19,7 +19,7 @@ typedef struct tsr_cached {
     bool used;    /* since room was made the last time */
 } tsr_cached;
 
-enum { TSR_CACHE_BUCKETS = 1024, TSR_CACHE_LIMIT = 4096, TSR_CACHE_BYTES = 16 << 20 };
+enum { TSR_CACHE_BUCKETS = 4096, TSR_CACHE_LIMIT = 16384, TSR_CACHE_BYTES = 16 << 20 };
 
 typedef void (*tsr_cache_drop)(tsr_cached *entry, void *arg);
 
@@ -39,7 +39,7 @@ typedef struct tsr_caches {
     size_t limit_bytes; /* bytes of all together */
     size_t bytes;
     size_t full;      /* no room is made for fewer bytes */
-    tsr_cache *first; /* the latest to be used for the first time: plans before their local specs */
+    tsr_cache *first; /* the latest to be used for the first time: calls before their local specs */
 } tsr_caches;
 
 /* Where to begin looking for this hash; go on along next. */

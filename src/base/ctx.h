@@ -20,15 +20,24 @@ typedef enum tsr_activity {
     TSR_ACTIVITIES
 } tsr_activity;
 
+enum { TSR_OLD_COSTS = 8 };
+
 typedef struct tsr_ctx {
     tsr_heap heap;
     tsr_pool pool;
-    tsr_error error;  /* the first error; later ones are dropped */
+    struct tsr_memory memory; /* these two, for kernels */
+    tsr_error error;          /* the first error; later ones are dropped */
     bool error_known; /* a rank before this one has the same: the sentence need not be said twice */
     tsr_status peer_code; /* what a rank failed with by itself that told this one */
     tsr_counters counters;
     tsr_cost cost;    /* equal on all ranks */
-    int cost_version; /* counts how often other costs were set */
+    int cost_version; /* equal versions are equal costs */
+    /* costs that were set before, as many as are remembered; the highest version so far */
+    struct {
+        tsr_cost cost;
+        int version;
+    } old_costs[TSR_OLD_COSTS];
+    int cost_versions;
     size_t memory_limit;
     size_t keep_limit; /* bytes of windows that may be kept per mesh; 0: none */
     tsr_overlap_mode overlap;
@@ -45,7 +54,7 @@ typedef struct tsr_ctx {
     int activities;                           /* that have begun and not ended */
 
     tsr_spare spare_tensors, spare_buffers;
-    tsr_cache plans;       /* dispatch/plan_cache.c */
+    tsr_cache calls;       /* dispatch/cached_call.c */
     tsr_cache programs;    /* redist/program.c */
     tsr_cache local_specs; /* tensor/local_spec.c */
     tsr_caches caches;     /* what these three may keep */

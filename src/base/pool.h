@@ -18,6 +18,12 @@ typedef struct tsr_pool {
     size_t peak; /* most in use at once */
 } tsr_pool;
 
+/* Where kernels get what they keep, and scratch that depends on more than shapes (tsr_memory). */
+struct tsr_memory {
+    tsr_heap *heap;
+    tsr_pool *pool;
+};
+
 void tsr__pool_open(tsr_pool *pool, tsr_heap *heap);
 tsr_status tsr__pool_get(tsr_pool *pool, size_t bytes, void *out, tsr_error *err);
 void tsr__pool_put(tsr_pool *pool, void *p); /* NULL is fine */

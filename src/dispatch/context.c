@@ -53,14 +53,28 @@ tsr_cost tsr_cost_get(const tsr_mesh *mesh)
     return mesh->ctx->cost;
 }
 
+/* The one that these costs had before, if that is remembered: plans made then hold again. */
+static int version_of(tsr_ctx *ctx, const tsr_cost *cost)
+{
+    for (int i = 0; i < TSR_OLD_COSTS && i <= ctx->cost_versions; i++)
+        if (tsr__cost_equal(&ctx->old_costs[i].cost, cost))
+            return ctx->old_costs[i].version;
+    return ++ctx->cost_versions;
+}
+
 void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
 {
     TSR_NEED(, tsr__mesh_error(mesh), mesh, cost);
 
     tsr_ctx *ctx = mesh->ctx;
+    const int old = ctx->cost_version % TSR_OLD_COSTS;
 
-    ctx->cost_version += !tsr__cost_equal(&ctx->cost, cost);
+    if (tsr__cost_equal(&ctx->cost, cost))
+        return;
+    ctx->old_costs[old].cost = ctx->cost;
+    ctx->old_costs[old].version = ctx->cost_version;
     ctx->cost = *cost;
+    ctx->cost_version = version_of(ctx, cost);
 }
 
 void tsr_reproducible_set(tsr_mesh *mesh, bool on)

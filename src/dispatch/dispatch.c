@@ -9,26 +9,27 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "dispatch/composed.h"
-#include "dispatch/local_plan.h"
+#include "dispatch/rank_call.h"
 #include "op/schema.h"
 #include "redist/program.h"
 #include "tape/tape.h"
 #include "world/verdict.h"
 
 static tsr_status check_tape(tsr_ctx *ctx, const tsr_op_call *call);
-static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *key,
-                            tsr_plan **out);
+static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_op_plan_key *key,
+                            tsr_cached_call **out);
 static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call);
-static void note_call(tsr_ctx *ctx, const tsr_op_call *call, uint64_t hash, tsr_plan *plan);
+static void note_call(tsr_ctx *ctx, const tsr_op_call *call, uint64_t hash, tsr_cached_call *plan);
 static void note_failure(tsr_ctx *ctx, const tsr_op_call *call);
-static tsr_status move_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
+static tsr_status move_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_cached_call *plan,
                               tsr_tensor **in);
-static tsr_status make_outputs(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor *const *in,
+static tsr_status prepare(tsr_mesh *mesh, tsr_cached_call *plan);
+static tsr_status make_outputs(tsr_mesh *mesh, const tsr_cached_call *plan, tsr_tensor *const *in,
                                tsr_tensor **out);
 static tsr_status move_output(tsr_ctx *ctx, const tsr_op_call *call, tsr_mesh *mesh,
                               tsr_tensor **out);
-static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan, int k,
-                            tsr_tensor **out);
+static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_cached_call *plan,
+                            int k, tsr_tensor **out);
 
 /* ---- the call ---- */
 
@@ -47,10 +48,10 @@ tsr_status tsr__dispatch(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out
     TSR_TRY(tsr__dispatch_compute(call, &o, out));
     if (call->want)
         TSR_TRY(move_output(ctx, call, o.mesh, out));
-    for (int k = 0; k < o.plan->schema.op->inplace; k++)
+    for (int k = 0; k < call->entry->op->inplace; k++)
         TSR_TRY(overwrite(ctx, call, o.plan, k, out));
     if (recorded)
-        TSR_TRY(tsr__dispatch_record(ctx, call, out, o.plan->schema.n_out));
+        TSR_TRY(tsr__dispatch_record(ctx, call, out, o.plan->n_out));
 done:
     tsr__dispatch_close(&o);
     return st == TSR_OK && ctx->verdict_ready ? tsr__verdict_report(ctx) : st;
@@ -59,8 +60,8 @@ done:
 tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened *o,
                               tsr_tensor **out)
 {
-    tsr_plan_key key;
-    tsr_plan *plan;
+    tsr_op_plan_key key;
+    tsr_cached_call *plan;
     tsr_status st;
 
     st = find_plan(ctx, call, &key, &plan);
@@ -74,11 +75,13 @@ tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened 
     if (call->entry->op->inplace > 1)
         TSR_TRY(check_overwritten(ctx, call));
     o->mesh = call->in[0]->mesh;
-    for (int k = 0; k < o->plan->schema.n_in; k++) /* optional ones need not be given */
+    for (int k = 0; k < plan->n_in; k++) /* optional ones need not be given */
         o->in[k] = k < call->n_in ? call->in[k] : NULL;
-    if (!o->plan->all_stay)
-        TSR_TRY(move_inputs(ctx, call, o->plan, o->in));
-    TSR_TRY(make_outputs(o->mesh, o->plan, o->in, out));
+    if (!plan->all_stay)
+        TSR_TRY(move_inputs(ctx, call, plan, o->in));
+    if (!plan->prepared)
+        TSR_TRY(prepare(o->mesh, plan));
+    TSR_TRY(make_outputs(o->mesh, plan, o->in, out));
 done:
     return st;
 }
@@ -92,9 +95,9 @@ void tsr__dispatch_close(tsr_opened *o)
 
 /* ---- steps ---- */
 
-static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *key)
+static tsr_status make_key(tsr_ctx *ctx, const tsr_op_call *call, tsr_op_plan_key *key)
 {
-    const tsr_op_entry *entry = call->entry;
+    tsr_op_entry *entry = call->entry;
     uint64_t h = entry->hash + (uint64_t)call->n_in;
     tsr_status st = TSR_OK;
 
@@ -124,29 +127,29 @@ done:
 }
 
 /* Why there is no plan for a call; the kept sentence may be of one with other numbers. */
-static tsr_status report_infeasible(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan_key *key,
-                                    const tsr_plan *plan)
+static tsr_status report_infeasible(tsr_ctx *ctx, const tsr_op_call *call,
+                                    const tsr_op_plan_key *key, const tsr_cached_call *plan)
 {
     const char *part = call->part ? call->part : "";
-    tsr_plan *own = NULL;
-    tsr_status st = plan->why.code;
+    tsr_op_plan_full own;
 
-    if (call->entry->numbers && tsr__propagate(&ctx->heap, key, &own, NULL) == TSR_OK)
-        st = own->why.code != TSR_OK ? own->why.code : st;
-    tsr__fail(&ctx->error, st, "%s%s", part,
-              own && own->why.code != TSR_OK ? own->why.text : plan->why.text);
-    tsr__free(&ctx->heap, own);
-    return st;
+    if (call->entry->numbers && tsr__propagate(&ctx->heap, key, &own, NULL) == TSR_OK &&
+        own.why.code != TSR_OK)
+        return tsr__fail(&ctx->error, own.why.code, "%s%s", part, own.why.text);
+    return tsr__fail(&ctx->error, plan->why_code, "%s%s", part, plan->why);
 }
 
-static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_plan_key *key,
-                            tsr_plan **out)
+static tsr_status find_plan(tsr_ctx *ctx, const tsr_op_call *call, tsr_op_plan_key *key,
+                            tsr_cached_call **out)
 {
     tsr_status st;
 
     TSR_TRY(make_key(ctx, call, key));
-    TSR_TRY(tsr__plan_get(ctx, key, out));
-    if ((*out)->why.code != TSR_OK)
+    *out = tsr__cached_call_find(ctx, key);
+    if (!*out)
+        TSR_TRY(tsr__cached_call_make(ctx, call->n_in > 0 && call->in[0] ? call->in[0]->mesh : NULL,
+                                      key, out));
+    if ((*out)->why)
         st = report_infeasible(ctx, call, key, *out);
 done:
     return st;
@@ -155,15 +158,17 @@ done:
 /* "matmul f32[8,4]@[S(0)] f32[4,2]@[R]" */
 static void plan_text(const tsr_cached *subject, char *buf, size_t n)
 {
-    const tsr_plan *plan = (const tsr_plan *)subject;
+    const tsr_cached_call *plan = (const tsr_cached_call *)subject;
+    tsr_call_in_full full;
     char text[TSR_TEXT_LEN];
 
-    snprintf(buf, n, "%s %s", plan->schema.op->name,
-             tsr_schema_text(&plan->schema, text, sizeof text));
+    tsr__cached_call_expand(plan, plan->attrs, &full);
+    snprintf(buf, n, "%s %s", plan->entry->op->name,
+             tsr_schema_text(&full.schema, text, sizeof text));
 }
 
 /* The call joins the history of its mesh, with the numbers that its plan does not know. */
-static void note_call(tsr_ctx *ctx, const tsr_op_call *call, uint64_t hash, tsr_plan *plan)
+static void note_call(tsr_ctx *ctx, const tsr_op_call *call, uint64_t hash, tsr_cached_call *plan)
 {
     for (unsigned left = call->entry->numbers; left; left &= left - 1)
         hash = tsr__hash_mix(hash, tsr__bits_f64(call->attrs[__builtin_ctz(left)].f));
@@ -178,64 +183,78 @@ static void note_failure(tsr_ctx *ctx, const tsr_op_call *call)
 }
 
 /* Inputs where the strategy wants them; those that move are the scope's. */
-static tsr_status move_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan,
+static tsr_status move_inputs(tsr_ctx *ctx, const tsr_op_call *call, const tsr_cached_call *plan,
                               tsr_tensor **in)
 {
     const tsr_booking b = tsr__book_begin(ctx);
     tsr_status st = TSR_OK;
 
     for (int k = 0; k < call->n_in; k++) {
-        if (plan->stays[k])
+        if (plan->stays >> k & 1)
             continue;
-        in[k] = tsr__moved_before(ctx, call->in[k], &plan->strategy.in[k]);
+        in[k] = tsr__moved_before(ctx, call->in[k], &plan->in[k]->spec);
         if (in[k])
             continue;
-        TSR_TRY(tsr__strict_check(ctx, plan->schema.op->name, &plan->schema.in[k],
-                                  &plan->strategy.in[k], &ctx->error));
-        TSR_TRY(tsr__redistribute(call->in[k], call->in[k]->mesh, &plan->strategy.in[k], &in[k]));
+        TSR_TRY(tsr__strict_check(ctx, plan->entry->op->name, plan->given[k], &plan->in[k]->spec,
+                                  &ctx->error));
+        TSR_TRY(tsr__redistribute(call->in[k], call->in[k]->mesh, &plan->in[k]->spec, &in[k]));
         tsr__moved_add(ctx, call->in[k], in[k]);
     }
     call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
-    call->entry->counters.predicted += plan->strategy.inputs.seconds;
+    call->entry->counters.predicted += plan->inputs;
 done:
     return st;
 }
 
-static tsr_status make_outputs(tsr_mesh *mesh, tsr_plan *plan, tsr_tensor *const *in,
+/* The first time: what the call is on this rank, if a kernel computes it and there is data. */
+static tsr_status prepare(tsr_mesh *mesh, tsr_cached_call *plan)
+{
+    const bool computes = mesh->index >= 0 && mesh->ctx->world->kind != TSR_WORLD_SIM;
+    tsr_status st = TSR_OK;
+
+    if (computes && !plan->own_run && !plan->entry->op->is_view)
+        TSR_TRY(tsr__rank_call_make(mesh, plan));
+    plan->prepared = true;
+done:
+    return st;
+}
+
+static tsr_status make_outputs(tsr_mesh *mesh, const tsr_cached_call *plan, tsr_tensor *const *in,
                                tsr_tensor **out)
 {
-    tsr_local_plan *p;
-    tsr_status st;
+    tsr_status st = TSR_OK;
 
-    TSR_TRY(tsr__local_plan_get(mesh, plan, &p));
-    for (int k = 0; k < plan->schema.n_out; k++) {
+    for (int k = 0; k < plan->n_out; k++) {
         out[k] = NULL;
-        if (plan->direct[k])
+        if (plan->direct >> k & 1)
             out[k] = in[k];
-        else if (plan->schema.op->is_view)
-            TSR_TRY(tsr__tensor_share_local_spec(mesh, p->out[k], in[0], &out[k]));
-        else if (p->out[k])
-            TSR_TRY(tsr__tensor_make_local_spec(mesh, p->out[k], &out[k]));
+        else if (plan->entry->op->is_view)
+            TSR_TRY(tsr__tensor_share_local_spec(mesh, plan->out[k], in[0], &out[k]));
+        else if (plan->out[k])
+            TSR_TRY(tsr__tensor_make_local_spec(mesh, plan->out[k], &out[k]));
     }
 done:
     return st;
 }
 
 /* What one rank finds wrong the others cannot know. */
-static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_call *run)
+static tsr_status run_itself(tsr_ctx *ctx, const tsr_op_call *call, const tsr_opened *o,
+                             tsr_tensor *const *out)
 {
     const tsr_booking b = tsr__book_begin(ctx);
-    const tsr_op *op = entry->op;
+    const tsr_op *op = call->entry->op;
+    tsr_call_in_full full;
+    const tsr_run_call run = tsr__dispatch_run_call(call, o, out, &full);
     tsr_error error = {0};
     tsr_status st;
 
     ctx->unrecorded++; /* what it calls is part of it */
     ctx->activities++;
-    st = op->run(run, &error);
+    st = op->run(&run, &error);
     ctx->activities--;
     ctx->unrecorded--;
-    tsr__book_end(ctx, &b, &entry->counters);
-    if (st == TSR_OK || tsr__verdict_shared(run->mesh))
+    tsr__book_end(ctx, &b, &call->entry->counters);
+    if (st == TSR_OK || tsr__verdict_shared(o->mesh))
         return st;
     tsr__fail(&error, st, "%s: its run failed: %s", op->name, tsr_status_text(st));
     error.code = st;
@@ -244,57 +263,45 @@ static tsr_status run_itself(tsr_ctx *ctx, tsr_op_entry *entry, const tsr_run_ca
     return tsr__fail(&ctx->error, st, "%s", error.text);
 }
 
-/* Numbers are those of this call: the plan was made for another, as a rule. */
-static void set_numbers(const tsr_op_call *call, tsr_local_plan *local)
-{
-    for (unsigned left = call->entry->numbers; left; left &= left - 1) {
-        int i = __builtin_ctz(left);
-        local->call.attrs.value[i] = call->attrs[i];
-    }
-}
-
 /* What windows bring is the op's too. */
-static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_plan *plan,
-                             tsr_tensor *const *in, tsr_tensor *const *out)
+static tsr_status run_kernel(tsr_mesh *mesh, const tsr_op_call *call, const tsr_opened *o,
+                             tsr_tensor *const *out)
 {
-    tsr_local_plan *local = plan->local;
     tsr_booking b;
     tsr_status st;
 
-    if (plan->schema.op->is_view) /* it is there */
+    if (call->entry->op->is_view) /* it is there */
         return TSR_OK;
-    set_numbers(call, local);
-    if (!local->halo)
-        return tsr__local_plan_run(mesh, call->part, plan, in, out);
+    if (!o->plan->rank->halo)
+        return tsr__rank_call_run(mesh, call, o->plan, o->in, out);
     b = tsr__book_begin(mesh->ctx);
-    st = tsr__local_plan_run(mesh, call->part, plan, in, out);
+    st = tsr__rank_call_run(mesh, call, o->plan, o->in, out);
     tsr__book_end(mesh->ctx, &b, &call->entry->counters);
-    call->entry->counters.windows += local->windows;
-    call->entry->counters.hidden += local->hidden;
     return st;
 }
 
 bool tsr__dispatch_communicates(const tsr_opened *o)
 {
-    return o->plan->strategy.algorithm.own_run;
+    return o->plan->own_run;
 }
 
-tsr_run_call tsr__dispatch_run_call(const tsr_opened *o, tsr_tensor *const *out)
+tsr_run_call tsr__dispatch_run_call(const tsr_op_call *call, const tsr_opened *o,
+                                    tsr_tensor *const *out, tsr_call_in_full *full)
 {
+    tsr__cached_call_expand(o->plan, call->attrs, full);
     return (tsr_run_call){.mesh = o->mesh,
-                          .schema = &o->plan->schema,
+                          .schema = &full->schema,
                           .in = o->in,
                           .out = out,
-                          .in_spec = o->plan->strategy.in,
-                          .out_spec = o->plan->strategy.out};
+                          .in_spec = full->in,
+                          .out_spec = full->out};
 }
 
 /* The kernel, or the op's own run. Without data (sim, outside the mesh) costs are counted. */
 tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
                                  tsr_tensor *const *out)
 {
-    const tsr_plan *plan = o->plan;
-    const tsr_price *comm = &plan->strategy.comm;
+    const tsr_comm *comm = &o->plan->comm;
     tsr_mesh *mesh = o->mesh;
     tsr_ctx *ctx = mesh->ctx;
     double begin = tsr__statistics_clock(ctx);
@@ -309,11 +316,7 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
         ctx->counters.along[along] += (int64_t)comm->bytes;
         call->entry->counters.along[along] += (int64_t)comm->bytes;
     } else if (mesh->index >= 0) {
-        const tsr_run_call run = tsr__dispatch_run_call(o, out);
-        if (tsr__dispatch_communicates(o))
-            st = run_itself(ctx, call->entry, &run);
-        else
-            st = run_kernel(mesh, call, plan, o->in, out);
+        st = o->plan->own_run ? run_itself(ctx, call, o, out) : run_kernel(mesh, call, o, out);
     }
     call->entry->counters.calls++;
     call->entry->counters.predicted += comm->seconds;
@@ -336,8 +339,8 @@ done:
 
 /* An input that is overwritten gets its result: it is there already, or it is moved to where that
    is. */
-static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_plan *plan, int k,
-                            tsr_tensor **out)
+static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_cached_call *plan,
+                            int k, tsr_tensor **out)
 {
     const tsr_booking b = tsr__book_begin(ctx);
     tsr_tensor *x = call->in[k], *y = out[k];
@@ -345,9 +348,9 @@ static tsr_status overwrite(tsr_ctx *ctx, const tsr_op_call *call, const tsr_pla
 
     x->version++;
     x->made = ctx->clock;
-    if (plan->direct[k])
+    if (plan->direct >> k & 1)
         return TSR_OK;
-    TSR_TRY(tsr__strict_check(ctx, plan->schema.op->name, &y->local_spec->spec,
+    TSR_TRY(tsr__strict_check(ctx, plan->entry->op->name, &y->local_spec->spec,
                               &x->local_spec->spec, &ctx->error));
     TSR_TRY(tsr__redistribute(y, x->mesh, &x->local_spec->spec, &y));
     call->entry->counters.moving += tsr__book_end(ctx, &b, &call->entry->counters);
@@ -419,24 +422,23 @@ static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call)
 
 tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n)
 {
-    tsr_plan_key key;
-    tsr_plan *plan;
-    tsr_local_plan *p;
+    tsr_op_plan_key key;
+    tsr_cached_call *plan;
     tsr_status st;
 
     TSR_TRY(tsr__tensor_needs_data(out, call->entry->op->name));
     TSR_TRY(find_plan(ctx, call, &key, &plan));
     if (out->mesh->index < 0)
         return TSR_OK;
-    p = plan->local;
-    if (!plan->all_stay || !p || plan->strategy.algorithm.own_run ||
-        tsr__halo_communicates(p->halo) || plan->schema.n_out != 1 || p->out[0] != out->local_spec)
+    if (call->entry->op->is_view && !plan->rank)
+        TSR_TRY(tsr__rank_call_make(out->mesh, plan));
+    if (!plan->all_stay || !plan->rank || tsr__halo_communicates(plan->rank->halo) ||
+        plan->n_out != 1 || plan->out[0] != out->local_spec)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
                           "%s: only a kernel whose inputs stay and that ran before can be repeated",
                           call->entry->op->name));
-    set_numbers(call, p);
     for (int64_t i = 0; i < n; i++)
-        TSR_TRY(tsr__local_plan_run(out->mesh, NULL, plan, call->in, &out));
+        TSR_TRY(tsr__rank_call_run(out->mesh, call, plan, call->in, &out));
 done:
     return st;
 }
@@ -457,7 +459,7 @@ done:
 
 void tsr__dispatch_cache_free(tsr_ctx *ctx)
 {
-    tsr__plans_free(ctx);
+    tsr__cached_calls_free(ctx);
     tsr__op_table_free(&ctx->heap, ctx->ops);
     tsr__local_specs_free(ctx);
     ctx->ops = NULL;

@@ -4,8 +4,7 @@
 #define TSR_DISPATCH_DISPATCH_H
 
 #include "base/activity.h"
-#include "propagate/propagate.h"
-#include "tensor/tensor.h"
+#include "dispatch/cached_call.h"
 
 /* A call as the typed functions make it. */
 typedef struct tsr_op_call {
@@ -19,7 +18,7 @@ typedef struct tsr_op_call {
 
 /* A call whose inputs are where they are needed and whose outputs are made. */
 typedef struct tsr_opened {
-    tsr_plan *plan;
+    tsr_cached_call *plan;
     tsr_mesh *mesh;
     tsr_tensor *in[TSR_MAX_IN];
 } tsr_opened;
@@ -33,7 +32,9 @@ tsr_status tsr__dispatch_open(tsr_ctx *ctx, const tsr_op_call *call, tsr_opened 
                               tsr_tensor **out);
 void tsr__dispatch_close(tsr_opened *o); /* also if opening failed; zero is closed */
 bool tsr__dispatch_communicates(const tsr_opened *o);
-tsr_run_call tsr__dispatch_run_call(const tsr_opened *o, tsr_tensor *const *out);
+/* What the op's own run gets; full is the memory of what it points to. */
+tsr_run_call tsr__dispatch_run_call(const tsr_op_call *call, const tsr_opened *o,
+                                    tsr_tensor *const *out, tsr_call_in_full *full);
 tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
                                  tsr_tensor *const *out);
 /* Write a call that ran on the tape, which is on. */
@@ -61,11 +62,6 @@ tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *
 /* Its kernel alone, n times, into an output that it gave before. */
 tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *out, int64_t n);
 void tsr__dispatch_cache_free(tsr_ctx *ctx);
-
-/* plan_cache.c: the plan of a call; *out also if it is impossible. It stays until the next one is
-   asked for, or as long as it is held. */
-tsr_status tsr__plan_get(tsr_ctx *ctx, const tsr_plan_key *key, tsr_plan **out);
-void tsr__plans_free(tsr_ctx *ctx);
 
 /* statistics.c: a strict context refuses hidden redistribution */
 tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec *from,

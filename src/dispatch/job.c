@@ -130,6 +130,7 @@ static void open_context(tsr_ctx *ctx, const job_setup *setup)
 {
     memset(ctx, 0, sizeof *ctx);
     tsr__pool_open(&ctx->pool, &ctx->heap);
+    ctx->memory = (struct tsr_memory){.heap = &ctx->heap, .pool = &ctx->pool};
     ctx->caches.limit = TSR_CACHE_LIMIT;
     ctx->caches.limit_bytes = TSR_CACHE_BYTES;
     ctx->cost = setup->cost;

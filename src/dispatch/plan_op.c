@@ -35,7 +35,8 @@ tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr
     if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: it has no plan of its own",
                          schema->op->name);
-    TSR_TRY(tsr__plan_strategy(&heap, schema, cost ? cost : &usual, want, exhaustive, &best, err));
+    TSR_TRY(
+        tsr__op_plan_strategy(&heap, schema, cost ? cost : &usual, want, exhaustive, &best, err));
     set_way(schema, &best, out);
 done:
     return st;

@@ -8,7 +8,7 @@
 #include "base/args.h"
 #include "base/text.h"
 #include "dispatch/dispatch.h"
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 #include "op/schema.h"
 #include "tensor/scope.h"
 
@@ -38,7 +38,7 @@ tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec 
 
     if (!ctx->strict)
         return TSR_OK;
-    TSR_TRY(tsr__plan_make(&heap, from, to, &ctx->cost, 0, TSR_RIVAL_BEST, &plan, err));
+    TSR_TRY(tsr__redist_plan_make(&heap, from, to, &ctx->cost, 0, TSR_RIVAL_BEST, &plan, err));
     bytes = tsr_redist_info_of(plan).bytes;
     if (bytes > 0)
         st = tsr__fail(

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 
 /* The overlaps of one giver and one taker, per tensor dim. */
 typedef struct pair {

@@ -10,12 +10,6 @@
 #include "base/pool.h"
 #include "tessera_ext.h"
 
-/* Where kernels get what they keep, and scratch that depends on more than shapes. */
-struct tsr_memory {
-    tsr_heap *heap;
-    tsr_pool *pool;
-};
-
 /* The variant that a call asks for. */
 static inline tsr_kernel_variant tsr__variant_asked(const tsr_kernel_call *call)
 {

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/args.h"
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 
 #include "base/reduce.h"
 
-static bool moves_nothing(const tsr_plan_step *step)
+static bool moves_nothing(const tsr_redist_plan_step *step)
 {
     return step->kind == TSR_STEP_SLICE || step->kind == TSR_STEP_TO_PARTIAL;
 }
@@ -62,7 +62,7 @@ static int64_t meet_all(const tsr_layout *a, const int *ca, const tsr_layout *b,
     return n;
 }
 
-static int group_size(const tsr_plan_step *step)
+static int group_size(const tsr_redist_plan_step *step)
 {
     int n = 1;
     for (int m = 0; m < step->from.mesh.ndim; m++)
@@ -71,7 +71,7 @@ static int group_size(const tsr_plan_step *step)
     return n;
 }
 
-static int group_index(const tsr_plan_step *step, const int *coord)
+static int group_index(const tsr_redist_plan_step *step, const int *coord)
 {
     int index = 0;
     for (int m = 0; m < step->from.mesh.ndim; m++)
@@ -81,7 +81,7 @@ static int group_index(const tsr_plan_step *step, const int *coord)
 }
 
 /* Flat chunks: receive the others' terms of the own chunk, then the others' chunks. */
-static int64_t all_reduce_in(const tsr_plan_step *step, int64_t n, int group, int index)
+static int64_t all_reduce_in(const tsr_redist_plan_step *step, int64_t n, int group, int index)
 {
     int64_t begin, end;
 
@@ -91,7 +91,7 @@ static int64_t all_reduce_in(const tsr_plan_step *step, int64_t n, int group, in
     return (group - 1) * (end - begin) + n - (end - begin);
 }
 
-int64_t tsr__step_bytes_in(const tsr_plan_step *step, int rank)
+int64_t tsr__step_bytes_in(const tsr_redist_plan_step *step, int rank)
 {
     int index = tsr__mesh_find(&step->to.mesh, rank), source;
     int coord[TSR_MAX_MESH], source_coord[TSR_MAX_MESH];
@@ -115,7 +115,7 @@ int64_t tsr__step_bytes_in(const tsr_plan_step *step, int rank)
 }
 
 /* What an exchange makes this rank give to all ranks that take from it. */
-static int64_t exchange_out(const tsr_plan_step *step, int rank)
+static int64_t exchange_out(const tsr_redist_plan_step *step, int rank)
 {
     int source = tsr__mesh_find(&step->from.mesh, rank), n_to = tsr__mesh_size(&step->to.mesh);
     int own[TSR_MAX_MESH], coord[TSR_MAX_MESH], giver[TSR_MAX_MESH];
@@ -138,7 +138,7 @@ static int64_t exchange_out(const tsr_plan_step *step, int rank)
 }
 
 /* A reduction sends every other member its part of the own terms. */
-static int64_t reduce_out(const tsr_plan_step *step, int rank)
+static int64_t reduce_out(const tsr_redist_plan_step *step, int rank)
 {
     int index = tsr__mesh_find(&step->from.mesh, rank), group = group_size(step), me;
     int64_t size = (int64_t)tsr_dtype_size(step->from.dtype), n, begin, end, out = 0;
@@ -171,7 +171,7 @@ static int64_t reduce_out(const tsr_plan_step *step, int rank)
     return out * size;
 }
 
-int64_t tsr__step_bytes_out(const tsr_plan_step *step, int rank)
+int64_t tsr__step_bytes_out(const tsr_redist_plan_step *step, int rank)
 {
     if (moves_nothing(step))
         return 0;
@@ -181,7 +181,7 @@ int64_t tsr__step_bytes_out(const tsr_plan_step *step, int rank)
 }
 
 /* Ranks that differ only along mesh dims which shard neither layout receive alike. */
-int64_t tsr__step_bytes_max(const tsr_plan_step *step)
+int64_t tsr__step_bytes_max(const tsr_redist_plan_step *step)
 {
     const tsr_mesh_shape *mesh = &step->to.mesh;
     bool same_mesh = tsr__mesh_equal(&step->from.mesh, mesh);
@@ -216,7 +216,7 @@ static size_t step_memory(const tsr_redist *plan, int i)
     return i == 0 ? memory : memory + tsr__layout_bytes(&plan->step[i].from);
 }
 
-size_t tsr__plan_peak(const tsr_redist *plan)
+size_t tsr__redist_plan_peak(const tsr_redist *plan)
 {
     tsr_layout from = tsr__layout_of(&plan->from);
     size_t peak = tsr__layout_bytes(&from);
@@ -246,7 +246,7 @@ tsr_redist_info tsr_redist_info_of(const tsr_redist *plan)
 
     tsr_redist_info info = {.n_steps = plan->n_steps, .seconds = plan->seconds};
 
-    info.peak = tsr__plan_peak(plan);
+    info.peak = tsr__redist_plan_peak(plan);
     if (plan->n_steps == 1)
         info.bytes = tsr__step_bytes_max(&plan->step[0]);
     if (plan->n_steps > 1)
@@ -262,7 +262,7 @@ tsr_status tsr_redist_step(const tsr_redist *plan, int i, tsr_step *out)
 {
     TSR_NEED(TSR_ERR_ARG, NULL, plan, out);
 
-    const tsr_plan_step *step;
+    const tsr_redist_plan_step *step;
 
     if (i < 0 || i >= plan->n_steps)
         return TSR_ERR_ARG;

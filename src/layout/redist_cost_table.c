@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/args.h"
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 
 static const tsr_price IMPOSSIBLE = {.seconds = INFINITY};
 
@@ -220,7 +220,8 @@ static tsr_status price_of_plan(tsr_redist_cost_table *p, const tsr_placement *t
 
     for (int m = 0; m < target.mesh.ndim; m++)
         target.place[m] = to[m];
-    TSR_TRY(tsr__plan_make(p->heap, p->from, &target, p->cost, 0, TSR_RIVAL_BEST, &plan, err));
+    TSR_TRY(
+        tsr__redist_plan_make(p->heap, p->from, &target, p->cost, 0, TSR_RIVAL_BEST, &plan, err));
     *out = (tsr_price){.seconds = plan->seconds, .steps = plan->n_steps};
     for (int i = 0; i < plan->n_steps; i++)
         out->bytes += plan->step[i].bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* search.c - shortest paths over the states of a redistribution, and the moves between states
    (listed in space.h). Ties go to fewer bytes, then fewer steps, then the move found first. Called
-   by plan.c for one pair and by redist_cost_table.c for one source to all targets. */
+   by redist_plan.c for one pair and by redist_cost_table.c for one source to all targets. */
 #include "layout/search.h"
 
 #include <math.h>

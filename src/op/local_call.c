@@ -105,7 +105,7 @@ done:
 
 static void forget_positions(tsr_heap *heap, tsr_operand *x)
 {
-    for (int d = 0; d < TSR_MAX_DIM; d++) {
+    for (int d = 0; d < x->shape.ndim; d++) {
         tsr__free(heap, (void *)(uintptr_t)x->index[d]);
         x->index[d] = NULL;
     }

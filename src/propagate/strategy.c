@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/reduce.h"
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 #include "op/local_call.h"
 
 static int mesh_ndim(const tsr_search_problem *q)
@@ -120,7 +120,7 @@ static tsr_status price_output(tsr_heap *heap, const tsr_search_problem *q, cons
     }
     for (int m = 0; m < out->mesh.ndim; m++)
         to.place[m] = want[m];
-    TSR_TRY(tsr__plan_make(heap, out, &to, q->cost, 0, TSR_RIVAL_BEST, &plan, err));
+    TSR_TRY(tsr__redist_plan_make(heap, out, &to, q->cost, 0, TSR_RIVAL_BEST, &plan, err));
     *price = (tsr_price){.seconds = plan->seconds, .steps = plan->n_steps};
     for (int i = 0; i < plan->n_steps; i++)
         price->bytes += (double)tsr__step_bytes_max(&plan->step[i]);

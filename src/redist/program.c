@@ -15,7 +15,7 @@
 /* ---- one step ---- */
 
 /* Layouts for an all-reduce: the local part as a flat array over the group, whole or in chunks. */
-static void flat_layouts(const tsr_plan_step *step, int64_t n, int group, tsr_layout *whole,
+static void flat_layouts(const tsr_redist_plan_step *step, int64_t n, int group, tsr_layout *whole,
                          tsr_layout *chunks)
 {
     *whole = (tsr_layout){.dtype = step->from.dtype,
@@ -60,7 +60,7 @@ done:
 
 static tsr_status prepare_step(tsr_mesh *mesh, const tsr_program *program, tsr_program_step *s)
 {
-    const tsr_plan_step *step = s->plan;
+    const tsr_redist_plan_step *step = s->plan;
     tsr_ctx *ctx = mesh->ctx;
     tsr_group *group = program->both, *own = NULL;
     tsr_exchange_ask ask = {.from = &step->from, .to = &step->to};
@@ -92,14 +92,14 @@ done:
    after it those of the target's. */
 static tsr_mesh *mesh_of_step(const tsr_program *program, int i, tsr_mesh *mesh, tsr_mesh *other)
 {
-    const tsr_plan_step *step = &program->plan->step[i];
+    const tsr_redist_plan_step *step = &program->plan->step[i];
     return tsr__mesh_equal(&step->from.mesh, &mesh->shape) ? mesh : other;
 }
 
 static tsr_status prepare(tsr_program *program, tsr_mesh *mesh, tsr_mesh *other, int i)
 {
     tsr_program_step *s = &program->step[i];
-    const tsr_plan_step *step = &program->plan->step[i];
+    const tsr_redist_plan_step *step = &program->plan->step[i];
     char dims[TSR_TEXT_LEN], shape[TSR_TEXT_LEN];
     tsr_mesh *on = mesh_of_step(program, i, mesh, other);
     int index = tsr__mesh_find(&step->to.mesh, mesh->ctx->world->rank), coord[TSR_MAX_MESH];
@@ -193,10 +193,10 @@ static tsr_status make_program(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *
 
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *program, &program, &ctx->error));
     program->cached.hash = hash;
-    program->cost = ctx->cost;
+    program->cost_version = ctx->cost_version;
     program->memory_limit = ctx->memory_limit;
-    TSR_TRY(tsr__plan_make(&ctx->heap, from, to, &ctx->cost, ctx->memory_limit, TSR_RIVAL_BEST,
-                           &program->plan, &ctx->error));
+    TSR_TRY(tsr__redist_plan_make(&ctx->heap, from, to, &ctx->cost, ctx->memory_limit,
+                                  TSR_RIVAL_BEST, &program->plan, &ctx->error));
     log_plan(ctx, program->plan);
     if (ctx->world->kind == TSR_WORLD_SIM) {
         program->info = tsr_redist_info_of(program->plan);
@@ -225,7 +225,7 @@ static bool is_program_of(const tsr_ctx *ctx, const tsr_program *p, uint64_t has
 {
     return p->cached.hash == hash && tsr_spec_equal(&p->plan->from, from) &&
            tsr_spec_equal(&p->plan->to, to) && p->memory_limit == ctx->memory_limit &&
-           tsr__cost_equal(&p->cost, &ctx->cost);
+           p->cost_version == ctx->cost_version;
 }
 
 tsr_status tsr__program_get(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *from,

@@ -5,11 +5,11 @@
 #define TSR_REDIST_PROGRAM_H
 
 #include "exchange/exchange.h"
-#include "layout/plan.h"
+#include "layout/redist_plan.h"
 #include "tensor/tensor.h"
 
 typedef struct tsr_program_step {
-    const tsr_plan_step *plan;
+    const tsr_redist_plan_step *plan;
     tsr_exchange move;       /* the messages; of an all-reduce its first half */
     tsr_exchange all_gather; /* second half of an all-reduce, if it has one */
     int64_t part;            /* all-reduce: element where the own chunk begins */
@@ -21,7 +21,7 @@ typedef struct tsr_program_step {
 typedef struct tsr_program {
     tsr_cached cached;
     tsr_redist *plan;
-    tsr_cost cost; /* that it was planned with */
+    int cost_version; /* of the costs that it was planned with */
     size_t memory_limit;
     tsr_program_step *step; /* plan->n_steps of them */
     tsr_group *both;        /* all ranks of two meshes; NULL on one mesh */

@@ -117,7 +117,7 @@ void tsr__program_count(tsr_ctx *ctx, const tsr_program *program)
     size_t peak = program->info.peak;
 
     for (int i = 0; i < program->plan->n_steps; i++) {
-        const tsr_plan_step *step = &program->plan->step[i];
+        const tsr_redist_plan_step *step = &program->plan->step[i];
         const bool across = !tsr__mesh_equal(&step->from.mesh, &step->to.mesh);
 
         ctx->counters.along[across ? TSR_MAX_MESH : tsr__along(step->mdims)] +=

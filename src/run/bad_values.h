@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bad_values.h - what a kernel or a run says when it finds indices out of range in its rank's part.
-   Called by runs and by dispatch/local_plan.c. */
+   Called by runs and by dispatch/rank_call.c. */
 #ifndef TSR_RUN_BAD_VALUES_H
 #define TSR_RUN_BAD_VALUES_H
 

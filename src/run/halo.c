@@ -32,7 +32,7 @@ struct tsr_halo {
     bool reverse;
     tsr_windows windows;
     int n;
-    part part[TSR_OP_WINDOWS];
+    part part[]; /* as many as operands have windows */
 };
 
 /* ---- making ---- */
@@ -96,12 +96,13 @@ done:
     return st;
 }
 
-static bool is_part(const tsr_halo *h, int operand)
+/* Is window i the first one of its operand? */
+static bool is_first(const tsr_windows *windows, int i)
 {
-    for (int i = 0; i < h->n; i++)
-        if (h->part[i].operand == operand)
-            return true;
-    return false;
+    for (int j = 0; j < i; j++)
+        if (windows->window[j].operand == windows->window[i].operand)
+            return false;
+    return true;
 }
 
 tsr_status tsr__halo_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_spec *in,
@@ -110,16 +111,19 @@ tsr_status tsr__halo_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_sp
     tsr_ctx *ctx = mesh->ctx;
     tsr_windows windows;
     tsr_halo *h = NULL;
+    size_t n = 0;
     tsr_status st = TSR_OK;
 
     *halo = NULL;
     if (tsr__windows_of(schema, in, out, reverse, &windows) == 0)
         return TSR_OK;
-    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *h, &h, &ctx->error));
+    for (int i = 0; i < windows.n; i++)
+        n += is_first(&windows, i);
+    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *h + n * sizeof *h->part, &h, &ctx->error));
     h->reverse = reverse;
     h->windows = windows;
     for (int i = 0; i < windows.n; i++) {
-        if (is_part(h, windows.window[i].operand))
+        if (!is_first(&windows, i))
             continue;
         h->part[h->n++].operand = windows.window[i].operand;
         TSR_TRY(make_part(mesh, h, in, out, &h->part[h->n - 1]));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "op/schema.h"
+#include "run/compact_call.h"
 
 enum { PIECES = 1 + 2 * TSR_MAX_DIM };
 
@@ -18,17 +19,12 @@ typedef struct box {
     int64_t begin[TSR_MAX_DIM], end[TSR_MAX_DIM]; /* of the whole tensor */
 } box;
 
-typedef struct piece {
-    tsr_kernel_call call; /* but for the data */
-    box at;               /* of the anchor */
-} piece;
-
 struct tsr_halo_overlap {
     const tsr_op *op;
     int n;
-    piece piece[PIECES]; /* the interior first */
+    tsr_compact_call *piece[PIECES]; /* the interior first */
     bool cut_in[TSR_MAX_IN], cut_out[TSR_MAX_OUT];
-    tsr_operand own[TSR_MAX_IN]; /* the rank's parts of inputs that have windows */
+    tsr_operand own[]; /* of every input; the rank's parts of those that have windows */
 };
 
 /* ---- boxes ---- */
@@ -167,32 +163,19 @@ static bool can_be_cut(const tsr_schema *s, const tsr_spec *in, const tsr_spec *
     return true;
 }
 
-static void add_piece(tsr_halo_overlap *p, const tsr_schema *s, const tsr_windows *w,
-                      const tsr_kernel_call *call, const box *at, int ndim)
+static void add_box(const box *b, int ndim, box *boxes, int *n)
 {
-    piece *x = &p->piece[p->n];
-
-    if (is_empty(at, ndim))
-        return;
-    x->at = *at;
-    x->call = *call;
-    x->call.state = NULL;
-    for (int k = 0; k < s->n_in; k++)
-        if (p->cut_in[k])
-            cut_operand(s, w, k, at, &x->call.in[k]);
-    for (int k = 0; k < s->n_out; k++)
-        if (p->cut_out[k])
-            cut_operand(s, w, TSR_OUTPUT(k), at, &x->call.out[k]);
-    p->n++;
+    if (!is_empty(b, ndim))
+        boxes[(*n)++] = *b;
 }
 
 /* What of the anchor's part needs only the own parts; then what is left around it. */
-static void add_pieces(tsr_halo_overlap *p, const tsr_schema *s, const tsr_windows *w,
-                       const tsr_kernel_call *call)
+static int cut_anchor(const tsr_halo_overlap *p, const tsr_schema *s, const tsr_windows *w,
+                      const tsr_operand *anchor, box *boxes)
 {
-    const tsr_operand *anchor = &call->out[TSR_OUTPUT(w->anchor)];
     const int ndim = anchor->shape.ndim;
     box rest = box_of(anchor), inner = rest;
+    int n = 0;
 
     for (int i = 0; i < w->n; i++) {
         const tsr_window *x = &w->window[i];
@@ -204,26 +187,50 @@ static void add_pieces(tsr_halo_overlap *p, const tsr_schema *s, const tsr_windo
                &inner.end[x->dim]);
     }
     if (is_empty(&inner, ndim))
-        return;
-    add_piece(p, s, w, call, &inner, ndim);
+        return 0;
+    add_box(&inner, ndim, boxes, &n);
     for (int d = 0; d < ndim; d++) {
         box before = rest, behind = rest;
 
         before.end[d] = inner.begin[d];
         behind.begin[d] = inner.end[d];
-        add_piece(p, s, w, call, &before, ndim);
-        add_piece(p, s, w, call, &behind, ndim);
+        add_box(&before, ndim, boxes, &n);
+        add_box(&behind, ndim, boxes, &n);
         rest.begin[d] = inner.begin[d];
         rest.end[d] = inner.end[d];
     }
+    return n;
 }
 
-static void bind_rank_again(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                            const int *coord, tsr_kernel_call *call)
+/* The call of one piece, prepared. */
+static tsr_status add_piece(tsr_mesh *mesh, tsr_halo_overlap *p, const tsr_schema *s,
+                            const tsr_spec *in, const tsr_spec *out, const tsr_windows *w,
+                            const tsr_kernel_call *call, const box *at)
 {
-    call->attrs = s->attrs;
-    memset(call->number, 0, sizeof call->number);
-    s->op->bind_rank(s, in, out, coord, call);
+    tsr_ctx *ctx = mesh->ctx;
+    tsr_kernel_call sub = *call;
+    tsr_status st = TSR_OK;
+
+    sub.state = NULL;
+    sub.attrs = s->attrs;
+    for (int k = 0; k < s->n_in; k++)
+        if (p->cut_in[k])
+            cut_operand(s, w, k, at, &sub.in[k]);
+    for (int k = 0; k < s->n_out; k++)
+        if (p->cut_out[k])
+            cut_operand(s, w, TSR_OUTPUT(k), at, &sub.out[k]);
+    if (s->op->bind_rank) { /* it may go by where operands begin */
+        memset(sub.number, 0, sizeof sub.number);
+        s->op->bind_rank(s, in, out, mesh->coord, &sub);
+    }
+    if (s->op->prepare)
+        TSR_TRY(s->op->prepare(&sub, &ctx->error));
+    TSR_TRY(tsr__compact_call_make(&ctx->heap, s, &sub, &p->piece[p->n], &ctx->error));
+    p->n++;
+done:
+    if (st != TSR_OK && s->op->release && sub.state)
+        s->op->release(&sub);
+    return st;
 }
 
 static void set_own(tsr_halo_overlap *p, int k, const tsr_spec *spec, const int *coord)
@@ -246,12 +253,15 @@ tsr_status tsr__halo_overlap_make(tsr_mesh *mesh, const tsr_schema *s, const tsr
 {
     tsr_ctx *ctx = mesh->ctx;
     tsr_halo_overlap *p = NULL;
+    box boxes[PIECES];
+    int n;
     tsr_status st = TSR_OK;
 
     *overlap = NULL;
     if (!can_be_cut(s, in, out, w, call))
         return TSR_OK;
-    TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *p, &p, &ctx->error));
+    TSR_TRY(
+        tsr__alloc(&ctx->heap, 1, sizeof *p + (size_t)s->n_in * sizeof *p->own, &p, &ctx->error));
     p->op = s->op;
     for (int k = 0; k < s->n_in; k++) {
         p->cut_in[k] = tsr__schema_has(s, k) && has_window(w, k, -1);
@@ -260,23 +270,20 @@ tsr_status tsr__halo_overlap_make(tsr_mesh *mesh, const tsr_schema *s, const tsr
     }
     for (int k = 0; k < s->n_out; k++)
         p->cut_out[k] = tsr__schema_gives(s, k);
-    add_pieces(p, s, w, call);
-    for (int i = 0; i < p->n && s->op->bind_rank; i++) /* it may go by where operands begin */
-        bind_rank_again(s, in, out, mesh->coord, &p->piece[i].call);
-    for (int i = 0; i < p->n && s->op->prepare; i++)
-        TSR_TRY(s->op->prepare(&p->piece[i].call, &ctx->error));
-    if (p->n > 0)
+    n = cut_anchor(p, s, w, &call->out[TSR_OUTPUT(w->anchor)], boxes);
+    for (int i = 0; i < n; i++)
+        TSR_TRY(add_piece(mesh, p, s, in, out, w, call, &boxes[i]));
+    if (n > 0)
         *overlap = p, p = NULL;
 done:
-    tsr__halo_overlap_free(ctx, p);
+    tsr__halo_overlap_free(ctx, p, s->attrs.value);
     return st;
 }
 
-void tsr__halo_overlap_free(tsr_ctx *ctx, tsr_halo_overlap *p)
+void tsr__halo_overlap_free(tsr_ctx *ctx, tsr_halo_overlap *p, const tsr_attr *attrs)
 {
-    for (int i = 0; p && p->op->release && i < p->n; i++)
-        if (p->piece[i].call.state)
-            p->op->release(&p->piece[i].call);
+    for (int i = 0; p && i < p->n; i++)
+        tsr__compact_call_free(&ctx->heap, p->piece[i], attrs, false);
     tsr__free(&ctx->heap, p);
 }
 
@@ -305,46 +312,48 @@ bool tsr__halo_overlap_pays(const tsr_kernel_call *call, const tsr_windows *w, d
 /* ---- running ---- */
 
 /* Cut inputs out of what is in `from`, run, paste outputs. */
-static tsr_status run_piece(const tsr_halo_overlap *p, piece *x, tsr_ctx *ctx,
-                            const tsr_kernel_call *call, const tsr_operand *from)
+static tsr_status run_piece(const tsr_halo_overlap *p, int i, tsr_ctx *ctx,
+                            const tsr_kernel_call *call, const tsr_attr *attrs,
+                            const tsr_operand *from)
 {
+    tsr_tensor *none[TSR_MAX_IN] = {NULL};
     void *in[TSR_MAX_IN] = {NULL}, *out[TSR_MAX_OUT] = {NULL};
-    tsr_kernel_call *sub = &x->call;
+    tsr_kernel_call sub;
     tsr_status st = TSR_OK;
 
-    sub->error = call->error;
-    sub->scratch = NULL;
-    for (int k = 0; k < sub->n_in; k++) {
-        tsr_operand packed = sub->in[k];
+    tsr__compact_call_expand(p->piece[i], attrs, 0, none, none, &sub);
+    sub.error = call->error;
+    for (int k = 0; k < sub.n_in; k++) {
+        tsr_operand packed = sub.in[k];
         size_t size = tsr_dtype_size(packed.dtype);
 
-        sub->in[k].data = call->in[k].data;
+        sub.in[k].data = call->in[k].data;
         if (!p->cut_in[k])
             continue;
         TSR_TRY(tsr__pool_get(&ctx->pool, (size_t)tsr_shape_count(&packed.shape) * size, &in[k],
                               &ctx->error));
         const tsr_piece to = place_in(&packed, &packed), at = place_in(&from[k], &packed);
         tsr__piece_copy(size, in[k], &to, from[k].data, &at);
-        sub->in[k].data = in[k];
+        sub.in[k].data = in[k];
     }
-    for (int k = 0; k < sub->n_out; k++) {
-        sub->out[k].data = NULL;
+    for (int k = 0; k < sub.n_out; k++) {
+        sub.out[k].data = NULL;
         if (!p->cut_out[k])
             continue;
         TSR_TRY(tsr__pool_get(&ctx->pool,
-                              (size_t)tsr_shape_count(&sub->out[k].shape) *
-                                  tsr_dtype_size(sub->out[k].dtype),
+                              (size_t)tsr_shape_count(&sub.out[k].shape) *
+                                  tsr_dtype_size(sub.out[k].dtype),
                               &out[k], &ctx->error));
-        sub->out[k].data = out[k];
+        sub.out[k].data = out[k];
     }
     if (p->op->scratch)
-        TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(sub), &sub->scratch, &ctx->error));
-    p->op->kernel(sub);
-    for (int k = 0; k < sub->n_out; k++)
+        TSR_TRY(tsr__pool_get(&ctx->pool, p->op->scratch(&sub), &sub.scratch, &ctx->error));
+    p->op->kernel(&sub);
+    for (int k = 0; k < sub.n_out; k++)
         if (p->cut_out[k]) {
-            const tsr_piece from_piece = place_in(&sub->out[k], &sub->out[k]);
-            const tsr_piece to = place_in(&call->out[k], &sub->out[k]);
-            tsr__piece_copy(tsr_dtype_size(sub->out[k].dtype), call->out[k].data, &to, out[k],
+            const tsr_piece from_piece = place_in(&sub.out[k], &sub.out[k]);
+            const tsr_piece to = place_in(&call->out[k], &sub.out[k]);
+            tsr__piece_copy(tsr_dtype_size(sub.out[k].dtype), call->out[k].data, &to, out[k],
                             &from_piece);
         }
 done:
@@ -352,26 +361,26 @@ done:
         tsr__pool_put(&ctx->pool, in[k]);
     for (int k = 0; k < TSR_MAX_OUT; k++)
         tsr__pool_put(&ctx->pool, out[k]);
-    tsr__pool_put(&ctx->pool, sub->scratch);
-    sub->scratch = NULL;
+    tsr__pool_put(&ctx->pool, sub.scratch);
     return st;
 }
 
 tsr_status tsr__halo_overlap_interior(tsr_halo_overlap *p, tsr_ctx *ctx,
-                                      const tsr_kernel_call *call, tsr_tensor *const *in)
+                                      const tsr_kernel_call *call, const tsr_attr *attrs,
+                                      tsr_tensor *const *in)
 {
     for (int k = 0; k < call->n_in; k++)
         p->own[k].data = p->cut_in[k] ? tsr__tensor_data(in[k]) : NULL;
-    return run_piece(p, &p->piece[0], ctx, call, p->own);
+    return run_piece(p, 0, ctx, call, attrs, p->own);
 }
 
 tsr_status tsr__halo_overlap_boundary(tsr_halo_overlap *p, tsr_ctx *ctx,
-                                      const tsr_kernel_call *call)
+                                      const tsr_kernel_call *call, const tsr_attr *attrs)
 {
     tsr_status st = TSR_OK;
 
     for (int i = 1; i < p->n && call->error->code == TSR_OK; i++)
-        TSR_TRY(run_piece(p, &p->piece[i], ctx, call, call->in));
+        TSR_TRY(run_piece(p, i, ctx, call, attrs, call->in));
 done:
     return st;
 }

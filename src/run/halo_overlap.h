@@ -20,13 +20,15 @@ bool tsr__halo_overlap_pays(const tsr_kernel_call *call, const tsr_windows *wind
 tsr_status tsr__halo_overlap_make(tsr_mesh *mesh, const tsr_schema *schema, const tsr_spec *in,
                                   const tsr_spec *out, const tsr_windows *windows,
                                   const tsr_kernel_call *call, tsr_halo_overlap **overlap);
-void tsr__halo_overlap_free(tsr_ctx *ctx, tsr_halo_overlap *overlap); /* NULL is fine */
+/* Of a call with these attributes. NULL is fine. */
+void tsr__halo_overlap_free(tsr_ctx *ctx, tsr_halo_overlap *overlap, const tsr_attr *attrs);
 
 /* The interior, from the own parts `in`; then the boundary, from the windows in call->in. Outputs
-   are those of the call. Local. */
+   are those of the call, attributes as it was called with. Local. */
 tsr_status tsr__halo_overlap_interior(tsr_halo_overlap *overlap, tsr_ctx *ctx,
-                                      const tsr_kernel_call *call, tsr_tensor *const *in);
+                                      const tsr_kernel_call *call, const tsr_attr *attrs,
+                                      tsr_tensor *const *in);
 tsr_status tsr__halo_overlap_boundary(tsr_halo_overlap *overlap, tsr_ctx *ctx,
-                                      const tsr_kernel_call *call);
+                                      const tsr_kernel_call *call, const tsr_attr *attrs);
 
 #endif

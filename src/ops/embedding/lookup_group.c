@@ -19,10 +19,9 @@ typedef struct use {
     tsr_use_call made;
     tsr_op_call call;
     tsr_opened opened;
-    bool on_one_rank; /* the table is on one rank: no plan, but */
-    tsr_schema schema;
-    tsr_spec in_spec[TSR_MAX_IN], out_spec[TSR_MAX_OUT];
-    tsr_run_call run;
+    bool on_one_rank; /* the table is on one rank: there is no plan */
+    tsr_call_in_full full;
+    tsr_run_call run; /* of that */
     tsr_tensor *out[TSR_MAX_OUT];
 } use;
 
@@ -59,7 +58,7 @@ done:
 /* The schema as if the table were replicated on the mesh of the ids. */
 static tsr_status check_on_one_rank(group *g, use *u)
 {
-    tsr_schema *s = &u->schema;
+    tsr_schema *s = &u->full.schema;
     tsr_error why = {0};
     tsr_status st;
 
@@ -97,24 +96,24 @@ static tsr_status open_on_one_rank(group *g, use *u, tsr_mesh *table_mesh)
     if (g->backward)
         TSR_TRY(by_batch(g->mesh, &in[0], &like, offsets));
     u->call.entry->counters.moving += tsr__book_end(g->ctx, &b, &u->call.entry->counters);
-    for (int k = 0; k < u->schema.n_out; k++) {
-        out.dtype = u->schema.out_dtype[k];
-        out.shape = u->schema.out_shape[k];
+    for (int k = 0; k < u->full.schema.n_out; k++) {
+        out.dtype = u->full.schema.out_dtype[k];
+        out.shape = u->full.schema.out_shape[k];
         out.mesh = g->backward ? table_mesh->shape : g->mesh->shape;
         for (int m = 0; m < out.mesh.ndim && !g->backward; m++)
             out.place[m].kind = offsets ? TSR_SHARD : in[1]->local_spec->spec.place[m].kind;
         TSR_TRY(tsr__tensor_make(g->backward ? table_mesh : g->mesh, &out, &u->out[k]));
-        u->out_spec[k] = tsr__spec_effective(&out);
+        u->full.out[k] = tsr__spec_effective(&out);
     }
     for (int k = 0; k < u->made.n_in; k++)
         if (in[k])
-            u->in_spec[k] = tsr__spec_effective(&in[k]->local_spec->spec);
+            u->full.in[k] = tsr__spec_effective(&in[k]->local_spec->spec);
     u->run = (tsr_run_call){.mesh = g->mesh,
-                            .schema = &u->schema,
+                            .schema = &u->full.schema,
                             .in = in,
                             .out = u->out,
-                            .in_spec = u->in_spec,
-                            .out_spec = u->out_spec};
+                            .in_spec = u->full.in,
+                            .out_spec = u->full.out};
 done:
     return st;
 }
@@ -172,7 +171,7 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
         if (g->backward)
             u->call.want = &from->table->local_spec->spec;
         TSR_TRY(tsr__dispatch_open(g->ctx, &u->call, &u->opened, u->out));
-        u->run = tsr__dispatch_run_call(&u->opened, u->out);
+        u->run = tsr__dispatch_run_call(&u->call, &u->opened, u->out, &u->full);
     }
     if (g->backward && !fits(from->table, u->out[0]))
         return refuse(g, u, "its gradient is of another type or width than the table");
@@ -251,7 +250,7 @@ static tsr_status run_group(group *g)
         if (u->on_one_rank && sim)
             count_on_one_rank(g, u);
         if (!u->on_one_rank)
-            u->call.entry->counters.predicted += u->opened.plan->strategy.comm.seconds;
+            u->call.entry->counters.predicted += u->opened.plan->comm.seconds;
         u->call.entry->counters.calls++;
     }
 done:

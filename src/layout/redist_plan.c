@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c - the cheapest plan between two specs: sets up the space, searches, and turns the winning
-   path into steps. What the moves are: space.h. What a step brings exactly: redist_bytes.c. */
-#include "layout/plan.h"
+/* redist_plan.c - the cheapest plan between two specs: sets up the space, searches, and turns the
+   winning path into steps. What the moves are: space.h. What a step brings exactly:
+   redist_bytes.c. */
+#include "layout/redist_plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,14 +13,14 @@
 
 /* ---- steps ---- */
 
-static tsr_status add_step(tsr_redist *plan, const tsr_plan_step *step, tsr_error *err)
+static tsr_status add_step(tsr_redist *plan, const tsr_redist_plan_step *step, tsr_error *err)
 {
     tsr_status st;
 
     /* slices in a row are one copy */
     if (plan->n_steps > 0 && step->kind == TSR_STEP_SLICE &&
         plan->step[plan->n_steps - 1].kind == TSR_STEP_SLICE) {
-        tsr_plan_step *last = &plan->step[plan->n_steps - 1];
+        tsr_redist_plan_step *last = &plan->step[plan->n_steps - 1];
         last->to = step->to;
         last->mdims |= step->mdims;
         last->seconds += step->seconds;
@@ -33,7 +34,7 @@ done:
 }
 
 /* What the reduction over these mesh dims is: averages are sums with a divisor. */
-static void set_reduction(tsr_plan_step *step)
+static void set_reduction(tsr_redist_plan_step *step)
 {
     step->divisor = 1;
     for (int m = 0; m < step->from.mesh.ndim; m++) {
@@ -57,10 +58,10 @@ static tsr_status add_path(tsr_redist *plan, const tsr_search *s, int node, tsr_
         for (int i = 0; i < n; i++)
             at = s->node[at].parent;
         const tsr_node *to = &s->node[at], *from = &s->node[to->parent];
-        tsr_plan_step step = {.kind = (tsr_step_kind)to->kind,
-                              .mdims = to->mdims,
-                              .seconds = to->seconds - from->seconds,
-                              .bytes = to->bytes - from->bytes};
+        tsr_redist_plan_step step = {.kind = (tsr_step_kind)to->kind,
+                                     .mdims = to->mdims,
+                                     .seconds = to->seconds - from->seconds,
+                                     .bytes = to->bytes - from->bytes};
         step.from = tsr__space_layout(s->space, &from->state);
         step.to = tsr__space_layout(s->space, &to->state);
         set_reduction(&step);
@@ -74,7 +75,7 @@ done:
 static tsr_status add_to_partial(tsr_redist *plan, const tsr_cost *cost, const tsr_layout *now,
                                  tsr_error *err)
 {
-    tsr_plan_step step = {.kind = TSR_STEP_TO_PARTIAL, .from = *now, .to = *now};
+    tsr_redist_plan_step step = {.kind = TSR_STEP_TO_PARTIAL, .from = *now, .to = *now};
     tsr_move move = {.kind = TSR_STEP_TO_PARTIAL, .group = 1, .after = 0};
 
     for (int m = 0; m < plan->to.mesh.ndim; m++)
@@ -167,11 +168,11 @@ static tsr_status plan_search(tsr_redist *plan, tsr_space *space, const tsr_stat
 
 /* The exchange from a state where it may start to the target's layout, on the same mesh (then
    `goal` is its state) or on another one (NULL). */
-static tsr_plan_step exchange_step(const tsr_redist *plan, const tsr_space *space,
-                                   const tsr_state *start, const tsr_state *goal,
-                                   const tsr_layout *to)
+static tsr_redist_plan_step exchange_step(const tsr_redist *plan, const tsr_space *space,
+                                          const tsr_state *start, const tsr_state *goal,
+                                          const tsr_layout *to)
 {
-    tsr_plan_step step = {.kind = TSR_STEP_EXCHANGE, .divisor = 1, .to = *to};
+    tsr_redist_plan_step step = {.kind = TSR_STEP_EXCHANGE, .divisor = 1, .to = *to};
     tsr_move move = {.kind = TSR_STEP_EXCHANGE, .peers = 1, .mdims = ~0u};
 
     step.from = tsr__space_layout(space, start);
@@ -188,7 +189,7 @@ static tsr_plan_step exchange_step(const tsr_redist *plan, const tsr_space *spac
 
 /* Does the exchange from `start` stay within the limit? */
 static bool exchange_allowed(const tsr_space *space, const tsr_state *start,
-                             const tsr_plan_step *step)
+                             const tsr_redist_plan_step *step)
 {
     double memory = space->source_part + (double)tsr__layout_bytes(&step->to);
 
@@ -205,12 +206,12 @@ static tsr_status plan_exchange(tsr_redist *plan, tsr_space *space, const tsr_st
     tsr_state fresh[64];
     int n = tsr__search_fresh(space, fresh, 64), best = -1;
     double best_seconds = INFINITY, seconds;
-    tsr_plan_step winner = {.divisor = 1};
+    tsr_redist_plan_step winner = {.divisor = 1};
     bool needed = false;
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < n; i++) {
-        tsr_plan_step step = exchange_step(plan, space, &fresh[i], goal, to);
+        tsr_redist_plan_step step = exchange_step(plan, space, &fresh[i], goal, to);
         bool move = !goal || !tsr__state_equal(&fresh[i], goal);
         TSR_TRY(search(plan, false,
                        &(tsr_search){.space = space, .goal = &fresh[i], .narrow = true}, &seconds,
@@ -321,9 +322,9 @@ done:
     return st;
 }
 
-tsr_status tsr__plan_make(tsr_heap *heap, const tsr_spec *from, const tsr_spec *to,
-                          const tsr_cost *cost, size_t memory_limit, tsr_redist_rival rival,
-                          tsr_redist **out, tsr_error *err)
+tsr_status tsr__redist_plan_make(tsr_heap *heap, const tsr_spec *from, const tsr_spec *to,
+                                 const tsr_cost *cost, size_t memory_limit, tsr_redist_rival rival,
+                                 tsr_redist **out, tsr_error *err)
 {
     tsr_redist *plan = NULL;
     tsr_status st;
@@ -339,7 +340,7 @@ tsr_status tsr__plan_make(tsr_heap *heap, const tsr_spec *from, const tsr_spec *
         TSR_TRY(plan_across(plan, cost, memory_limit, err));
     for (int i = 0; i < plan->n_steps; i++)
         plan->seconds += plan->step[i].seconds;
-    if (memory_limit && plan->n_steps > 0 && tsr__plan_peak(plan) > memory_limit)
+    if (memory_limit && plan->n_steps > 0 && tsr__redist_plan_peak(plan) > memory_limit)
         TSR_TRY(no_plan(plan, memory_limit, err));
     *out = plan;
     plan = NULL;
@@ -358,7 +359,8 @@ tsr_status tsr_redist_plan(const tsr_spec *from, const tsr_spec *to, const tsr_c
     tsr_cost usual = tsr__cost_default();
     tsr_status st;
 
-    TSR_TRY(tsr__plan_make(&heap, from, to, cost ? cost : &usual, memory_limit, rival, out, err));
+    TSR_TRY(tsr__redist_plan_make(&heap, from, to, cost ? cost : &usual, memory_limit, rival, out,
+                                  err));
     (*out)->own = heap;
     (*out)->heap = &(*out)->own;
 done:
