@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= lib
 DESTDIR ?=
 
-.PHONY: build demo tour check check-full sanitize lint format docs symbols contract bench data install clean help
+.PHONY: build demo tour check check-full sanitize lint format ops docs symbols contract bench data install clean help
 
 build: build/build.ninja     ## the library, the tool and the examples in build/ (default)
 	@ninja -C build build.ninja >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
@@ -43,6 +43,13 @@ lint:                        ## only the static checks
 
 format:                      ## write all C files in the form .clang-format describes
 	@tools/check_format --fix
+
+ops: build                   ## write anew what follows from the rows of ops: C functions, lists, docs
+	@tools/check_ops --fix build/print_ops
+	@$(MAKE) --no-print-directory build
+	@tools/check_docs --fix build/tessera
+	@tools/check_symbols --update build/libtessera.so
+	@$(MAKE) --no-print-directory contract
 
 docs: build                  ## write the list of ops in docs/ops.md anew
 	@tools/check_docs --fix build/tessera

@@ -78,7 +78,7 @@ static bool read_op(reader *r, op_problem *p)
     return true;
 }
 
-/* The names of the op's attributes, cut out of "dim:int=-1,keepdim:bool=false". */
+/* The names of the op's attributes, cut out of "dim:dim=-1,keepdim:bool=false". */
 static int attr_names(const tsr_op *op, char name[OP_ATTRS][CLI_TEXT])
 {
     int n = 0;

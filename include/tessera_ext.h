@@ -189,14 +189,20 @@ typedef struct tsr_grad_call {
 struct tsr_op {
     const char *name;
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
-    /* "dim:int=-1,keepdim:bool=false,dims:ints"; NULL: none. Types are int, ints, bool, float,
-       dtype, text, seed and number: a float of which planning, so also shape and rules, may only
-       ask how it compares with 0 and 1 and whether it is whole; element, a number that becomes an
-       element of a tensor (the value of fill): f, or exactly i[1] where i[2] is 1; or the names of
-       choices, "reduction:mean|sum|none=mean", of which i[0] is the number, from 0 on. */
+    /* "dim:dim=-1,keepdim:bool=false,dims:dims?"; NULL: none. Types are int, ints, dim and dims (an
+       int or ints that count dims), bool, float, dtype, text, seed and number: a float of which
+       planning, so also shape and rules, may only ask how it compares with 0 and 1 and whether it
+       is whole; element, a number that becomes an element of a tensor (the value of fill): f, or
+       exactly i[1] where i[2] is 1; or the names of choices, "reduction:mean|sum|none=mean", of
+       which i[0] is the number, from 0 on. A type with ? says that calls may leave it out. */
     const char *attrs;
     const char *doc; /* full sentences; tables show the first */
-    int kind;        /* functions that several rows share tell them apart by it; it is theirs */
+    /* of built-in rows: the parameters of the C function that make ops prints for it, by the names
+       of inputs and attributes, "x, dim, index, *lse", where * names outputs 1, 2, ...; "tanh:by"
+       is attribute tanh as parameter by. NULL: all inputs, then all attributes; "": its function,
+       if it has one, is written by hand. */
+    const char *params;
+    int kind; /* functions that several rows share tell them apart by it; it is theirs */
 
     /* How it shards: at most one of these four; an op that has none runs replicated.
        axes: "...mk,...kn,n->...mn", a letter for every axis, ... for leading ones, which broadcast;

@@ -15,95 +15,186 @@ extern "C" {
 
 /* ---- element by element ---------------------------------------------------------------------- */
 
-/* Shapes broadcast from the last dim. Numbers are rounded to the tensor's dtype. */
+/* Shapes broadcast from the last dim. Numbers are rounded to the tensor's dtype. Comparisons give
+   bool; cond and mask are bool. For logical ops, nonzero is true. Pass -INFINITY or INFINITY to
+   clamp for no bound. Gradients take that of the output and the output y or the input x. */
+
+/* make ops prints pointwise, activation gradients, comparison and selection: */
+/* Computes a + b elementwise. Integers wrap. */
 TSR_API tsr_tensor *tsr_add(tsr_tensor *a, tsr_tensor *b);
+/* Computes a - b elementwise. Integers wrap. */
 TSR_API tsr_tensor *tsr_sub(tsr_tensor *a, tsr_tensor *b);
+/* Multiplies a and b elementwise. Integers wrap. */
 TSR_API tsr_tensor *tsr_mul(tsr_tensor *a, tsr_tensor *b);
+/* Computes a / b elementwise. */
 TSR_API tsr_tensor *tsr_div(tsr_tensor *a, tsr_tensor *b);
-/* Integers wrap; with a negative exponent they give what is before the point, 0 for 1 / 0. */
+/* Raises a to the power b elementwise. Integers wrap; a negative integer exponent truncates the
+   result toward zero, and 0 to it gives 0. */
 TSR_API tsr_tensor *tsr_pow(tsr_tensor *a, tsr_tensor *b);
-/* a / b rounded down, or towards 0, for integers, too: divided by 0 they are 0. */
+/* Computes floor(a / b) elementwise. Integer division by 0 gives 0. */
 TSR_API tsr_tensor *tsr_floor_divide(tsr_tensor *a, tsr_tensor *b);
+/* Computes trunc(a / b) elementwise. Integer division by 0 gives 0. */
 TSR_API tsr_tensor *tsr_trunc_divide(tsr_tensor *a, tsr_tensor *b);
-/* What is left of a: a - b floor(a / b), with the sign of b, and a - b trunc(a / b), with that of
-   a; rounded once at most. An integer a stays if b is 0. */
+/* Computes a - b floor(a / b) elementwise, with the sign of b. An integer remainder by 0 is a. */
 TSR_API tsr_tensor *tsr_remainder(tsr_tensor *a, tsr_tensor *b);
+/* Computes a - b trunc(a / b) elementwise, with the sign of a. An integer remainder by 0 is a. */
 TSR_API tsr_tensor *tsr_fmod(tsr_tensor *a, tsr_tensor *b);
+/* Takes the elementwise maximum of a and b; NaN propagates. Where they are equal, each gets half of
+   the gradient. */
 TSR_API tsr_tensor *tsr_maximum(tsr_tensor *a, tsr_tensor *b);
+/* Takes the elementwise minimum of a and b; NaN propagates. Where they are equal, each gets half of
+   the gradient. */
 TSR_API tsr_tensor *tsr_minimum(tsr_tensor *a, tsr_tensor *b);
+/* Computes -x. */
 TSR_API tsr_tensor *tsr_neg(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_relu(tsr_tensor *x);
+/* Computes the absolute value. */
 TSR_API tsr_tensor *tsr_abs(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_sign(tsr_tensor *x); /* NaN stays */
+/* Returns -1, 0 or 1 by the sign of x; NaN stays NaN. */
+TSR_API tsr_tensor *tsr_sign(tsr_tensor *x);
+/* Computes max(x, 0); NaN propagates. */
+TSR_API tsr_tensor *tsr_relu(tsr_tensor *x);
+/* Computes e^x. */
 TSR_API tsr_tensor *tsr_exp(tsr_tensor *x);
+/* Computes the natural logarithm. */
 TSR_API tsr_tensor *tsr_log(tsr_tensor *x);
+/* Computes log(1 + x), accurate for small x. */
 TSR_API tsr_tensor *tsr_log1p(tsr_tensor *x);
+/* Computes the square root. */
 TSR_API tsr_tensor *tsr_sqrt(tsr_tensor *x);
+/* Computes 1 / sqrt(x). */
 TSR_API tsr_tensor *tsr_rsqrt(tsr_tensor *x);
+/* Computes 1 / x. */
 TSR_API tsr_tensor *tsr_reciprocal(tsr_tensor *x);
+/* Computes the hyperbolic tangent. */
 TSR_API tsr_tensor *tsr_tanh(tsr_tensor *x);
+/* Computes 1 / (1 + e^-x). */
 TSR_API tsr_tensor *tsr_sigmoid(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_silu(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_mish(tsr_tensor *x); /* x times tanh(log(1 + e^x)) */
-TSR_API tsr_tensor *tsr_softplus(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_floor(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_ceil(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_round(tsr_tensor *x); /* of two the even one */
-TSR_API tsr_tensor *tsr_erf(tsr_tensor *x);
-/* x times the normal distribution function of x; by_tanh: the approximation by tanh */
+/* Computes x Phi(x), with the normal CDF Phi; tanh selects the tanh approximation. */
 TSR_API tsr_tensor *tsr_gelu(tsr_tensor *x, bool by_tanh);
-/* Gradients of inputs from those of outputs, with the output y or the input x. */
-TSR_API tsr_tensor *tsr_relu_backward(tsr_tensor *grad, tsr_tensor *y);
-TSR_API tsr_tensor *tsr_tanh_backward(tsr_tensor *grad, tsr_tensor *y);
-TSR_API tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y);
-TSR_API tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x);
-TSR_API tsr_tensor *tsr_mish_backward(tsr_tensor *grad, tsr_tensor *x);
-TSR_API tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh);
+/* Computes x sigmoid(x). */
+TSR_API tsr_tensor *tsr_silu(tsr_tensor *x);
+/* Computes x tanh(softplus(x)). */
+TSR_API tsr_tensor *tsr_mish(tsr_tensor *x);
+/* Computes log(1 + e^x). */
+TSR_API tsr_tensor *tsr_softplus(tsr_tensor *x);
+/* Computes the sine. */
+TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
+/* Computes the cosine. */
+TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
+/* Rounds down to an integer. */
+TSR_API tsr_tensor *tsr_floor(tsr_tensor *x);
+/* Rounds up to an integer. */
+TSR_API tsr_tensor *tsr_ceil(tsr_tensor *x);
+/* Rounds to the nearest integer, half to even. */
+TSR_API tsr_tensor *tsr_round(tsr_tensor *x);
+/* Computes the error function. */
+TSR_API tsr_tensor *tsr_erf(tsr_tensor *x);
+/* Computes x where x > 0, else negative_slope x. */
 TSR_API tsr_tensor *tsr_leaky_relu(tsr_tensor *x, double negative_slope);
+/* Computes x where x > 0, else alpha (e^x - 1). */
 TSR_API tsr_tensor *tsr_elu(tsr_tensor *x, double alpha);
-TSR_API tsr_tensor *tsr_affine(tsr_tensor *x, double mul, double add); /* x mul + add */
-/* Not below min, not above max; -INFINITY and INFINITY are no ends. */
+/* Computes x mul + add. */
+TSR_API tsr_tensor *tsr_affine(tsr_tensor *x, double mul, double add);
+/* Clamps x to [min, max]; either bound may be left out. NaN stays NaN, and max wins where min >
+   max. */
 TSR_API tsr_tensor *tsr_clamp(tsr_tensor *x, double min, double max);
-TSR_API tsr_tensor *tsr_fill(tsr_tensor *x, double value); /* value everywhere, placed like x */
-/* From floats to integers what is behind the point is cut off; integers out of range saturate. */
-TSR_API tsr_tensor *tsr_cast(tsr_tensor *x, tsr_dtype dtype);
-/* These give bool; for the logical ones anything but 0 is true. */
-TSR_API tsr_tensor *tsr_eq(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_ne(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_lt(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_le(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_gt(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_ge(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_logical_and(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_logical_or(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_logical_not(tsr_tensor *x);
-/* cond and mask are bool. */
-TSR_API tsr_tensor *tsr_where(tsr_tensor *cond, tsr_tensor *a, tsr_tensor *b);
+/* Returns a tensor filled with value, with the shape, dtype and placements of x. */
+TSR_API tsr_tensor *tsr_fill(tsr_tensor *x, double value);
+/* Replaces x by value where mask is true. mask is bool. */
 TSR_API tsr_tensor *tsr_masked_fill(tsr_tensor *x, tsr_tensor *mask, double value);
-/* a + weight (b - a); x + value a b; x + value a / b */
+/* Computes x + value a b elementwise. */
+TSR_API tsr_tensor *tsr_addcmul(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+/* Computes x + value a / b elementwise. */
+TSR_API tsr_tensor *tsr_addcdiv(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+/* Computes the gradient of relu's input from grad and the output y: 0 where y <= 0, else grad. */
+TSR_API tsr_tensor *tsr_relu_backward(tsr_tensor *grad, tsr_tensor *y);
+/* Computes the gradient of tanh's input from grad and the output y: grad (1 - y^2). */
+TSR_API tsr_tensor *tsr_tanh_backward(tsr_tensor *grad, tsr_tensor *y);
+/* Computes the gradient of sigmoid's input from grad and the output y: grad y (1 - y). */
+TSR_API tsr_tensor *tsr_sigmoid_backward(tsr_tensor *grad, tsr_tensor *y);
+/* Computes the gradient of silu's input x from grad. */
+TSR_API tsr_tensor *tsr_silu_backward(tsr_tensor *grad, tsr_tensor *x);
+/* Computes the gradient of mish's input x from grad. */
+TSR_API tsr_tensor *tsr_mish_backward(tsr_tensor *grad, tsr_tensor *x);
+/* Computes the gradient of gelu's input x from grad; tanh as in gelu. */
+TSR_API tsr_tensor *tsr_gelu_backward(tsr_tensor *grad, tsr_tensor *x, bool by_tanh);
+/* True where a == b. */
+TSR_API tsr_tensor *tsr_eq(tsr_tensor *a, tsr_tensor *b);
+/* True where a != b. */
+TSR_API tsr_tensor *tsr_ne(tsr_tensor *a, tsr_tensor *b);
+/* True where a < b. */
+TSR_API tsr_tensor *tsr_lt(tsr_tensor *a, tsr_tensor *b);
+/* True where a <= b. */
+TSR_API tsr_tensor *tsr_le(tsr_tensor *a, tsr_tensor *b);
+/* True where a > b. */
+TSR_API tsr_tensor *tsr_gt(tsr_tensor *a, tsr_tensor *b);
+/* True where a >= b. */
+TSR_API tsr_tensor *tsr_ge(tsr_tensor *a, tsr_tensor *b);
+/* True where both a and b are nonzero. */
+TSR_API tsr_tensor *tsr_logical_and(tsr_tensor *a, tsr_tensor *b);
+/* True where a or b is nonzero. */
+TSR_API tsr_tensor *tsr_logical_or(tsr_tensor *a, tsr_tensor *b);
+/* True where x is zero. */
+TSR_API tsr_tensor *tsr_logical_not(tsr_tensor *x);
+/* Selects a where cond is true, else b. cond is bool. */
+TSR_API tsr_tensor *tsr_where(tsr_tensor *cond, tsr_tensor *a, tsr_tensor *b);
+/* Converts x to another dtype. Float-to-integer conversion truncates toward zero; out-of-range
+   values saturate. */
+TSR_API tsr_tensor *tsr_cast(tsr_tensor *x, tsr_dtype dtype);
+/* end of what is printed */
+
+/* Linear interpolation, a + weight (b - a). */
 TSR_API tsr_tensor *tsr_lerp(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
 TSR_API tsr_tensor *tsr_lerp_by(tsr_tensor *a, tsr_tensor *b, double weight);
-TSR_API tsr_tensor *tsr_addcmul(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
-TSR_API tsr_tensor *tsr_addcdiv(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
-/* The same into the first input, which keeps its placements; they return it. All pointwise ops
-   whose output is like their first input have such a form, NAME_inplace, for tsr_op_run and
-   tsr_foreach. */
+
+/* In place: the same, written into the first input, which keeps its placements; they return it. */
+
+/* make ops prints in place: */
 TSR_API tsr_tensor *tsr_add_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_sub_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_mul_inplace(tsr_tensor *a, tsr_tensor *b);
 TSR_API tsr_tensor *tsr_div_inplace(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_sqrt_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_pow_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_floor_divide_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_trunc_divide_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_remainder_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_fmod_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_maximum_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_minimum_inplace(tsr_tensor *a, tsr_tensor *b);
+TSR_API tsr_tensor *tsr_neg_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_abs_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sign_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_relu_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_exp_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_log_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_log1p_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sqrt_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_rsqrt_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_reciprocal_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_tanh_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sigmoid_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_gelu_inplace(tsr_tensor *x, bool by_tanh);
+TSR_API tsr_tensor *tsr_silu_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_mish_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_softplus_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_sin_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_cos_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_floor_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_ceil_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_round_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_erf_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_leaky_relu_inplace(tsr_tensor *x, double negative_slope);
+TSR_API tsr_tensor *tsr_elu_inplace(tsr_tensor *x, double alpha);
 TSR_API tsr_tensor *tsr_affine_inplace(tsr_tensor *x, double mul, double add);
 TSR_API tsr_tensor *tsr_clamp_inplace(tsr_tensor *x, double min, double max);
 TSR_API tsr_tensor *tsr_fill_inplace(tsr_tensor *x, double value);
 TSR_API tsr_tensor *tsr_masked_fill_inplace(tsr_tensor *x, tsr_tensor *mask, double value);
-TSR_API tsr_tensor *tsr_lerp_inplace(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
-TSR_API tsr_tensor *tsr_lerp_by_inplace(tsr_tensor *a, tsr_tensor *b, double weight);
 TSR_API tsr_tensor *tsr_addcmul_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
 TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor *b, double value);
+/* end of what is printed */
+
+TSR_API tsr_tensor *tsr_lerp_inplace(tsr_tensor *a, tsr_tensor *b, tsr_tensor *weight);
+TSR_API tsr_tensor *tsr_lerp_by_inplace(tsr_tensor *a, tsr_tensor *b, double weight);
 
 /* Any op on each of n tensors, or of n pairs and so on: in[k] is the list of its k-th inputs, attrs
    are texts as for tsr_op_run, read once. tsr_foreach("addcdiv_inplace", (tsr_tensor *const *[]){x,
@@ -111,124 +202,154 @@ TSR_API tsr_tensor *tsr_addcdiv_inplace(tsr_tensor *x, tsr_tensor *a, tsr_tensor
 TSR_API tsr_status tsr_foreach(const char *op, tsr_tensor *const *const *in, int n_in, int n,
                                const char *const *attrs, int n_attrs, tsr_tensor **out);
 
-/* ---- reductions and scans -------------------------------------------------------------------- */
+/* ---- reductions, scans and softmax ----------------------------------------------------------- */
 
-/* Over n_dims dims (negative: from the end), or over all if there are none; with keepdim they stay,
-   of size 1. A shard of a reduced dim is never gathered: what travels is results of parts. Sums and
-   products of integers wrap in their own dtype; the mean of no elements is NaN. Gradients of max
-   and min go to equal extremes in equal shares. */
+/* Over the listed dims (negative: from the end), or over all dims if the list is empty; with
+   keepdim they stay, of size 1. A sharded dim that is reduced is never gathered: ranks exchange the
+   results of their shards. dim NULL of argmax and argmin: over all elements, row-major. */
+
+/* make ops prints reductions, statistics, scans, softmax: */
+/* Sums over dims (default: all). Integers wrap in their own dtype. */
 TSR_API tsr_tensor *tsr_sum(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Averages over dims (default: all). The mean of no elements is NaN. */
 TSR_API tsr_tensor *tsr_mean(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
-TSR_API tsr_tensor *tsr_prod(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Takes the maximum over dims (default: all). Equal maxima share the gradient equally. */
 TSR_API tsr_tensor *tsr_max(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Takes the minimum over dims (default: all). Equal minima share the gradient equally. */
 TSR_API tsr_tensor *tsr_min(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
-/* Is any element not 0, or none? The result is bool, x of any dtype. */
-TSR_API tsr_tensor *tsr_any(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
-TSR_API tsr_tensor *tsr_all(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
-/* Of floating point types. p is 1, 2 or INFINITY; a variance is divided by the number of elements
-   less correction, 1 as a rule. */
+/* Multiplies over dims (default: all). Integers wrap in their own dtype. */
+TSR_API tsr_tensor *tsr_prod(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Computes the p-norm over dims (default: all); p is 1, 2 or inf. */
 TSR_API tsr_tensor *tsr_norm(tsr_tensor *x, double p, const int *dims, int n_dims, bool keepdim);
-TSR_API tsr_tensor *tsr_var(tsr_tensor *x, const int *dims, int n_dims, int correction,
+/* Computes the variance over dims (default: all), divided by the number of elements minus
+   correction. */
+TSR_API tsr_tensor *tsr_var(tsr_tensor *x, const int *dims, int n_dims, int64_t correction,
                             bool keepdim);
-TSR_API tsr_tensor *tsr_std(tsr_tensor *x, const int *dims, int n_dims, int correction,
+/* Computes the standard deviation over dims (default: all): the square root of var. */
+TSR_API tsr_tensor *tsr_std(tsr_tensor *x, const int *dims, int n_dims, int64_t correction,
                             bool keepdim);
+/* Computes log(sum(exp(x))) over dims (default: all) without overflow. */
 TSR_API tsr_tensor *tsr_logsumexp(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
-/* Where the largest or smallest element is along *dim, as i64; dim NULL: among all, row-major. Of
-   equal ones the first; a NaN wins. */
+/* True where any element over dims (default: all) is nonzero. The result is bool. */
+TSR_API tsr_tensor *tsr_any(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* True where all elements over dims (default: all) are nonzero. The result is bool. */
+TSR_API tsr_tensor *tsr_all(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+/* Returns the index of the maximum along dim as i64, or in the flattened tensor. The first of equal
+   elements wins; NaN counts as the maximum. */
 TSR_API tsr_tensor *tsr_argmax(tsr_tensor *x, const int *dim, bool keepdim);
+/* Returns the index of the minimum along dim as i64, or in the flattened tensor. The first of equal
+   elements wins; NaN counts as the minimum. */
 TSR_API tsr_tensor *tsr_argmin(tsr_tensor *x, const int *dim, bool keepdim);
-/* The sum or product of all elements up to each along dim; reverse: from each on. */
+/* Computes the cumulative sum along dim; reverse sums from the end. */
 TSR_API tsr_tensor *tsr_cumsum(tsr_tensor *x, int dim, bool reverse);
+/* Computes the cumulative product along dim; reverse multiplies from the end. */
 TSR_API tsr_tensor *tsr_cumprod(tsr_tensor *x, int dim, bool reverse);
-
+/* Computes softmax along dim. */
 TSR_API tsr_tensor *tsr_softmax(tsr_tensor *x, int dim);
+/* Computes the logarithm of softmax along dim. */
 TSR_API tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim);
-/* The gradient of x from that of y, which softmax or log_softmax gave. */
+/* Computes the gradient of softmax's input from grad and the output y. */
 TSR_API tsr_tensor *tsr_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim);
+/* Computes the gradient of log_softmax's input from grad and the output y. */
 TSR_API tsr_tensor *tsr_log_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim);
+/* end of what is printed */
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Negative dims count from the end. Sizes and lists of dims are of at most TSR_MAX_DIM numbers. */
+/* Negative dims count from the end. Lists of sizes and dims have at most TSR_MAX_DIM numbers. */
 
-/* Joined along dim; along a new one, of which each x is an index. n is at least 1. */
+/* Concatenates along dim; stacks along a new dim, of which each x is one index. n is at least 1. */
 TSR_API tsr_tensor *tsr_cat(tsr_tensor *const *x, int n, int dim);
 TSR_API tsr_tensor *tsr_stack(tsr_tensor *const *x, int n, int dim);
 
-/* Two dims change places; all dims in the order given. */
+/* make ops prints permutation, shapes, repeating, slicing, padding, splitting: */
+/* Swaps two dims. */
 TSR_API tsr_tensor *tsr_transpose(tsr_tensor *x, int dim0, int dim1);
+/* Permutes the dims of x into the given order. */
 TSR_API tsr_tensor *tsr_permute(tsr_tensor *x, const int *dims, int n_dims);
-/* The same elements, row-major; one size may be -1. */
-TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *sizes, int ndim);
-/* Without those of the given dims that have size 1; no dims: all of size 1. */
-TSR_API tsr_tensor *tsr_squeeze(tsr_tensor *x, const int *dims, int n_dims);
-/* With new dims of size 1, at these places of the result. */
-TSR_API tsr_tensor *tsr_unsqueeze(tsr_tensor *x, const int *dims, int n_dims);
-/* Dims start to end, that included, become one. */
-TSR_API tsr_tensor *tsr_flatten(tsr_tensor *x, int start, int end);
-
-/* Dims of size 1 in other sizes, by repeating; more sizes than dims add dims in front; -1 keeps. */
-TSR_API tsr_tensor *tsr_expand(tsr_tensor *x, const int64_t *sizes, int ndim);
-/* x so many times along each of its last dims; more counts than dims add dims in front. */
-TSR_API tsr_tensor *tsr_tile(tsr_tensor *x, const int64_t *counts, int n);
-
-/* x[start:stop:step] along dim; negative numbers count from the end. */
-TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
-/* length elements from start on; a negative start counts from the end. */
-TSR_API tsr_tensor *tsr_narrow(tsr_tensor *x, int dim, int64_t start, int64_t length);
-/* x at one index of dim, which goes. */
-TSR_API tsr_tensor *tsr_select(tsr_tensor *x, int dim, int64_t index);
-/* Runs of size elements along dim that begin step apart, each as a new last dim. */
-TSR_API tsr_tensor *tsr_unfold(tsr_tensor *x, int dim, int64_t size, int64_t step);
-/* x[i, i + offset] of two dims, as a last dim instead of these. */
-TSR_API tsr_tensor *tsr_diagonal(tsr_tensor *x, int64_t offset, int dim1, int dim2);
-
-/* The last element first along the given dims, or along all if there are none. */
+/* Reverses the order of elements along dims (default: all). */
 TSR_API tsr_tensor *tsr_flip(tsr_tensor *x, const int *dims, int n_dims);
-/* shifts[i] towards the end along dims[i], around the ends; no dims: shifts[0] along all elements
-   as one dim. */
-TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, const int *dims, int n_dims);
-
-/* So many indices before and behind each dim of x, filled with value; negative ones cut off. Or
-   with what mirroring at the ends gives, with the first and last elements, or from the other
-   end. */
-TSR_API tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, const int64_t *after,
-                            double value);
-TSR_API tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, const int64_t *after);
-TSR_API tsr_tensor *tsr_pad_replicate(tsr_tensor *x, const int64_t *before, const int64_t *after);
-TSR_API tsr_tensor *tsr_pad_circular(tsr_tensor *x, const int64_t *before, const int64_t *after);
-
-/* x[..., i, j] where j - i is at most, or at least, diagonal; else 0. */
+/* Rolls elements by shifts along dims, wrapping around; without dims, along the flattened tensor.
+   Positive shifts move toward the end. */
+TSR_API tsr_tensor *tsr_roll(tsr_tensor *x, const int64_t *shifts, int n_shifts, const int *dims,
+                             int n_dims);
+/* Reshapes x in row-major order; one size may be -1. */
+TSR_API tsr_tensor *tsr_reshape(tsr_tensor *x, const int64_t *shape, int n_shape);
+/* Removes those of the given dims that have size 1, or all dims of size 1. */
+TSR_API tsr_tensor *tsr_squeeze(tsr_tensor *x, const int *dims, int n_dims);
+/* Inserts dims of size 1 at the given positions of the output. */
+TSR_API tsr_tensor *tsr_unsqueeze(tsr_tensor *x, const int *dims, int n_dims);
+/* Flattens dims start to end, both included, into one. */
+TSR_API tsr_tensor *tsr_flatten(tsr_tensor *x, int start, int end);
+/* Broadcasts dims of size 1 to the given sizes and adds leading dims; -1 keeps a size. */
+TSR_API tsr_tensor *tsr_expand(tsr_tensor *x, const int64_t *sizes, int n_sizes);
+/* Repeats x counts[i] times along each of its last dims; more counts than dims add leading dims. */
+TSR_API tsr_tensor *tsr_tile(tsr_tensor *x, const int64_t *counts, int n_counts);
+/* Slices x[start:stop:step] along dim. Negative indices count from the end. */
+TSR_API tsr_tensor *tsr_slice(tsr_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
+/* Slices x[start:start+length] along dim. A negative start counts from the end. */
+TSR_API tsr_tensor *tsr_narrow(tsr_tensor *x, int dim, int64_t start, int64_t length);
+/* Selects one index of dim and removes dim. A negative index counts from the end. */
+TSR_API tsr_tensor *tsr_select(tsr_tensor *x, int dim, int64_t index);
+/* Returns the sliding windows of the given size and step along dim, as a new last dim. */
+TSR_API tsr_tensor *tsr_unfold(tsr_tensor *x, int dim, int64_t size, int64_t step);
+/* Returns the diagonal elements [i, i + offset] of dim1 and dim2, as a new last dim in their
+   place. */
+TSR_API tsr_tensor *tsr_diagonal(tsr_tensor *x, int64_t offset, int dim1, int dim2);
+/* Pads x with value, before[d] and after[d] elements along dim d. Negative padding crops. */
+TSR_API tsr_tensor *tsr_pad(tsr_tensor *x, const int64_t *before, int n_before,
+                            const int64_t *after, int n_after, double value);
+/* Pads x by reflection, without repeating the edge element; before[d] and after[d] elements along
+   dim d. */
+TSR_API tsr_tensor *tsr_pad_reflect(tsr_tensor *x, const int64_t *before, int n_before,
+                                    const int64_t *after, int n_after);
+/* Pads x by repeating the edge element; before[d] and after[d] elements along dim d. */
+TSR_API tsr_tensor *tsr_pad_replicate(tsr_tensor *x, const int64_t *before, int n_before,
+                                      const int64_t *after, int n_after);
+/* Pads x by wrapping around; before[d] and after[d] elements along dim d. */
+TSR_API tsr_tensor *tsr_pad_circular(tsr_tensor *x, const int64_t *before, int n_before,
+                                     const int64_t *after, int n_after);
+/* Computes the gradient of slice's input, whose dim has the given length: grad at the sliced
+   positions, else 0. */
+TSR_API tsr_tensor *tsr_slice_backward(tsr_tensor *grad, int dim, int64_t start, int64_t step,
+                                       int64_t length);
+/* Computes the gradient of unfold's input, whose dim has the given length; overlapping windows add
+   up. */
+TSR_API tsr_tensor *tsr_unfold_backward(tsr_tensor *grad, int dim, int64_t size, int64_t step,
+                                        int64_t length);
+/* Keeps the lower triangle of the last two dims, where j - i <= diagonal, and zeroes the rest. */
 TSR_API tsr_tensor *tsr_tril(tsr_tensor *x, int64_t diagonal);
+/* Keeps the upper triangle of the last two dims, where j - i >= diagonal, and zeroes the rest. */
 TSR_API tsr_tensor *tsr_triu(tsr_tensor *x, int64_t diagonal);
+/* Rearranges [n, c, h, w] to [n, c / block^2, h block, w block]. Channels are [block, block, c], or
+   with crd [c, block, block] as in PyTorch's pixel_shuffle. */
+TSR_API tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd);
+/* Rearranges [n, c, h block, w block] to [n, c block^2, h, w]. Channels are [block, block, c], or
+   with crd [c, block, block] as in PyTorch's pixel_unshuffle. */
+TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
+/* end of what is printed */
 
 /* n parts along dim, into out: of these sizes, which add up to dim's; or of equal size, the last
    one smaller, and NULL where not so many are needed. */
 TSR_API tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out);
 TSR_API tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out);
 
-/* [n, c, h, w] as [n, c / block^2, h block, w block], and back. Channels are [block, block, c],
-   with crd [c, block, block] as in PyTorch's pixel_shuffle. */
-TSR_API tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd);
-TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
-
-/* Gradients of inputs whose dim has this length. */
-TSR_API tsr_tensor *tsr_slice_backward(tsr_tensor *grad, int dim, int64_t start, int64_t step,
-                                       int64_t length);
-TSR_API tsr_tensor *tsr_unfold_backward(tsr_tensor *grad, int dim, int64_t size, int64_t step,
-                                        int64_t length);
-
 /* ---- linear algebra -------------------------------------------------------------------------- */
 
-/* c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] unless bias is NULL. */
+/* make ops prints linear algebra: */
+/* Multiplies matrices: c[...,m,n] = sum over k of a[...,m,k] b[...,k,n], plus bias[n] if given.
+   Leading dims broadcast. */
 TSR_API tsr_tensor *tsr_matmul(tsr_tensor *a, tsr_tensor *b, tsr_tensor *bias);
-/* c[batch,m,n] = sum over k of a[batch,m,k] b[batch,k,n]. */
+/* Multiplies batches of matrices: c[batch,m,n] = sum over k of a[batch,m,k] b[batch,k,n]. */
 TSR_API tsr_tensor *tsr_bmm(tsr_tensor *a, tsr_tensor *b);
-/* y[...,n] = sum over k of x[...,k] weight[n,k], plus bias[n] unless bias is NULL. */
+/* Applies a linear layer: y[...,n] = sum over k of x[...,k] weight[n,k], plus bias[n] if given. */
 TSR_API tsr_tensor *tsr_linear(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias);
-/* Of vectors: the sum of a[i] b[i], and c[m,n] = a[m] b[n]. */
+/* Computes the dot product of two vectors: the sum of a[i] b[i]. */
 TSR_API tsr_tensor *tsr_dot(tsr_tensor *a, tsr_tensor *b);
+/* Computes the outer product of two vectors: c[m,n] = a[m] b[n]. */
 TSR_API tsr_tensor *tsr_outer(tsr_tensor *a, tsr_tensor *b);
+/* end of what is printed */
+
 /* The product of 1 to 4 tensors, a letter for each of their axes: "bij,bjk->bik". Axes that the
    output lacks are summed; a letter twice in one operand is its diagonal; ... stands for dims
    without a letter, which broadcast. Without -> the output has the dims of ... and then the letters
@@ -348,17 +469,23 @@ TSR_API tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_t
                                           tsr_tensor *weight, tsr_tensor *divisor,
                                           const tsr_class_opts *opts);
 
-/* Losses of x and a target of the same shape, element by element: (x - target)^2, |x - target|, and
-   the binary cross entropy of logits x, where weight and pos_weight broadcast to x or are NULL. */
+/* make ops prints losses of pairs: */
+/* Computes the squared error (x - target)^2, reduced by mean, sum or none. */
 TSR_API tsr_tensor *tsr_mse_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
-TSR_API tsr_tensor *tsr_l1_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
-TSR_API tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
-                                        tsr_tensor *pos_weight, tsr_loss_reduction reduction);
-/* The gradient of x; that of target is minus that. */
+/* Computes the gradient of mse_loss's x; that of target is its negative. */
 TSR_API tsr_tensor *tsr_mse_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
                                           tsr_loss_reduction reduction);
+/* Computes the absolute error |x - target|, reduced by mean, sum or none. */
+TSR_API tsr_tensor *tsr_l1_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
+/* Computes the gradient of l1_loss's x; that of target is its negative. */
 TSR_API tsr_tensor *tsr_l1_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
                                          tsr_loss_reduction reduction);
+/* Computes the binary cross entropy of logits, weight ((1 - target) x + (1 + (pos_weight - 1)
+   target) log(1 + e^-x)), reduced by mean, sum or none. weight and pos_weight broadcast to x. */
+TSR_API tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
+                                        tsr_tensor *pos_weight, tsr_loss_reduction reduction);
+/* end of what is printed */
+
 /* Those of x, target, weight and pos_weight, all of x's shape; NULL: not computed, one is not. */
 TSR_API tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
                                                 tsr_tensor *weight, tsr_tensor *pos_weight,
@@ -441,31 +568,35 @@ TSR_API tsr_tensor *tsr_upsample_backward(tsr_tensor *grad, const int64_t *input
 /* Indices are i32 or i64 and count from 0. One that is out of range is an error on every rank,
    which names it and its place. */
 
-/* out[i][j][k] = x[i][index[i][j][k]][k] for dim 1, and so on: the index has as many dims as x, and
-   but for dim at most its sizes. */
-TSR_API tsr_tensor *tsr_gather(tsr_tensor *x, int dim, tsr_tensor *index);
-/* The slices of x along dim that a list of indices names. */
-TSR_API tsr_tensor *tsr_index_select(tsr_tensor *x, int dim, tsr_tensor *index);
-/* The elements of x, counted in row-major order, that indices of any shape name. */
-TSR_API tsr_tensor *tsr_take(tsr_tensor *x, tsr_tensor *index);
-/* x with x[i][index[i][j][k]][k] = src[i][j][k] for dim 1; if several are written to one place, the
-   last along dim. src is at least as large as the index. */
-TSR_API tsr_tensor *tsr_scatter(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
-/* The same, added. */
-TSR_API tsr_tensor *tsr_scatter_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
-/* x plus slices of src at those along dim that a list of indices names. */
-TSR_API tsr_tensor *tsr_index_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
-/* The gradient of a scatter's src, as far as the index goes. */
-TSR_API tsr_tensor *tsr_scatter_backward(tsr_tensor *grad, int dim, tsr_tensor *index);
-/* [...] -> [..., classes], 1 at each id, 0 elsewhere. */
-TSR_API tsr_tensor *tsr_one_hot(tsr_tensor *ids, int64_t classes, tsr_dtype dtype);
+/* *index (may be NULL) gets the positions, as i64. */
 
-/* Elements along dim in order, and in *index (i64; may be NULL) where they were. A NaN is the
-   largest; equal ones stay in their order. */
+/* make ops prints indexing, sorting: */
+/* Gathers elements along dim: for dim 1, out[i][j][k] = x[i][index[i][j][k]][k]. The index has as
+   many dims as x and is not larger than x in the other dims. */
+TSR_API tsr_tensor *tsr_gather(tsr_tensor *x, int dim, tsr_tensor *index);
+/* Selects the slices of x along dim that a 1-D index lists. */
+TSR_API tsr_tensor *tsr_index_select(tsr_tensor *x, int dim, tsr_tensor *index);
+/* Takes elements of x, flattened in row-major order, at indices of any shape. */
+TSR_API tsr_tensor *tsr_take(tsr_tensor *x, tsr_tensor *index);
+/* Writes src into a copy of x along dim: for dim 1, out[i][index[i][j][k]][k] = src[i][j][k]. If
+   indices repeat, the last write along dim wins. src is at least as large as the index. */
+TSR_API tsr_tensor *tsr_scatter(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* Adds src to a copy of x along dim: for dim 1, out[i][index[i][j][k]][k] += src[i][j][k]. */
+TSR_API tsr_tensor *tsr_scatter_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* Adds slices of src to a copy of x at the positions along dim that a 1-D index lists. */
+TSR_API tsr_tensor *tsr_index_add(tsr_tensor *x, int dim, tsr_tensor *index, tsr_tensor *src);
+/* Computes the gradient of scatter's src in the shape of the index; overwritten elements get 0. */
+TSR_API tsr_tensor *tsr_scatter_backward(tsr_tensor *grad, int dim, tsr_tensor *index);
+/* Encodes each id as a vector of the given number of classes: 1 at the id, 0 elsewhere. */
+TSR_API tsr_tensor *tsr_one_hot(tsr_tensor *ids, int64_t classes, tsr_dtype dtype);
+/* Sorts the elements along dim, and returns their original indices. Always stable; NaN is greater
+   than any number. */
 TSR_API tsr_tensor *tsr_sort(tsr_tensor *x, int dim, bool descending, tsr_tensor **index);
-/* The k largest along dim, or the smallest, in order. Of a dim that is sharded only the best of
-   every rank travel. */
+/* Returns the k largest elements along dim, or the smallest, and their indices. Always sorted; the
+   first of equal elements comes first. Across shards, only each rank's best k elements are
+   communicated. */
 TSR_API tsr_tensor *tsr_topk(tsr_tensor *x, int64_t k, int dim, bool largest, tsr_tensor **index);
+/* end of what is printed */
 
 /* ---- made by formulas ------------------------------------------------------------------------ */
 
@@ -659,46 +790,65 @@ TSR_API tsr_status tsr_tables_plan(const tsr_table_facts *tables, int n,
 
 /* ---- made of others -------------------------------------------------------------------------- */
 
-/* Each is a text of other ops (tessera ops OP says which), and so are its gradients. */
-TSR_API tsr_tensor *tsr_square(tsr_tensor *x); /* x times x */
-TSR_API tsr_tensor *tsr_tan(tsr_tensor *x);    /* tangent */
-TSR_API tsr_tensor *tsr_sinh(tsr_tensor *x);   /* hyperbolic sine */
-TSR_API tsr_tensor *tsr_cosh(tsr_tensor *x);   /* hyperbolic cosine */
-TSR_API tsr_tensor *tsr_asinh(tsr_tensor *x);  /* inverse of the hyperbolic sine */
-/* inverse of the hyperbolic cosine, of x from 1 on */
+/* Composite ops, given as expressions of others (tessera ops OP shows them), and so are their
+   gradients. */
+
+/* make ops prints composite: */
+/* Computes x times x. */
+TSR_API tsr_tensor *tsr_square(tsr_tensor *x);
+/* Computes the tangent. */
+TSR_API tsr_tensor *tsr_tan(tsr_tensor *x);
+/* Computes the hyperbolic sine. */
+TSR_API tsr_tensor *tsr_sinh(tsr_tensor *x);
+/* Computes the hyperbolic cosine. */
+TSR_API tsr_tensor *tsr_cosh(tsr_tensor *x);
+/* Computes the inverse hyperbolic sine. */
+TSR_API tsr_tensor *tsr_asinh(tsr_tensor *x);
+/* Computes the inverse hyperbolic cosine; NaN below 1. */
 TSR_API tsr_tensor *tsr_acosh(tsr_tensor *x);
-/* inverse of the hyperbolic tangent, of x between -1 and 1 */
+/* Computes the inverse hyperbolic tangent; NaN outside [-1, 1]. */
 TSR_API tsr_tensor *tsr_atanh(tsr_tensor *x);
-TSR_API tsr_tensor *tsr_log2(tsr_tensor *x);       /* logarithm to the base of 2 */
-TSR_API tsr_tensor *tsr_log10(tsr_tensor *x);      /* logarithm to the base of 10 */
-TSR_API tsr_tensor *tsr_logsigmoid(tsr_tensor *x); /* logarithm of 1 / (1 + e^-x) */
-TSR_API tsr_tensor *tsr_softsign(tsr_tensor *x);   /* x / (1 + |x|) */
-TSR_API tsr_tensor *tsr_tanhshrink(tsr_tensor *x); /* x - tanh(x) */
-/* x, but not below 0 and not above 6 */
+/* Computes the base-2 logarithm. */
+TSR_API tsr_tensor *tsr_log2(tsr_tensor *x);
+/* Computes the base-10 logarithm. */
+TSR_API tsr_tensor *tsr_log10(tsr_tensor *x);
+/* Computes log(1 / (1 + e^-x)), the logarithm of sigmoid. */
+TSR_API tsr_tensor *tsr_logsigmoid(tsr_tensor *x);
+/* Computes x / (1 + |x|). */
+TSR_API tsr_tensor *tsr_softsign(tsr_tensor *x);
+/* Computes x - tanh(x). */
+TSR_API tsr_tensor *tsr_tanhshrink(tsr_tensor *x);
+/* Clamps x to [0, 6]. */
 TSR_API tsr_tensor *tsr_relu6(tsr_tensor *x);
-/* alpha x + beta, but not below 0 and not above 1 */
+/* Computes alpha x + beta, clamped to [0, 1]. */
 TSR_API tsr_tensor *tsr_hardsigmoid(tsr_tensor *x, double alpha, double beta);
-TSR_API tsr_tensor *tsr_hardswish(tsr_tensor *x); /* x times hardsigmoid(x) */
-/* scale times elu(x) */
+/* Computes x hardsigmoid(x). */
+TSR_API tsr_tensor *tsr_hardswish(tsr_tensor *x);
+/* Computes scale elu(x, alpha), the scaled exponential linear unit. */
 TSR_API tsr_tensor *tsr_selu(tsr_tensor *x, double alpha, double scale);
-/* x where it is positive, else alpha (e^(x / alpha) - 1) */
+/* Computes x where x > 0, else alpha (e^(x / alpha) - 1). */
 TSR_API tsr_tensor *tsr_celu(tsr_tensor *x, double alpha);
-/* x where it is positive, else weight times x; weight broadcasts */
+/* Computes x where x > 0, else weight x; weight broadcasts. */
 TSR_API tsr_tensor *tsr_prelu(tsr_tensor *x, tsr_tensor *weight);
-/* x where it is above threshold, else value */
+/* Returns x where x > threshold, else value. */
 TSR_API tsr_tensor *tsr_threshold(tsr_tensor *x, double threshold, double value);
-/* x where it is further from 0 than lambd, else 0 */
+/* Returns x where |x| > lambd, else 0. */
 TSR_API tsr_tensor *tsr_hardshrink(tsr_tensor *x, double lambd);
-/* x, brought nearer to 0 by lambd */
+/* Shrinks x toward 0 by lambd: x - lambd, x + lambd, or 0 where |x| <= lambd. */
 TSR_API tsr_tensor *tsr_softshrink(tsr_tensor *x, double lambd);
-/* x without what is behind the point */
+/* Truncates toward zero. */
 TSR_API tsr_tensor *tsr_trunc(tsr_tensor *x);
-/* is just one of a and b not 0? */
+/* True where exactly one of a and b is nonzero. */
 TSR_API tsr_tensor *tsr_logical_xor(tsr_tensor *a, tsr_tensor *b);
-TSR_API tsr_tensor *tsr_isnan(tsr_tensor *x);    /* is x no number? */
-TSR_API tsr_tensor *tsr_isinf(tsr_tensor *x);    /* is x infinite? */
-TSR_API tsr_tensor *tsr_isposinf(tsr_tensor *x); /* is x plus infinity? */
-TSR_API tsr_tensor *tsr_isneginf(tsr_tensor *x); /* is x minus infinity? */
+/* True where x is NaN. */
+TSR_API tsr_tensor *tsr_isnan(tsr_tensor *x);
+/* True where x is positive or negative infinity. */
+TSR_API tsr_tensor *tsr_isinf(tsr_tensor *x);
+/* True where x is positive infinity. */
+TSR_API tsr_tensor *tsr_isposinf(tsr_tensor *x);
+/* True where x is negative infinity. */
+TSR_API tsr_tensor *tsr_isneginf(tsr_tensor *x);
+/* end of what is printed */
 
 #ifdef __cplusplus
 }

@@ -52,7 +52,7 @@ mpi_checks() {
 run 0 ops
 has 'ops' 'matmul                      a,b,bias?' '...mk,...kn,n->...mn' 'by function' 'embedding_backward'
 run 0 ops sum matmul
-has 'ops, some' 'attributes  dims:ints, keepdim:bool=false' 'a*b+bias; max and min' \
+has 'ops, some' 'attributes  dims:dims?, keepdim:bool=false' 'a*b+bias; max and min' \
     'tessera run "matmul f64[4,6]@[S(0)] f64[6,2]@[S(0)] mesh=2"'
 run 0 ops fmod
 has 'ops, an example of numbers, not NaN' 'tessera run "fmod f64[4,6]+@[S(0)] f64[4,6]+@[S(0)] mesh=2"'
@@ -68,7 +68,7 @@ run 0 ops mse_loss
 has 'ops, choices' 'attributes  reduction:mean|sum|none=mean'
 run 0 ops conv
 has 'ops, a long line' 'sum and avg, it is x*weight+bias; max and min, it grows with +bias'
-json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:int=-1" and
+json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:dim=-1" and
     {r["name"]: r for r in o["results"]}["l1_loss"]["attributes"] == "reduction:mean|sum|none=mean" and
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
 json 'ops json, one' 'len(o["results"]) == 1 and o["results"][0]["inputs"] == "x*"' ops cat
@@ -387,7 +387,7 @@ refuse 'nearly redistribute' 'did you mean redistribute?' 'redistrbute f32[4]@[R
 refuse 'nearly an attribute' 'at column 14: sum has no attribute "dms"; did you mean dims=?' \
     'sum f32[4,6] dms=1 mesh=2'
 refuse 'nearly a setting' 'neg has no attribute "msh"; did you mean mesh=?' 'neg f32[4,6] msh=2'
-refuse 'unknown attribute' 'sum has no attribute "zzzzz"; it has dims:ints,keepdim:bool=false' \
+refuse 'unknown attribute' 'sum has no attribute "zzzzz"; it has dims:dims?,keepdim:bool=false' \
     'sum f32[4,6] zzzzz=1 mesh=2'
 refuse 'attribute of an op without any' 'neg has no attribute "zzzzz"; it has none' \
     'neg f32[4,6] zzzzz=1 mesh=2'

@@ -534,7 +534,7 @@ static void refused(void **state)
         {"x", "mul(x, y)", "new: expr \"mul(x, y)\": y is none of its inputs x"},
         {"x", "neg(x, dim=1)", "new: expr \"neg(x, dim=1)\": neg has no attribute \"dim\""},
         {"x", "softmax(x, dim=one)",
-         "new: expr \"softmax(x, dim=one)\": softmax: dim=one is not of type int"},
+         "new: expr \"softmax(x, dim=one)\": softmax: dim=one is not of type dim"},
         {"x", "softmax(x, dim=alpha)",
          "new: expr \"softmax(x, dim=alpha)\": dim=alpha is of another type than softmax's dim"},
         {"x", "softmax(x, dim=1/dim)",

@@ -272,7 +272,7 @@ static void refused(void **state)
         {"x", "x: mul(g, y)", ": y is none of its inputs x, nor out, out1, ... or g, g1, ..."},
         {"x", "x: softmax(g, dim=alpha)", ": dim=alpha is of another type than softmax's dim"},
         {"x", "x: neg(g, dim=1)", ": neg has no attribute \"dim\""},
-        {"x", "x: softmax(g, dim=dimm)", ": softmax: dim=dimm is not of type int"},
+        {"x", "x: softmax(g, dim=dimm)", ": softmax: dim=dimm is not of type dim"},
         {"x", "x: reshape(g, shape=y.shape)", ": reshape: shape=y.shape is not of type ints"},
         {"x", "x: softmax(g, dim=x.shape)", ": dim=x.shape is of another type than softmax's dim"},
         {"x", "x: reshape(g, shape=x.shape[9])", ": reshape: shape=x.shape[9] is not of type ints"},

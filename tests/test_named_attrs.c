@@ -102,6 +102,8 @@ static tsr_status declared_job(tsr_mesh *mesh, void *arg)
     } bad[] = {
         {"dim:int,by:a|b|c=d", "new: by is a, b or c, not d"},
         {"by:a|b=1", "new: by is a or b, not 1"},
+        {"dim:dim=one", "new: dim=one is not of type dim"},
+        {"dim:dim?=1", "new: attribute dim is optional and has a default"},
         {"by:a|b=", "new: by is a or b, not \"\""},
         {"by:a||b=a", "new: attribute by: a||b is not a list of names such as mean|sum|none"},
         {"by:|a", "new: attribute by: |a is not a list of names such as mean|sum|none"},

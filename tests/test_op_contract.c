@@ -315,7 +315,9 @@ static void vary_attr(contract *c, const char *text, const char *name, size_t n,
         const char *type, *values[10];
     } usual[] = {
         {"int", {"-2", "-1", "0", "1", "2", "3"}},
+        {"dim", {"-2", "-1", "0", "1", "2", "3"}},
         {"ints", {"-1", "0", "1", "2", "3", "1,2", "0,-1", "1,1,1,1,1,1,1,1", "1,1,1,1,1,1,1,1,1"}},
+        {"dims", {"-1", "0", "1", "2", "3", "1,2", "0,-1", "1,1,1,1,1,1,1,1", "1,1,1,1,1,1,1,1,1"}},
         {"bool", {"true", "false"}},
         {"float", {"-1", "0", "0.5", "1", "2"}},
         {"number", {"-1", "0", "0.5", "1", "2"}},
@@ -334,11 +336,11 @@ static void vary_attr(contract *c, const char *text, const char *name, size_t n,
                 try_attr(c, text, name, n, usual[i].values[k], strlen(usual[i].values[k]));
 }
 
-/* "dim:int=-1,by:mean|sum" */
+/* "dim:dim=-1,dims:dims?,by:mean|sum" */
 static void vary_attrs(contract *c, const char *text)
 {
     for (const char *p = c->op->attrs ? c->op->attrs : ""; *p;) {
-        const size_t name = strcspn(p, ":"), type = strcspn(p + name + 1, "=,");
+        const size_t name = strcspn(p, ":"), type = strcspn(p + name + 1, "=,?");
 
         vary_attr(c, text, p, name, p + name + 1, type);
         p += strcspn(p, ",");

@@ -398,10 +398,10 @@ static tsr_status no_lists(tsr_mesh *mesh, void *arg)
         case 4: y = tsr_expand(x, NULL, 2); break;
         case 5: y = tsr_tile(x, NULL, 9); break;
         case 6: y = tsr_flip(x, NULL, 2); break;
-        case 7: y = tsr_roll(x, some, NULL, 2); break;
-        case 8: y = tsr_roll(x, NULL, NULL, 0); break;
-        case 9: y = tsr_pad(x, some, NULL, 0); break;
-        case 10: y = tsr_pad_reflect(x, NULL, some); break;
+        case 7: y = tsr_roll(x, some, 2, NULL, 2); break;
+        case 8: y = tsr_roll(x, NULL, 1, NULL, 0); break;
+        case 9: y = tsr_pad(x, some, 2, NULL, 2, 0); break;
+        case 10: y = tsr_pad_reflect(x, NULL, 2, some, 2); break;
         case 11: y = tsr_sum(x, NULL, 1, false); break;
         default: CHECK(tsr_split(x, 0, NULL, 2, part) == TSR_ERR_ARG); y = part[0];
         }

@@ -48,10 +48,10 @@ tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
    NULL if there is no input whose mesh could be told. */
 tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, const char *format,
                               ...) __attribute__((format(printf, 4, 5)));
-/* The same for one that takes a list of n numbers, which is NULL. */
-tsr_tensor *tsr__typed_no_list(const char *name, tsr_tensor *x, int n);
-/* Or one that is longer than any tensor has dims. */
-tsr_tensor *tsr__typed_long_list(const char *name, tsr_tensor *x, int n);
+/* As tsr__dispatch_typed, of attributes among which are lists (dispatch/typed_attr.h): one that is
+   NULL, or too long, is an error. */
+tsr_tensor *tsr__dispatch_lists(const char *name, tsr_tensor *const *in, int n_in,
+                                const tsr_attr *attrs, int n_attrs, tsr_tensor **rest);
 /* For ops that give gradients: those that have a place to go to, which their last attribute says.
    */
 tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_attr first,

@@ -57,16 +57,21 @@ tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, c
     return tsr__tensor_or_error(ctx, tsr__fail(&ctx->error, TSR_ERR_ARG, "%s", text), NULL);
 }
 
-tsr_tensor *tsr__typed_no_list(const char *name, tsr_tensor *x, int n)
+tsr_tensor *tsr__dispatch_lists(const char *name, tsr_tensor *const *in, int n_in,
+                                const tsr_attr *attrs, int n_attrs, tsr_tensor **rest)
 {
-    return tsr__typed_refuse(&x, 1, NULL, "%s: its list of %d number%s is NULL", name, n,
-                             n == 1 ? "" : "s");
-}
+    for (int i = 0; i < n_attrs; i++) {
+        const int n = attrs[i].n;
 
-tsr_tensor *tsr__typed_long_list(const char *name, tsr_tensor *x, int n)
-{
-    return tsr__typed_refuse(&x, 1, NULL, "%s: a list of %d numbers, at most %d are possible", name,
-                             n, TSR_MAX_DIM);
+        if (n < -1)
+            return tsr__typed_refuse(in, n_in, rest, "%s: its list of %d number%s is NULL", name,
+                                     -1 - n, n == -2 ? "" : "s");
+        if (n > TSR_MAX_DIM)
+            return tsr__typed_refuse(in, n_in, rest,
+                                     "%s: a list of %d numbers, at most %d are possible", name, n,
+                                     TSR_MAX_DIM);
+    }
+    return tsr__dispatch_typed(name, in, n_in, attrs, rest);
 }
 
 tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_attr first,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attrs.c - attributes as the row declares them ("dim:int=-1,keepdim:bool=false,by:mean|sum") and
+/* attrs.c - attributes as the row declares them ("dim:dim=-1,keepdim:bool=false,by:mean|sum") and
    as the user writes them ("dim=1"). Values are plain numbers, a choice that of its name, or short
    texts; names are looked up when planning only. Of a `number` planning sees how it compares with 0
    and 1, and whether it is whole, no more: a learning rate that changes with every step is the same
@@ -21,6 +21,7 @@
 typedef struct declared {
     const char *name, *type, *value; /* value NULL: no default */
     size_t name_len, type_len, value_len;
+    bool optional; /* it may be left out, and has no default */
 } declared;
 
 /* Reads the declaration at *p and moves on; false at the end. */
@@ -36,6 +37,8 @@ static bool next_declared(const char **p, declared *out)
     out->type = s + out->name_len + (s[out->name_len] == ':');
     out->type_len = strcspn(out->type, "=,");
     s = out->type + out->type_len;
+    out->optional = out->type_len > 0 && s[-1] == '?';
+    out->type_len -= out->optional;
     if (*s == '=') {
         out->value = s + 1;
         out->value_len = strcspn(out->value, ",");
@@ -45,14 +48,19 @@ static bool next_declared(const char **p, declared *out)
     return true;
 }
 
-static bool is_type(const declared *d, const char *type)
-{
-    return strlen(type) == d->type_len && strncmp(type, d->type, d->type_len) == 0;
-}
-
 static bool word_is(const char *text, size_t n, const char *word)
 {
     return strlen(word) == n && strncmp(text, word, n) == 0;
+}
+
+/* A dim is an int and dims are ints: only C functions and docs tell them apart. */
+static bool is_type(const declared *d, const char *type)
+{
+    if (word_is(d->type, d->type_len, "dim"))
+        return strcmp(type, "int") == 0;
+    if (word_is(d->type, d->type_len, "dims"))
+        return strcmp(type, "ints") == 0;
+    return word_is(d->type, d->type_len, type);
 }
 
 /* ---- choices, "mean|sum|none" ---- */
@@ -340,7 +348,9 @@ bool tsr__attr_types_equal(const tsr_op *a, int i, const tsr_op *b, int k)
 {
     const declared x = declared_at(a, i), y = declared_at(b, k);
 
-    return x.type_len == y.type_len && strncmp(x.type, y.type, x.type_len) == 0;
+    return (x.type_len == y.type_len && strncmp(x.type, y.type, x.type_len) == 0) ||
+           (is_type(&x, "int") && is_type(&y, "int")) ||
+           (is_type(&x, "ints") && is_type(&y, "ints"));
 }
 
 bool tsr__attr_has_choice(const tsr_op *op, int index, const char *text, size_t n)
@@ -412,6 +422,9 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
             !is_real(&d) && !is_type(&d, "dtype") && !is_type(&d, "text") && !is_type(&d, "seed"))
             return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of no known type, \"%.*s\"",
                              op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
+        if (d.optional && d.value)
+            return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is optional and has a default",
+                             op->name, (int)d.name_len, d.name);
         out->value[i].n = -1;
         if (d.value)
             TSR_TRY(read_value(op, &d, d.value, d.value_len, &out->value[i], err));

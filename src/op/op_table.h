@@ -10,6 +10,8 @@
    ops/families.c, and nothing else in the engine is defined above it. */
 typedef struct tsr_family {
     const char *name;
+    const char *folder; /* of src/ops/ */
+    bool by_hand;       /* its C functions are: they take options, or are none */
     const tsr_op *rows; /* ended by one without a name */
     /* NULL but for lookups: does this op give a row-sparse gradient of its first input, a watched
        tensor (may be NULL), and is that wanted? Such a call's, added to those that the tensor has.

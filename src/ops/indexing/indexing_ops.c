@@ -418,7 +418,7 @@ static const char *const one_hot_cases[] = {"i64[8]<6 classes=6", "i64[7]<6 clas
 
 /* What rows have in common. */
 #define ALONG_DIM                                                                                  \
-    .attrs = "dim:int=0", .positions = true, .bind_rank = gather_map_bind_rank, .in_field = true
+    .attrs = "dim:dim=0", .positions = true, .bind_rank = gather_map_bind_rank, .in_field = true
 #define WRITES ALONG_DIM, .inputs = "x,index,src", .rule = written_rule
 #define ADDS                                                                                       \
     WRITES, .linear = "x+src", .monotone = "+x", .kernel = tsr__kernel_index_add,                  \
@@ -426,15 +426,16 @@ static const char *const one_hot_cases[] = {"i64[8]<6 classes=6", "i64[7]<6 clas
 
 const tsr_op tsr__ops_indexing[] = {
     {ALONG_DIM, .name = "gather", .kind = TSR_INDEX_GATHER, .inputs = "x,index",
+     .params = "x, dim, index",
      .doc = "Gathers elements along dim: for dim 1, out[i][j][k] = x[i][index[i][j][k]][k]. The "
             "index has as many dims as x and is not larger than x in the other dims.",
      .rule = gather_rule, .shape = gather_map_shape, .kernel = tsr__kernel_gather,
      .grad_expr = "x: scatter_add(zeros(x), index, g, ...)", .cases = gather_cases},
     {ALONG_DIM, .name = "index_select", .kind = TSR_INDEX_SELECT, .inputs = "x,index",
-     .doc = "Selects the slices of x along dim that a 1-D index lists.", .rule = select_rule,
-     .comm = select_comm, .shape = list_shape, .kernel = tsr__kernel_index_select,
-     .run = tsr__run_select, .grad_expr = "x: index_add(zeros(x), index, g, ...)",
-     .cases = select_cases},
+     .params = "x, dim, index", .doc = "Selects the slices of x along dim that a 1-D index lists.",
+     .rule = select_rule, .comm = select_comm, .shape = list_shape,
+     .kernel = tsr__kernel_index_select, .run = tsr__run_select,
+     .grad_expr = "x: index_add(zeros(x), index, g, ...)", .cases = select_cases},
     {.name = "take",
      .kind = TSR_INDEX_TAKE,
      .inputs = "x,index",
@@ -448,23 +449,23 @@ const tsr_op tsr__ops_indexing[] = {
      .saves = "index",
      .in_field = true,
      .cases = take_cases},
-    {WRITES, .name = "scatter", .kind = TSR_INDEX_SCATTER,
+    {WRITES, .name = "scatter", .kind = TSR_INDEX_SCATTER, .params = "x, dim, index, src",
      .doc = "Writes src into a copy of x along dim: for dim 1, out[i][index[i][j][k]][k] = "
             "src[i][j][k]. If indices repeat, the last write along dim wins. src is at least as "
             "large as the index.",
      .shape = gather_map_shape, .kernel = tsr__kernel_scatter, .grad = tsr__grad_scatter,
      .saves = "index", .cases = scatter_cases},
-    {ADDS, .name = "scatter_add", .kind = TSR_INDEX_SCATTER_ADD,
+    {ADDS, .name = "scatter_add", .kind = TSR_INDEX_SCATTER_ADD, .params = "x, dim, index, src",
      .doc =
          "Adds src to a copy of x along dim: for dim 1, out[i][index[i][j][k]][k] += src[i][j][k].",
      .shape = gather_map_shape, .grad = tsr__grad_scatter_add, .saves = "index",
      .cases = scatter_add_cases},
-    {ADDS, .name = "index_add", .kind = TSR_INDEX_ADD,
+    {ADDS, .name = "index_add", .kind = TSR_INDEX_ADD, .params = "x, dim, index, src",
      .doc = "Adds slices of src to a copy of x at the positions along dim that a 1-D index lists.",
      .shape = list_shape, .grad_expr = "x: g; src: index_select(g, index, ...)",
      .cases = index_add_cases},
     {ALONG_DIM, .name = "scatter_backward", .kind = TSR_INDEX_SCATTER_BACKWARD,
-     .inputs = "grad,index",
+     .inputs = "grad,index", .params = "grad, dim, index",
      .doc =
          "Computes the gradient of scatter's src in the shape of the index; overwritten elements "
          "get 0.",

@@ -127,13 +127,15 @@ static const char *const topk_cases[] = {"f64[4,6] k=2",
     .grad_expr = "x: scatter_add(zeros(x), out1, g, ...)"
 
 const tsr_op tsr__ops_ordering[] = {
-    {ORDER, .name = "sort", .attrs = "dim:int=-1,descending:bool=false,stable:bool=true",
+    {ORDER, .name = "sort", .attrs = "dim:dim=-1,descending:bool=false,stable:bool=true",
+     .params = "x, dim, descending, *index",
      .doc =
          "Sorts the elements along dim, and returns their original indices. Always stable; NaN is "
          "greater than any number.",
      .shape = sort_shape, .kernel = tsr__kernel_sort, .scratch = tsr__scratch_sort,
      .cases = sort_cases},
-    {ORDER, .name = "topk", .attrs = "k:int,dim:int=-1,largest:bool=true,sorted:bool=true",
+    {ORDER, .name = "topk", .attrs = "k:int,dim:dim=-1,largest:bool=true,sorted:bool=true",
+     .params = "x, k, dim, largest, *index",
      .doc =
          "Returns the k largest elements along dim, or the smallest, and their indices. Always "
          "sorted; the first of equal elements comes first. Across shards, only each rank's best k "

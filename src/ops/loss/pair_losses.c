@@ -279,7 +279,7 @@ const tsr_op tsr__ops_pair_loss[] = {
                   "g, x, target, weight, pos_weight, ..., output_mask=wanted)",
      .cases = bce_cases},
     {PAIR_LOSS, .name = "bce_with_logits_backward", .inputs = "grad,x,target,weight?,pos_weight?",
-     .attrs = REDUCTION ",output_mask:ints=1/0/0/0",
+     .attrs = REDUCTION ",output_mask:ints=1/0/0/0", .params = "",
      .doc = "Computes the gradients of bce_with_logits' x, target, weight and pos_weight, each in "
             "x's shape.",
      .shape = backward_shape, .kind = TSR_LOSS_BCE_BACKWARD, .cases = bce_backward_cases},

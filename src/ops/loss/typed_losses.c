@@ -66,43 +66,6 @@ tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *t
                       opts, false, NULL);
 }
 
-static tsr_tensor *pair_loss(const char *name, tsr_tensor *const *in, int n_in,
-                             tsr_loss_reduction reduction)
-{
-    const tsr_attr attr = number(reduction);
-
-    return tsr__dispatch_typed(name, in, n_in, &attr, NULL);
-}
-
-tsr_tensor *tsr_mse_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction)
-{
-    return pair_loss("mse_loss", (tsr_tensor *[]){x, target}, 2, reduction);
-}
-
-tsr_tensor *tsr_l1_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction)
-{
-    return pair_loss("l1_loss", (tsr_tensor *[]){x, target}, 2, reduction);
-}
-
-tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
-                                tsr_tensor *pos_weight, tsr_loss_reduction reduction)
-{
-    return pair_loss("bce_with_logits", (tsr_tensor *[]){x, target, weight, pos_weight}, 4,
-                     reduction);
-}
-
-tsr_tensor *tsr_mse_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
-                                  tsr_loss_reduction reduction)
-{
-    return pair_loss("mse_loss_backward", (tsr_tensor *[]){grad, x, target}, 3, reduction);
-}
-
-tsr_tensor *tsr_l1_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
-                                 tsr_loss_reduction reduction)
-{
-    return pair_loss("l1_loss_backward", (tsr_tensor *[]){grad, x, target}, 3, reduction);
-}
-
 tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
                                         tsr_tensor *weight, tsr_tensor *pos_weight,
                                         tsr_loss_reduction reduction, tsr_tensor **const grads[4])

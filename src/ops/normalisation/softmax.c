@@ -87,7 +87,7 @@ static const char *const backward_cases[] = {
 
 /* What rows have in common. */
 #define SOFTMAX                                                                                    \
-    .attrs = "dim:int=-1", .rule = softmax_rule, .comm = softmax_comm,                             \
+    .attrs = "dim:dim=-1", .rule = softmax_rule, .comm = softmax_comm,                             \
     .kernel = tsr__kernel_softmax, .run = tsr__run_softmax, .cross_rank_reduction = true
 #define FORWARD SOFTMAX, .inputs = "x", .shape = softmax_shape, .cases = softmax_cases
 #define BACKWARD                                                                                   \

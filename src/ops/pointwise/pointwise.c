@@ -428,6 +428,7 @@ const tsr_op tsr__ops_activation_grad[] = {
     {BACKWARD(MISH, mish), .inputs = "grad,x",
      .doc = "Computes the gradient of mish's input x from grad.", .cases = slope_cases},
     {BACKWARD(GELU, gelu), .inputs = "grad,x", .attrs = "tanh:bool=false",
+     .params = "grad, x, tanh:by_tanh",
      .doc = "Computes the gradient of gelu's input x from grad; tanh as in gelu.",
      .cases = gelu_slope_cases},
     {0},

@@ -169,31 +169,33 @@ static const char *const arg_cases[] = {
 #define MERGED .inputs = "x", .comm = tsr__merged_comm, .run = tsr__run_reduction
 #define STATISTIC MERGED, .rule = merging_rule, .shape = float_shape, .cross_rank_reduction = true
 #define VAR                                                                                        \
-    STATISTIC, .attrs = "dims:ints,keepdim:bool=false,correction:int=1",                           \
+    STATISTIC, .attrs = "dims:dims?,keepdim:bool=false,correction:int=1",                          \
         .kernel = tsr__kernel_var, .scratch = tsr__scratch_var, .cases = var_cases
 #define ANY_ALL                                                                                    \
-    MERGED, .attrs = "dims:ints,keepdim:bool=false", .rule = merging_rule, .shape = any_all_shape, \
-        .kernel = tsr__kernel_reduce, .grad = tsr_grad_none, .cases = any_all_cases
+    MERGED, .attrs = "dims:dims?,keepdim:bool=false", .rule = merging_rule,                        \
+        .shape = any_all_shape, .kernel = tsr__kernel_reduce, .grad = tsr_grad_none,               \
+        .cases = any_all_cases
 #define ARG                                                                                        \
-    MERGED, .attrs = "dim:int,keepdim:bool=false", .rule = arg_rule, .shape = arg_shape,           \
+    MERGED, .attrs = "dim:dim?,keepdim:bool=false", .rule = arg_rule, .shape = arg_shape,          \
         .kernel = tsr__kernel_arg, .scratch = tsr__scratch_arg, .bind_rank = arg_bind_rank,        \
         .grad = tsr_grad_none, .cases = arg_cases
 
 const tsr_op tsr__ops_merging[] = {
-    {MERGED, .name = "norm", .attrs = "dims:ints,keepdim:bool=false,p:float=2",
+    {MERGED, .name = "norm", .attrs = "dims:dims?,keepdim:bool=false,p:float=2",
+     .params = "x, p, dims, keepdim",
      .doc = "Computes the p-norm over dims (default: all); p is 1, 2 or inf.", .rule = norm_rule,
      .shape = norm_shape, .kind = TSR_REDUCTION_NORM, .kernel = tsr__kernel_norm,
      .scratch = tsr__scratch_norm, .cross_rank_reduction = true, .grad = tsr__grad_norm,
      .saves = "x,out", .cases = norm_cases},
-    {VAR, .name = "var",
+    {VAR, .name = "var", .params = "x, dims, correction, keepdim",
      .doc =
          "Computes the variance over dims (default: all), divided by the number of elements minus "
          "correction.",
      .kind = TSR_REDUCTION_VAR, .grad = tsr__grad_var, .saves = "x"},
-    {VAR, .name = "std",
+    {VAR, .name = "std", .params = "x, dims, correction, keepdim",
      .doc = "Computes the standard deviation over dims (default: all): the square root of var.",
      .kind = TSR_REDUCTION_STD, .grad = tsr__grad_std, .saves = "x,out"},
-    {STATISTIC, .name = "logsumexp", .attrs = "dims:ints,keepdim:bool=false",
+    {STATISTIC, .name = "logsumexp", .attrs = "dims:dims?,keepdim:bool=false",
      .doc = "Computes log(sum(exp(x))) over dims (default: all) without overflow.",
      .kind = TSR_REDUCTION_LOGSUMEXP, .kernel = tsr__kernel_logsumexp,
      .scratch = tsr__scratch_logsumexp, .grad = tsr__grad_logsumexp, .saves = "x,out",

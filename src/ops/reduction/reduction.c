@@ -148,7 +148,7 @@ static const char *const few_cases[] = {
 
 /* What rows have in common. */
 #define REDUCE                                                                                     \
-    .inputs = "x", .attrs = "dims:ints,keepdim:bool=false", .rule = reduction_rule,                \
+    .inputs = "x", .attrs = "dims:dims?,keepdim:bool=false", .rule = reduction_rule,               \
     .kernel = tsr__kernel_reduce
 #define EXTREME REDUCE, .shape = extreme_shape, .grad = tsr__grad_extreme, .saves = "x,out"
 

@@ -56,7 +56,7 @@ static const char *const scan_cases[] = {
 
 /* What rows have in common. */
 #define SCAN                                                                                       \
-    .inputs = "x", .attrs = "dim:int,reverse:bool=false", .rule = scan_rule,                       \
+    .inputs = "x", .attrs = "dim:dim,reverse:bool=false", .rule = scan_rule,                       \
     .comm = tsr__merged_comm, .shape = scan_shape, .kernel = tsr__kernel_scan,                     \
     .run = tsr__run_reduction, .cross_rank_reduction = true, .in_field = true, .cases = scan_cases
 

@@ -202,20 +202,3 @@ tsr_status tsr__compose_space_to_depth(tsr_tensor *const *in, int n_in, const ts
 done:
     return st;
 }
-
-static tsr_tensor *blocks(const char *name, tsr_tensor *x, int64_t block, bool crd)
-{
-    const tsr_attr attrs[] = {{.n = 1, .i = {block}}, {.n = 1, .i = {crd}}};
-
-    return tsr__dispatch_typed(name, &x, 1, attrs, NULL);
-}
-
-tsr_tensor *tsr_depth_to_space(tsr_tensor *x, int64_t block, bool crd)
-{
-    return blocks("depth_to_space", x, block, crd);
-}
-
-tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd)
-{
-    return blocks("space_to_depth", x, block, crd);
-}

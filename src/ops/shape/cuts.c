@@ -348,22 +348,22 @@ static const char *const diagonal_cases[] = {
         .kernel = tsr__kernel_slice, .bind_rank = cut_bind_rank, .saves = ""
 
 const tsr_op tsr__ops_cuts[] = {
-    {CUT, .name = "slice", .attrs = "dim:int=0,start:int=0,stop:int,step:int=1",
+    {CUT, .name = "slice", .attrs = "dim:dim=0,start:int=0,stop:int,step:int=1",
      .doc = "Slices x[start:stop:step] along dim. Negative indices count from the end.",
      .grad = tsr__grad_slice, .cases = slice_cases},
-    {CUT, .name = "narrow", .attrs = "dim:int=0,start:int=0,length:int",
+    {CUT, .name = "narrow", .attrs = "dim:dim=0,start:int=0,length:int",
      .doc = "Slices x[start:start+length] along dim. A negative start counts from the end.",
      .grad = tsr__grad_narrow, .cases = narrow_cases},
-    {TSR_MOVES, .name = "select", .inputs = "x", .attrs = "dim:int=0,index:int",
+    {TSR_MOVES, .name = "select", .inputs = "x", .attrs = "dim:dim=0,index:int",
      .doc = "Selects one index of dim and removes dim. A negative index counts from the end.",
      .rule = select_rule, .shape = select_shape, .kernel = tsr__kernel_select,
      .grad = tsr__grad_select, .saves = "", .cases = select_cases},
-    {TSR_MOVES, .name = "unfold", .inputs = "x", .attrs = "dim:int=0,size:int,step:int=1",
+    {TSR_MOVES, .name = "unfold", .inputs = "x", .attrs = "dim:dim=0,size:int,step:int=1",
      .doc = "Returns the sliding windows of the given size and step along dim, as a new last dim.",
      .rule = unfold_rule, .windows = unfold_windows, .shape = unfold_shape,
      .kernel = tsr__kernel_unfold, .grad_expr = "x: unfold_backward(g, ..., length=x.shape[dim])",
      .cases = unfold_cases},
-    {TSR_MOVES, .name = "diagonal", .inputs = "x", .attrs = "offset:int=0,dim1:int=0,dim2:int=1",
+    {TSR_MOVES, .name = "diagonal", .inputs = "x", .attrs = "offset:int=0,dim1:dim=0,dim2:dim=1",
      .doc = "Returns the diagonal elements [i, i + offset] of dim1 and dim2, as a new last dim in "
             "their place.",
      .rule = diagonal_rule, .shape = diagonal_shape, .kernel = tsr__kernel_diagonal,

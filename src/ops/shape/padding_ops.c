@@ -333,12 +333,12 @@ const tsr_op tsr__ops_padding[] = {
     {PAD_COPIES, .name = "pad_circular", .kind = TSR_MOVE_PAD_CIRCULAR,
      .doc = "Pads x by wrapping around; before[d] and after[d] elements along dim d.",
      .grad = tsr__grad_pad_circular},
-    {SPREAD, .name = "slice_backward", .attrs = "dim:int=0,start:int=0,step:int=1,length:int",
+    {SPREAD, .name = "slice_backward", .attrs = "dim:dim=0,start:int=0,step:int=1,length:int",
      .doc = "Computes the gradient of slice's input, whose dim has the given length: grad at the "
             "sliced positions, else 0.",
      .permutes = true, .kernel = tsr__kernel_slice_backward, .grad = tsr__grad_slice_backward,
      .cases = slice_backward_cases},
-    {SPREAD, .name = "unfold_backward", .attrs = "dim:int=0,size:int,step:int=1,length:int",
+    {SPREAD, .name = "unfold_backward", .attrs = "dim:dim=0,size:int,step:int=1,length:int",
      .doc = "Computes the gradient of unfold's input, whose dim has the given length; overlapping "
             "windows add up.",
      .linear = "grad", .kernel = tsr__kernel_unfold_backward, .grad = tsr__grad_unfold_backward,

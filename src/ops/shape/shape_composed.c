@@ -34,10 +34,10 @@ static const char *const space_to_depth_cases[] = {
 #define BLOCKS .inputs = "x", .attrs = "block:int,crd:bool=false"
 
 const tsr_op tsr__ops_shape_composed[] = {
-    {PARTS, .name = "split", .attrs = "sizes:ints,dim:int=0",
+    {PARTS, .name = "split", .attrs = "sizes:ints,dim:dim=0", .params = "",
      .doc = "Splits x along dim into at most 4 parts of the given sizes.",
      .compose = tsr__compose_split, .cases = split_cases},
-    {PARTS, .name = "chunk", .attrs = "chunks:int,dim:int=0",
+    {PARTS, .name = "chunk", .attrs = "chunks:int,dim:dim=0", .params = "",
      .doc = "Splits x along dim into at most 4 parts of equal size; the last may be smaller.",
      .compose = tsr__compose_chunk, .cases = chunk_cases},
     {BLOCKS, .name = "depth_to_space",

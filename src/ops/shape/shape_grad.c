@@ -34,7 +34,7 @@ static tsr_tensor *put_into(tsr_tensor *x, int dim, int64_t before, int64_t n)
 
     lo[dim] = before;
     hi[dim] = n - before - shape_of(x)->size[dim];
-    return tsr_pad(x, lo, hi, 0);
+    return tsr_pad(x, lo, shape_of(x)->ndim, hi, shape_of(x)->ndim, 0);
 }
 
 /* ---- joined, and taken apart ---- */
@@ -264,7 +264,7 @@ tsr_status tsr__grad_roll(const tsr_grad_call *c)
         back[k] = n > 0 ? -(shifts->i[k] % n) : 0;
     }
     if (c->wanted[0])
-        c->grad_in[0] = tsr_roll(c->grad_out[0], back, dims, along->n);
+        c->grad_in[0] = tsr_roll(c->grad_out[0], back, shifts->n, dims, along->n);
     return TSR_OK;
 }
 

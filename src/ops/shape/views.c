@@ -391,28 +391,28 @@ static const char *const roll_cases[] = {
 };
 
 /* What rows have in common. */
-#define JOINS TSR_MOVES, .inputs = "x*", .attrs = "dim:int=0", .saves = ""
+#define JOINS TSR_MOVES, .inputs = "x*", .attrs = "dim:dim=0", .saves = ""
 
 const tsr_op tsr__ops_views[] = {
-    {JOINS, .name = "cat", .doc = "Concatenates tensors along dim.", .rule = cat_rule,
+    {JOINS, .name = "cat", .params = "", .doc = "Concatenates tensors along dim.", .rule = cat_rule,
      .windows = cat_windows, .shape = cat_shape, .kernel = tsr__kernel_cat,
      .bind_rank = cat_bind_rank, .grad = tsr__grad_cat, .cases = cat_cases},
-    {JOINS, .name = "stack", .doc = "Stacks tensors of one shape along a new dim.",
+    {JOINS, .name = "stack", .params = "", .doc = "Stacks tensors of one shape along a new dim.",
      .rule = stack_rule, .shape = stack_shape, .kernel = tsr__kernel_stack, .grad = tsr__grad_stack,
      .cases = stack_cases},
-    {TSR_MOVES, .name = "transpose", .inputs = "x", .attrs = "dim0:int=-2,dim1:int=-1",
+    {TSR_MOVES, .name = "transpose", .inputs = "x", .attrs = "dim0:dim=-2,dim1:dim=-1",
      .doc = "Swaps two dims.", .rule = transpose_rule, .shape = transpose_shape,
      .kernel = tsr__kernel_transpose, .grad_expr = "x: transpose(g, ...)",
      .cases = transpose_cases},
-    {TSR_MOVES, .name = "permute", .inputs = "x", .attrs = "dims:ints",
+    {TSR_MOVES, .name = "permute", .inputs = "x", .attrs = "dims:dims",
      .doc = "Permutes the dims of x into the given order.", .rule = permute_rule,
      .shape = permute_shape, .kernel = tsr__kernel_permute, .grad = tsr__grad_permute, .saves = "",
      .cases = permute_cases},
-    {TSR_MOVES, .name = "flip", .inputs = "x", .attrs = "dims:ints",
+    {TSR_MOVES, .name = "flip", .inputs = "x", .attrs = "dims:dims?",
      .doc = "Reverses the order of elements along dims (default: all).", .rule = flip_rule,
      .shape = flip_shape, .kernel = tsr__kernel_flip, .grad_expr = "x: flip(g, ...)",
      .cases = flip_cases},
-    {TSR_MOVES, .name = "roll", .inputs = "x", .attrs = "shifts:ints,dims:ints",
+    {TSR_MOVES, .name = "roll", .inputs = "x", .attrs = "shifts:ints,dims:dims?",
      .doc =
          "Rolls elements by shifts along dims, wrapping around; without dims, along the flattened "
          "tensor. Positive shifts move toward the end.",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed_softmax.c - softmax, its kin and the normalisations of last dims of tessera_ops.h:
-   parameters become attributes, in the order of the rows. */
+/* typed_layer_norm.c - the normalisations of last dims of tessera_ops.h: parameters become
+   attributes, in the order of the rows. */
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
@@ -18,36 +18,6 @@ static double eps_of(double eps)
 {
     return eps == 0 ? 1e-5 : eps;
 }
-
-tsr_tensor *tsr_softmax(tsr_tensor *x, int dim)
-{
-    const tsr_attr attr = number(dim);
-
-    return tsr__dispatch_typed("softmax", &x, 1, &attr, NULL);
-}
-
-tsr_tensor *tsr_log_softmax(tsr_tensor *x, int dim)
-{
-    const tsr_attr attr = number(dim);
-
-    return tsr__dispatch_typed("log_softmax", &x, 1, &attr, NULL);
-}
-
-tsr_tensor *tsr_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim)
-{
-    const tsr_attr attr = number(dim);
-
-    return tsr__dispatch_typed("softmax_backward", (tsr_tensor *[]){grad, y}, 2, &attr, NULL);
-}
-
-tsr_tensor *tsr_log_softmax_backward(tsr_tensor *grad, tsr_tensor *y, int dim)
-{
-    const tsr_attr attr = number(dim);
-
-    return tsr__dispatch_typed("log_softmax_backward", (tsr_tensor *[]){grad, y}, 2, &attr, NULL);
-}
-
-/* ---- normalisations ---- */
 
 tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int n_dims,
                            double eps, tsr_tensor **mean, tsr_tensor **rstd)
