@@ -5,16 +5,18 @@
 #include "grad/backward.h"
 
 #include "dispatch/dispatch.h"
+#include "grad/grad.h"
 #include "grad/grad_row.h"
 #include "redist/program.h"
 #include "tensor/scope.h"
+#include "tessera_train.h"
 
 /* ---- gradients add up ---- */
 
 /* *sum += g. The tensor is the caller's, not a scope's. */
 static tsr_status add_to(tsr_ctx *ctx, tsr_tensor **sum, tsr_tensor *g)
 {
-    tsr_tensor *total = *sum ? tsr_add(*sum, g) : g;
+    tsr_tensor *total = tsr__grad_added(*sum, g);
     tsr_status st;
 
     TSR_TRY(tsr__tensor_check(ctx, total, "tsr_backward"));
@@ -152,7 +154,7 @@ static tsr_status back_node(tsr_ctx *ctx, tsr_taped *node)
     switch (node->kind) {
     case TSR_TAPED_OP: return back_op(ctx, node);
     case TSR_TAPED_MOVE: return back_move(ctx, node);
-    case TSR_TAPED_GROUP: return node->back(ctx, node);
+    case TSR_TAPED_CALL: return node->back(ctx, node);
     case TSR_TAPED_FUNCTION: return tsr__back_function(ctx, node);
     }
     return TSR_OK;

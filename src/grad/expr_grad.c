@@ -5,6 +5,7 @@
 #include "grad/backward.h"
 #include "grad/grad_row.h"
 #include "op/expr.h"
+#include "tessera_train.h"
 
 static bool is_taped(const tsr_ctx *ctx, const tsr_tensor *x)
 {

@@ -21,6 +21,7 @@ tsr_tensor *tsr__grad_fit(tsr_tensor *g, const tsr_tensor *like)
 {
     const tsr_shape *have = &tsr_tensor_spec(g)->shape, *want = &tsr_tensor_spec(like)->shape;
     const int more = have->ndim - want->ndim;
+    const tsr_op_uses *ops = tsr__op_uses();
     int dims[TSR_MAX_DIM], n = 0;
 
     if (more < 0) /* it is of something else */
@@ -29,17 +30,17 @@ tsr_tensor *tsr__grad_fit(tsr_tensor *g, const tsr_tensor *like)
         if (want->size[d] == 1 && have->size[more + d] != 1)
             dims[n++] = more + d;
     if (n > 0)
-        g = tsr_sum(g, dims, n, true);
+        g = ops->sum(g, dims, n, true);
     for (int d = 0; d < more; d++)
         dims[d] = d;
-    return more > 0 ? tsr_sum(g, dims, more, false) : g;
+    return more > 0 ? ops->sum(g, dims, more, false) : g;
 }
 
 tsr_tensor *tsr__grad_as(tsr_tensor *x, const tsr_tensor *like)
 {
     const tsr_dtype dtype = tsr_tensor_spec(like)->dtype;
 
-    return tsr_tensor_spec(x)->dtype == dtype ? x : tsr_cast(x, dtype);
+    return tsr_tensor_spec(x)->dtype == dtype ? x : tsr__op_uses()->cast(x, dtype);
 }
 
 tsr_tensor *tsr__grad_scalar(const tsr_tensor *like, double value)
@@ -53,7 +54,7 @@ tsr_tensor *tsr__grad_scalar(const tsr_tensor *like, double value)
 
 tsr_tensor *tsr__grad_added(tsr_tensor *a, tsr_tensor *b)
 {
-    return a && b ? tsr_add(a, b) : a ? a : b;
+    return a && b ? tsr__op_uses()->add(a, b) : a ? a : b;
 }
 
 /* A gradient is of its input's dtype and shape, and none of it failed. */

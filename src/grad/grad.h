@@ -4,7 +4,6 @@
 #define TSR_GRAD_GRAD_H
 
 #include "tessera_ext.h"
-#include "tessera_ops.h"
 
 /* g, summed over the dims along which `like` was broadcast to g's shape: the gradient of `like`.
    Collective. */

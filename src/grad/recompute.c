@@ -3,6 +3,7 @@
    again, on a tape of its own. So does what is run for its gradients alone (expr_grad.c). */
 #include "grad/backward.h"
 #include "tensor/scope.h"
+#include "tessera_train.h"
 
 tsr_status tsr__again_inputs(tsr_tensor *const *x, const tsr_source *source, int n, tsr_tensor **in)
 {

@@ -23,6 +23,17 @@ typedef struct tsr_family {
 const tsr_family *tsr__op_families(void); /* ended by one without rows */
 const tsr_op *tsr__op_unlisted(void);     /* rows in place, found by name but not listed */
 
+/* The ops that the engine itself runs: gradients of one tensor are added up, summed over dims along
+   which it was broadcast, and converted to its dtype. Functions of families, in ops/families.c as
+   well. Collective. */
+typedef struct tsr_op_uses {
+    tsr_tensor *(*add)(tsr_tensor *a, tsr_tensor *b);
+    tsr_tensor *(*sum)(tsr_tensor *x, const int *dims, int n_dims, bool keepdim);
+    tsr_tensor *(*cast)(tsr_tensor *x, tsr_dtype dtype);
+} tsr_op_uses;
+
+const tsr_op_uses *tsr__op_uses(void);
+
 /* What a row's texts say, read once. */
 typedef struct tsr_op_entry {
     const tsr_op *op;

@@ -15,6 +15,7 @@
 #include "ops/random/random_ops.h"
 #include "ops/reduction/reduction_ops.h"
 #include "ops/shape/shape_ops.h"
+#include "tessera_ops.h"
 
 const tsr_family *tsr__op_families(void)
 {
@@ -77,4 +78,11 @@ const tsr_family *tsr__op_families(void)
 const tsr_op *tsr__op_unlisted(void)
 {
     return tsr__ops_inplace;
+}
+
+const tsr_op_uses *tsr__op_uses(void)
+{
+    static const tsr_op_uses uses = {.add = tsr_add, .sum = tsr_sum, .cast = tsr_cast};
+
+    return &uses;
 }

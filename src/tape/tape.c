@@ -138,7 +138,7 @@ tsr_status tsr__tape_check_inplace(tsr_ctx *ctx, const tsr_record *call)
 static tsr_status make_node(tsr_ctx *ctx, const tsr_record *call, tsr_taped **out)
 {
     const size_t n_in = (size_t)call->n_in, n_out = (size_t)call->n_out;
-    const size_t n_attrs = (size_t)call->n_attrs, n_uses = call->uses ? n_out : 0;
+    const size_t n_attrs = (size_t)call->n_attrs;
     tsr_taped *node;
     char *at;
     tsr_status st;
@@ -146,7 +146,7 @@ static tsr_status make_node(tsr_ctx *ctx, const tsr_record *call, tsr_taped **ou
     TSR_TRY(tsr__alloc(&ctx->heap, 1,
                        sizeof *node + (n_in + n_out) * sizeof *node->in +
                            n_in * sizeof *node->source + n_out * sizeof *node->grad +
-                           n_attrs * sizeof *node->attrs + n_uses * sizeof *node->uses,
+                           n_attrs * sizeof *node->attrs + call->back_bytes,
                        &node, &ctx->error));
     at = (char *)(node + 1);
     node->in = (tsr_saved *)at;
@@ -154,7 +154,7 @@ static tsr_status make_node(tsr_ctx *ctx, const tsr_record *call, tsr_taped **ou
     node->source = (tsr_source *)(node->out + n_out);
     node->grad = (tsr_tensor **)(node->source + n_in);
     node->attrs = (tsr_attr *)(node->grad + n_out);
-    node->uses = n_uses ? (tsr_table_use *)(node->attrs + n_attrs) : NULL;
+    node->back_data = node->attrs + n_attrs;
     node->kind = call->kind;
     node->n_in = call->n_in;
     node->n_out = call->n_out;
@@ -164,8 +164,8 @@ static tsr_status make_node(tsr_ctx *ctx, const tsr_record *call, tsr_taped **ou
     node->back = call->back;
     if (n_attrs)
         memcpy(node->attrs, call->attrs, n_attrs * sizeof *node->attrs);
-    if (n_uses)
-        memcpy(node->uses, call->uses, n_uses * sizeof *node->uses);
+    if (call->back_bytes)
+        memcpy(node->back_data, call->back_data, call->back_bytes);
     *out = node;
 done:
     return st;

@@ -6,12 +6,11 @@
 
 #include "tensor/tensor.h"
 #include "tessera_ext.h"
-#include "tessera_train.h"
 
 typedef enum tsr_taped_kind {
     TSR_TAPED_OP,      /* a row */
     TSR_TAPED_MOVE,    /* a redistribution */
-    TSR_TAPED_GROUP,   /* lookups in several tables */
+    TSR_TAPED_CALL,    /* a call whose gradients are made by a function that comes with it */
     TSR_TAPED_FUNCTION /* a function that is to be run again */
 } tsr_taped_kind;
 
@@ -30,15 +29,11 @@ typedef struct tsr_source {
     int out;
 } tsr_source;
 
-/* The tensors of one table in a group, among the inputs of its node. */
-enum {
-    TSR_USE_TABLE = 0,
-    TSR_USE_IDS = 1,
-    TSR_USE_OFFSETS = 2,
-    TSR_USE_WEIGHTS = 3,
-    TSR_USE_INDEX = 4,
-    TSR_USE_TENSORS = 5
-};
+struct tsr_taped;
+/* The gradients of a call, given to where they go. Collective. */
+typedef tsr_status (*tsr_taped_back)(tsr_ctx *ctx, struct tsr_taped *node);
+/* A function that is to be run again (tsr_recompute). */
+typedef tsr_tensor *(*tsr_taped_function)(tsr_tensor *const *in, int n_in, void *arg);
 
 typedef struct tsr_taped {
     tsr_taped_kind kind;
@@ -48,9 +43,9 @@ typedef struct tsr_taped {
     tsr_tensor **grad;  /* of every output, as far as it is known; NULL: none yet */
     const tsr_op *op;   /* and its attributes, in the order of the row */
     tsr_attr *attrs;
-    tsr_table_use *uses;                                      /* of a group, one per output */
-    tsr_status (*back)(tsr_ctx *ctx, struct tsr_taped *node); /* of a group: its gradients */
-    tsr_function function;
+    tsr_taped_back back; /* of a call: its gradients, and what it needs for them, its own */
+    void *back_data;
+    tsr_taped_function function;
     void *arg;
 } tsr_taped;
 
@@ -72,9 +67,10 @@ typedef struct tsr_record {
     const tsr_op *op;
     const tsr_attr *attrs;
     int n_attrs;
-    const tsr_table_use *uses;
-    tsr_status (*back)(tsr_ctx *ctx, tsr_taped *node);
-    tsr_function function;
+    tsr_taped_back back;
+    const void *back_data; /* so many bytes, copied; NULL: nothing */
+    size_t back_bytes;
+    tsr_taped_function function;
     void *arg;
 } tsr_record;
 

@@ -3,6 +3,7 @@
 #include "base/args.h"
 #include "tape/tape.h"
 #include "tensor/scope.h"
+#include "tessera_train.h"
 
 tsr_status tsr__leaf_make(tsr_tensor *x, bool by_rows)
 {
@@ -62,13 +63,6 @@ bool tsr_is_watched(const tsr_tensor *x)
 tsr_tensor *tsr_grad(const tsr_tensor *x)
 {
     return x && x->leaf ? x->leaf->grad : NULL;
-}
-
-const tsr_row_sparse *tsr_grad_sparse(const tsr_tensor *table, int *n)
-{
-    TSR_NEED(NULL, tsr__tensor_error(table), n);
-    *n = table && table->leaf ? table->leaf->n_touched : 0;
-    return *n ? table->leaf->touched : NULL;
 }
 
 void tsr_grad_clear(tsr_tensor *x)

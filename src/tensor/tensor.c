@@ -62,25 +62,12 @@ tsr_status tsr__tensor_shape_only(const tsr_tensor *x, tsr_tensor **out)
     return st;
 }
 
-void tsr_row_sparse_free(tsr_row_sparse *touched)
-{
-    TSR_NEED(, NULL, touched);
-    if (touched->mesh) {
-        tsr__pool_put(&touched->mesh->ctx->pool, touched->memory);
-        tsr_mesh_unref(touched->mesh);
-    }
-    memset(touched, 0, sizeof *touched);
-}
-
 void tsr__leaf_clear(tsr_ctx *ctx, tsr_leaf *leaf)
 {
     tsr_unref(leaf->grad);
     leaf->grad = NULL;
-    for (int i = 0; i < leaf->n_touched; i++)
-        tsr_row_sparse_free(&leaf->touched[i]);
-    tsr__free(&ctx->heap, leaf->touched);
-    leaf->touched = NULL;
-    leaf->n_touched = leaf->cap_touched = 0;
+    if (leaf->clear_rows)
+        leaf->clear_rows(ctx, leaf);
 }
 
 tsr_status tsr__buffer_make(tsr_ctx *ctx, size_t bytes, tsr_buffer **out)

@@ -7,7 +7,6 @@
 
 #include "base/cache.h"
 #include "layout/layout.h"
-#include "tessera_ops.h"
 #include "world/mesh_handle.h"
 
 /* Memory of parts, from the pool; shared by tensors that hold the same part. */
@@ -36,13 +35,15 @@ typedef struct tsr_kept {
     tsr_buffer *window;
 } tsr_kept;
 
-/* A watched tensor's gradient: dense, and as the rows of a table that lookups touched. */
+/* A watched tensor's gradient: dense, and as rows of it, made and freed by the family of ops whose
+   gradients are row-sparse. */
 typedef struct tsr_leaf {
-    bool by_rows;            /* as rows, where lookups can say so */
+    bool by_rows;            /* as rows, where ops can say so */
     tsr_local_spec *stepped; /* has the placements of an optimizer's states; NULL: none is known */
     tsr_tensor *grad;
-    tsr_row_sparse *touched;
+    struct tsr_row_sparse *touched;
     int n_touched, cap_touched;
+    void (*clear_rows)(tsr_ctx *ctx, struct tsr_leaf *leaf); /* NULL: it never had rows */
 } tsr_leaf;
 
 struct tsr_tensor {

@@ -10,6 +10,7 @@
 #include "tape/tape.h"
 #include "tensor/scope.h"
 #include "train/rows_update.h"
+#include "tessera_train.h"
 
 /* Where a gradient has nothing pending: where it is, or where the next step wants it. */
 static tsr_spec reduced(const tsr_tensor *x)

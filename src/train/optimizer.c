@@ -13,6 +13,7 @@
 #include "tape/tape.h"
 #include "tensor/scope.h"
 #include "train/rows_update.h"
+#include "tessera_train.h"
 
 enum { STATES = 2, ATTRS = 7 };
 

@@ -10,6 +10,7 @@
 #include "redist/program.h"
 #include "run/owners.h"
 #include "ops/embedding/row_sparse.h"
+#include "ops/embedding/row_sparse_grad.h"
 
 /* ---- one list of rows ---- */
 
@@ -122,8 +123,7 @@ tsr_status tsr__rows_gather(tsr_tensor *table)
     if (table->mesh->index < 0) /* nothing is here */
         return TSR_OK;
     if (grad) {
-        TSR_TRY(tsr__grow(&ctx->heap, &leaf->touched, &leaf->cap_touched, leaf->n_touched,
-                          sizeof *leaf->touched, &ctx->error));
+        TSR_TRY(tsr__leaf_rows_grow(ctx, leaf));
         dense = &leaf->touched[leaf->n_touched];
         *dense = (tsr_row_sparse){0};
         TSR_TRY(rows_of_dense(table, grad, dense));

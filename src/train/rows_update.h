@@ -5,6 +5,7 @@
 #define TSR_TRAIN_ROWS_UPDATE_H
 
 #include "tensor/tensor.h"
+#include "tessera_train.h"
 
 /* Make the gradient of a table watched by rows one list of rows, each once: rows of several
    lookups are added up, and a dense gradient besides, whose rows are all touched. If there is a

@@ -277,13 +277,14 @@ done:
 /* One node: its inputs are the tensors of all uses, in their order; an output for every use. */
 static tsr_status record_group(group *g, const tsr_table_use *uses, tsr_tensor *const *out)
 {
-    tsr_record record = {.kind = TSR_TAPED_GROUP,
+    tsr_record record = {.kind = TSR_TAPED_CALL,
                          .n_in = TSR_USE_TENSORS * g->n,
                          .n_out = g->n,
                          .out = out,
                          .saves_in = ~0u,
-                         .uses = uses,
-                         .back = tsr__back_group};
+                         .back = tsr__back_group,
+                         .back_data = uses,
+                         .back_bytes = (size_t)g->n * sizeof *uses};
     tsr_tensor **in = NULL;
     tsr_status st;
 

@@ -190,6 +190,16 @@ done:
     return st;
 }
 
+void tsr_row_sparse_free(tsr_row_sparse *touched)
+{
+    TSR_NEED(, NULL, touched);
+    if (touched->mesh) {
+        tsr__pool_put(&touched->mesh->ctx->pool, touched->memory);
+        tsr_mesh_unref(touched->mesh);
+    }
+    memset(touched, 0, sizeof *touched);
+}
+
 tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *touched, double scale)
 {
     TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(table), table, touched);

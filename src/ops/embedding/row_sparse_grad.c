@@ -6,9 +6,11 @@
 
 #include <string.h>
 
+#include "base/args.h"
 #include "grad/backward.h"
 #include "ops/embedding/lookups.h"
 #include "tensor/scope.h"
+#include "tessera_train.h"
 
 /* ---- which ---- */
 
@@ -60,14 +62,36 @@ static tsr_status touch(const tsr_table_use *use, tsr_tensor *grad, tsr_row_spar
     }
 }
 
+static void clear_rows(tsr_ctx *ctx, tsr_leaf *leaf)
+{
+    for (int i = 0; i < leaf->n_touched; i++)
+        tsr_row_sparse_free(&leaf->touched[i]);
+    tsr__free(&ctx->heap, leaf->touched);
+    leaf->touched = NULL;
+    leaf->n_touched = leaf->cap_touched = 0;
+}
+
+tsr_status tsr__leaf_rows_grow(tsr_ctx *ctx, tsr_leaf *leaf)
+{
+    leaf->clear_rows = clear_rows;
+    return tsr__grow(&ctx->heap, &leaf->touched, &leaf->cap_touched, leaf->n_touched,
+                     sizeof *leaf->touched, &ctx->error);
+}
+
+const tsr_row_sparse *tsr_grad_sparse(const tsr_tensor *table, int *n)
+{
+    TSR_NEED(NULL, tsr__tensor_error(table), n);
+    *n = table && table->leaf ? table->leaf->n_touched : 0;
+    return *n ? table->leaf->touched : NULL;
+}
+
 static tsr_status give(const tsr_table_use *use, tsr_tensor *grad)
 {
     tsr_leaf *leaf = use->table->leaf;
     tsr_ctx *ctx = use->table->mesh->ctx;
     tsr_status st;
 
-    TSR_TRY(tsr__grow(&ctx->heap, &leaf->touched, &leaf->cap_touched, leaf->n_touched,
-                      sizeof *leaf->touched, &ctx->error));
+    TSR_TRY(tsr__leaf_rows_grow(ctx, leaf));
     TSR_TRY(touch(use, grad, &leaf->touched[leaf->n_touched]));
     leaf->n_touched++;
 done:
@@ -93,7 +117,7 @@ tsr_status tsr__row_sparse_give(const tsr_grad_call *call, tsr_tensor *table)
 static tsr_table_use use_of(const tsr_taped *node, int i)
 {
     const tsr_saved *in = node->in + TSR_USE_TENSORS * i;
-    tsr_table_use use = node->uses[i];
+    tsr_table_use use = ((const tsr_table_use *)node->back_data)[i];
 
     use.table = in[TSR_USE_TABLE].x;
     use.ids = in[TSR_USE_IDS].x;

@@ -3,6 +3,7 @@
    gets what was made of it, added up; what was written gets what is read there. */
 #include "grad/grad.h"
 #include "ops/indexing/indexing_ops.h"
+#include "tessera_ops.h"
 
 /* Zeros of x's shape where x is; replicated where x is partial. */
 static tsr_tensor *zeros_like(const tsr_tensor *x)

@@ -4,6 +4,7 @@
 #include "grad/grad.h"
 #include "ops/linalg/linalg_ops.h"
 #include "ops/linalg/einsum.h"
+#include "tessera_ops.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 /* loss_grad.c - gradients of the losses. */
 #include "grad/grad.h"
 #include "ops/loss/loss_ops.h"
+#include "tessera_ops.h"
 
 enum { REDUCTION = 0, IGNORE = 1, SMOOTHING = 2 }; /* attributes */
 

@@ -4,6 +4,7 @@
 #include "grad/grad.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "ops/normalisation/norm.h"
+#include "tessera_ops.h"
 
 enum { Y = 0, MEAN = 1, RSTD = 2, VAR = 3 }; /* outputs */
 enum { TRAINING = 0 };                       /* attributes */

@@ -2,6 +2,7 @@
 /* softmax_grad.c - gradients of softmax, of its log, and of the normalisations of last dims. */
 #include "grad/grad.h"
 #include "ops/normalisation/normalisation_ops.h"
+#include "tessera_ops.h"
 
 /* Where statistics are used by themselves: mean depends on x by 1 / n, and rstd by
    -rstd^3 (x - mean) / n. They are f32 where x is f16 or bf16. */

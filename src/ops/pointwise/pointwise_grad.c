@@ -3,6 +3,7 @@
    pointwise ops stand in their rows. */
 #include "grad/grad.h"
 #include "ops/pointwise/pointwise_ops.h"
+#include "tessera_ops.h"
 
 /* 1 - weight, weight and b - a */
 tsr_status tsr__grad_lerp(const tsr_grad_call *c)

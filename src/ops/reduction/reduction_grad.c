@@ -5,6 +5,7 @@
 
 #include "grad/grad.h"
 #include "ops/reduction/reduction_ops.h"
+#include "tessera_ops.h"
 
 enum { DIMS = 0, KEEPDIM = 1, THIRD = 2 }; /* attributes of reductions */
 enum { DIM = 0, REVERSE = 1 };             /* of scans */

@@ -3,6 +3,7 @@
    was copied is added up. */
 #include "grad/grad.h"
 #include "ops/shape/shape_ops.h"
+#include "tessera_ops.h"
 
 static const tsr_shape *shape_of(const tsr_tensor *x)
 {
