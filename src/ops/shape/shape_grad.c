@@ -71,8 +71,11 @@ tsr_status tsr__grad_split(const tsr_grad_call *c)
     int64_t begin = 0;
     int parts = 0, used = 0;
 
-    while (parts < c->n_out && c->out[parts])
-        used += c->grad_out[parts++] != NULL;
+    while (parts < c->n_out && (parts == 0 || begin < n) && c->out[parts]) {
+        used += c->grad_out[parts] != NULL;
+        begin += shape_of(c->out[parts++])->size[dim];
+    }
+    begin = 0;
     if (!c->wanted[0])
         return TSR_OK;
     if (used == parts) {
