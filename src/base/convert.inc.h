@@ -1,37 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert.inc.h - body of convert.c for one dtype: needs T, FN, WIDE (int64_t or double: it
-   holds every value of T), LD, FROM_F64 and FROM_I64; undefines them. */
+/* convert.inc.h - body of convert.c for one dtype; see kernel_types.inc.h. */
+
+#ifdef FLOATING
+#define HOLDS double
+#else
+#define HOLDS int64_t
+#endif
 
 static void FN(load)(const void *src, int64_t n, void *wide)
 {
     const T *x = src;
-    WIDE *w = wide;
+    HOLDS *w = wide;
 
     for (int64_t i = 0; i < n; i++)
-        w[i] = LD(x[i]);
+        w[i] = (HOLDS)LD(x[i]);
 }
 
-static void FN(from_f64)(const void *wide, int64_t n, void *dst)
+TSR__INLINE T FN(of_f64)(double x)
 {
-    const double *w = wide;
+#if defined FLOATING
+    return ROUND(x);
+#elif defined LOGIC
+    return x != 0;
+#else
+    T whole = x != x                 ? 0
+              : x <= (double)LOWEST  ? LOWEST
+              : x >= (double)HIGHEST ? HIGHEST
+                                     : (T)__builtin_rint(x);
+    return whole;
+#endif
+}
+
+TSR__INLINE T FN(of_i64)(int64_t x)
+{
+#if defined FLOATING
+    return sizeof(T) > 2 ? (T)x : ROUND(odd_f64(x));
+#elif defined LOGIC
+    return x != 0;
+#elif defined PRIME
+    return field_of(x);
+#else
+    return x < (int64_t)LOWEST ? LOWEST : x > 0 && (uint64_t)x > (uint64_t)HIGHEST ? HIGHEST : (T)x;
+#endif
+}
+
+static void FN(from_f64)(const double *w, int64_t n, void *dst)
+{
     T *y = dst;
 
     for (int64_t i = 0; i < n; i++)
-        y[i] = FROM_F64(w[i]);
+        y[i] = FN(of_f64)(w[i]);
 }
 
-static void FN(from_i64)(const void *wide, int64_t n, void *dst)
+static void FN(from_i64)(const int64_t *w, int64_t n, void *dst)
 {
-    const int64_t *w = wide;
     T *y = dst;
 
     for (int64_t i = 0; i < n; i++)
-        y[i] = FROM_I64(w[i]);
+        y[i] = FN(of_i64)(w[i]);
 }
 
-#undef T
-#undef FN
-#undef WIDE
-#undef LD
-#undef FROM_F64
-#undef FROM_I64
+static const parts FN(entry) = {FN(load), FN(from_f64), FN(from_i64)};
+
+#undef HOLDS

@@ -3,20 +3,27 @@
    Arrays are converted by convert.c. */
 #include "base/dtype.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bits.h"
 
+#define FLOAT(ID, name, type) [TSR_##ID] = {#name, sizeof(type), TSR__CLASS_FLOAT, 0, 0}
+#define INTEGER(ID, name, type)                                                                    \
+    [TSR_##ID] = {#name, sizeof(type), TSR__CLASS_INTEGER, TSR__LEAST(type), TSR__MOST(type)}
+
 static const struct {
     const char *name;
     size_t size;
-    bool is_float;
+    tsr_dtype_class class;
+    int64_t min;
+    uint64_t max;
 } dtypes[TSR__DTYPES] = {
-    [TSR_F32] = {"f32", 4, true},       [TSR_F64] = {"f64", 8, true},
-    [TSR_F16] = {"f16", 2, true},       [TSR_BF16] = {"bf16", 2, true},
-    [TSR_I32] = {"i32", 4, false},      [TSR_I64] = {"i64", 8, false},
-    [TSR_U8] = {"u8", 1, false},        [TSR_BOOL] = {"bool", 1, false},
-    [TSR__FIELD] = {"field", 8, false},
+    TSR__EACH_REAL(FLOAT),
+    TSR__EACH_HALF(FLOAT),
+    TSR__EACH_INTEGER(INTEGER),
+    [TSR_BOOL] = {"bool", 1, TSR__CLASS_BOOL, 0, 1},
+    [TSR__FIELD] = {"field", 8, TSR__CLASS_FIELD, 0, TSR__FIELD_P - 1},
 };
 
 bool tsr__dtype_valid(tsr_dtype dtype)
@@ -26,7 +33,27 @@ bool tsr__dtype_valid(tsr_dtype dtype)
 
 bool tsr__dtype_is_float(tsr_dtype dtype)
 {
-    return tsr__dtype_valid(dtype) && dtypes[dtype].is_float;
+    return tsr__dtype_valid(dtype) && dtypes[dtype].class == TSR__CLASS_FLOAT;
+}
+
+bool tsr__dtype_is_integer(tsr_dtype dtype)
+{
+    return tsr__dtype_valid(dtype) && dtypes[dtype].class == TSR__CLASS_INTEGER;
+}
+
+tsr_dtype_class tsr__dtype_class(tsr_dtype dtype)
+{
+    return dtypes[dtype].class;
+}
+
+int64_t tsr__dtype_min(tsr_dtype dtype)
+{
+    return dtypes[dtype].min;
+}
+
+uint64_t tsr__dtype_max(tsr_dtype dtype)
+{
+    return dtypes[dtype].max;
 }
 
 tsr_dtype tsr__dtype_fine(tsr_dtype dtype)
@@ -46,14 +73,19 @@ size_t tsr_dtype_size(tsr_dtype dtype)
 
 tsr_status tsr__dtype_parse(const char *text, size_t n, tsr_dtype *out, tsr_error *err)
 {
-    for (int i = 0; i < TSR__FIELD; i++)
+    char known[TSR_TEXT_LEN];
+    int at = 0;
+
+    for (int i = 0; i < TSR__FIELD; i++) {
         if (strlen(dtypes[i].name) == n && !memcmp(dtypes[i].name, text, n)) {
             *out = (tsr_dtype)i;
             return TSR_OK;
         }
-    return tsr__fail(err, TSR_ERR_PARSE,
-                     "unknown dtype \"%.*s\", known are f32, f64, f16, bf16, i32, i64, u8, bool",
-                     n < 40 ? (int)n : 40, text);
+        at +=
+            snprintf(known + at, sizeof known - (size_t)at, "%s%s", i ? ", " : "", dtypes[i].name);
+    }
+    return tsr__fail(err, TSR_ERR_PARSE, "unknown dtype \"%.*s\", known are %s",
+                     n < 40 ? (int)n : 40, text, known);
 }
 
 float tsr__f16_to_f32(tsr_f16 x)
@@ -165,6 +197,16 @@ uint64_t tsr__field_inverse(uint64_t a)
         a = tsr__field_mul(a, a);
     }
     return result;
+}
+
+void tsr__put_integer(tsr_dtype dtype, void *data, int64_t i, uint64_t value)
+{
+    switch (dtypes[dtype].size) {
+    case 1: ((uint8_t *)data)[i] = (uint8_t)value; break;
+    case 2: ((uint16_t *)data)[i] = (uint16_t)value; break;
+    case 4: ((uint32_t *)data)[i] = (uint32_t)value; break;
+    default: ((uint64_t *)data)[i] = value; break;
+    }
 }
 
 void tsr__repeat(size_t size, void *data, int64_t n)

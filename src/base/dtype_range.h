@@ -5,9 +5,6 @@
 
 #include "base/dtype.h"
 
-/* The least and the largest number of i32, i64, u8 or bool. */
-int64_t tsr__dtype_min(tsr_dtype dtype);
-int64_t tsr__dtype_max(tsr_dtype dtype);
 /* Does a dtype have this number? An integer one has whole numbers in its range, others have all. */
 bool tsr__dtype_has(tsr_dtype dtype, double x);
 /* An error that says why not, of a number called `what`. */

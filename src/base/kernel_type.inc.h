@@ -3,6 +3,5 @@
    undefines what it alone has. */
 #include BODY
 #undef T
-#undef U
 #undef BITS
 #undef FN

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_types.inc.h - includes BODY for the dtypes in SOME and one instruction set, as
    kernel_table.inc.h says, and lists their entries. T is stored, LD(x) of it compared as ACC, added
-   up in WIDE, and stored by ST. FLOATING is defined for floats, PRIME for the prime field;
+   up in WIDE, and stored by ST. FLOATING is defined for floats, of which ROUND makes one of an f64;
+   LOGIC for bool, PRIME for the prime field, U for integers, as which they compute.
    LIBM(name, x) and MATH(name, x) are functions of libm and of ours for T. */
 
 /* ---- floats ---- */
@@ -19,6 +20,7 @@
 #define DIV(a, d) ((a) / (double)(d))
 #define LD(x) (x)
 #define ST(x) ((T)(x))
+#define ROUND(x) ((T)(x))
 #define ACC T
 
 #define T float
@@ -43,6 +45,7 @@
 #undef DIV
 #undef LD
 #undef ST
+#undef ROUND
 #undef ACC
 
 #if SOME & TSR__HALVES
@@ -53,18 +56,22 @@
 #define T tsr_f16
 #define LD(x) fast_f16_to_f32(x)
 #define ST(x) fast_f32_to_f16(x)
+#define ROUND(x) tsr__f64_to_f16(x)
 #define FN(name) NAME(name, f16)
 #include "base/kernel_type.inc.h"
 #undef LD
 #undef ST
+#undef ROUND
 
 #define T tsr_bf16
 #define LD(x) fast_bf16_to_f32(x)
 #define ST(x) fast_f32_to_bf16(x)
+#define ROUND(x) tsr__f64_to_bf16(x)
 #define FN(name) NAME(name, bf16)
 #include "base/kernel_type.inc.h"
 #undef LD
 #undef ST
+#undef ROUND
 
 #undef ACC
 #undef WIDE
@@ -90,42 +97,24 @@
 #define UNORDERED(a) 0
 
 #if SOME & TSR__INTEGERS
+/* as wide as the sums of small ones, so that nothing overflows before it is cut */
+#define U __typeof__(_Generic((T)0, int64_t: (uint64_t)0, uint64_t: (uint64_t)0, default: 0u))
 #define ADD(a, b) ((T)((U)(a) + (U)(b)))
 #define MUL(a, b) ((T)((U)(a) * (U)(b)))
 #define NEG(a) ((T)(0 - (U)(a)))
 #define DIV(a, d) ((T)((a) / (d)))
+#define LOWEST TSR__LEAST(T)
+#define HIGHEST TSR__MOST(T)
 
-#define T int32_t
-#define U uint32_t
-#define LOWEST INT32_MIN
-#define HIGHEST INT32_MAX
-#define FN(name) NAME(name, i32)
-#include "base/kernel_type.inc.h"
-#undef LOWEST
-#undef HIGHEST
+#include "base/integers.inc.h"
 
-#define T int64_t
-#define U uint64_t
-#define LOWEST INT64_MIN
-#define HIGHEST INT64_MAX
-#define FN(name) NAME(name, i64)
-#include "base/kernel_type.inc.h"
-#undef LOWEST
-#undef HIGHEST
-
-#define T uint8_t
-#define U uint32_t
-#define LOWEST 0
-#define HIGHEST UINT8_MAX
-#define FN(name) NAME(name, u8)
-#include "base/kernel_type.inc.h"
-#undef LOWEST
-#undef HIGHEST
-
+#undef U
 #undef ADD
 #undef MUL
 #undef NEG
 #undef DIV
+#undef LOWEST
+#undef HIGHEST
 #endif
 
 /* ---- booleans: or, and ---- */
@@ -133,6 +122,7 @@
 #define LOWEST 0
 
 #if SOME & TSR__BOOLEANS
+#define LOGIC
 #define T uint8_t
 #define HIGHEST 1
 #define ADD(a, b) ((T)((a) | (b)))
@@ -141,6 +131,7 @@
 #define DIV(a, d) (a)
 #define FN(name) NAME(name, bool)
 #include "base/kernel_type.inc.h"
+#undef LOGIC
 #undef HIGHEST
 #undef ADD
 #undef MUL
@@ -178,16 +169,18 @@
 
 /* ---- the entries ---- */
 
+#define ENTRY(ID, name, type) [TSR_##ID] = &NAME(entry, name)
+#define AS_F32(ID, name, type) [TSR_##ID] = &NAME(entry, f32)
+
 static const void *const NAME(entries, all)[TSR__DTYPES] = {
-    [TSR_F32] = &NAME(entry, f32),      [TSR_F64] = &NAME(entry, f64),
+    TSR__EACH_REAL(ENTRY),
 #if SOME & TSR__HALVES
-    [TSR_F16] = &NAME(entry, f16),      [TSR_BF16] = &NAME(entry, bf16),
+    TSR__EACH_HALF(ENTRY),
 #else
-    [TSR_F16] = &NAME(entry, f32), [TSR_BF16] = &NAME(entry, f32),
+    TSR__EACH_HALF(AS_F32),
 #endif
 #if SOME & TSR__INTEGERS
-    [TSR_I32] = &NAME(entry, i32),      [TSR_I64] = &NAME(entry, i64),
-    [TSR_U8] = &NAME(entry, u8),
+    TSR__EACH_INTEGER(ENTRY),
 #endif
 #if SOME & TSR__BOOLEANS
     [TSR_BOOL] = &NAME(entry, bool),
@@ -198,3 +191,6 @@ static const void *const NAME(entries, all)[TSR__DTYPES] = {
     [TSR__FIELD] = &NAME(entry, field),
 #endif
 };
+
+#undef ENTRY
+#undef AS_F32

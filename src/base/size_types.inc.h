@@ -18,8 +18,15 @@
 #define FN(name) NAME(name, 64)
 #include "base/kernel_type.inc.h"
 
+#define ENTRY(ID, name, type)                                                                      \
+    [TSR_##ID] = sizeof(type) == 1   ? &NAME(entry, 8)                                             \
+                 : sizeof(type) == 2 ? &NAME(entry, 16)                                            \
+                 : sizeof(type) == 4 ? &NAME(entry, 32)                                            \
+                                     : &NAME(entry, 64)
+
 static const void *const NAME(entries, all)[TSR__DTYPES] = {
-    [TSR_F32] = &NAME(entry, 32),  [TSR_F64] = &NAME(entry, 64), [TSR_F16] = &NAME(entry, 16),
-    [TSR_BF16] = &NAME(entry, 16), [TSR_I32] = &NAME(entry, 32), [TSR_I64] = &NAME(entry, 64),
-    [TSR_U8] = &NAME(entry, 8),    [TSR_BOOL] = &NAME(entry, 8), [TSR__FIELD] = &NAME(entry, 64),
+    TSR__EACH_REAL(ENTRY),        TSR__EACH_HALF(ENTRY),           TSR__EACH_INTEGER(ENTRY),
+    [TSR_BOOL] = &NAME(entry, 8), [TSR__FIELD] = &NAME(entry, 64),
 };
+
+#undef ENTRY

@@ -5,6 +5,8 @@
    in the small type. Undefines TABLE and BODY. */
 #include "base/kernel_table.h"
 
+#define NAME(name, dtype) name##_##dtype
+
 /* ---- floats ---- */
 
 #define ACC double
@@ -14,34 +16,39 @@
 #define DIV(a, d) ((a) / (double)(d))
 #define LESS(a, b) ((a) < (b))
 #define IS_NAN(x) ((x) != (x))
+#define LOWEST ((double)-INFINITY)
 
 #define T float
 #define LD(x) ((double)(x))
 #define ST(x) ((float)(x))
-#define LOWEST ((double)-INFINITY)
-#define FN(name) name##_f32
-#include "kernel/reference_type.inc.h"
+#define FN(name) NAME(name, f32)
+#include "base/kernel_type.inc.h"
+#undef LD
+#undef ST
 
 #define T double
 #define LD(x) (x)
 #define ST(x) (x)
-#define LOWEST ((double)-INFINITY)
-#define FN(name) name##_f64
-#include "kernel/reference_type.inc.h"
+#define FN(name) NAME(name, f64)
+#include "base/kernel_type.inc.h"
+#undef LD
+#undef ST
 
 #define T tsr_f16
 #define LD(x) ((double)tsr__f16_to_f32(x))
 #define ST(x) tsr__f64_to_f16(x)
-#define LOWEST ((double)-INFINITY)
-#define FN(name) name##_f16
-#include "kernel/reference_type.inc.h"
+#define FN(name) NAME(name, f16)
+#include "base/kernel_type.inc.h"
+#undef LD
+#undef ST
 
 #define T tsr_bf16
 #define LD(x) ((double)tsr__bf16_to_f32(x))
 #define ST(x) tsr__f64_to_bf16(x)
-#define LOWEST ((double)-INFINITY)
-#define FN(name) name##_bf16
-#include "kernel/reference_type.inc.h"
+#define FN(name) NAME(name, bf16)
+#include "base/kernel_type.inc.h"
+#undef LD
+#undef ST
 
 #undef ACC
 #undef ADD
@@ -50,37 +57,22 @@
 #undef DIV
 #undef LESS
 #undef IS_NAN
+#undef LOWEST
 
 /* ---- integers ---- */
 
-#define ACC int64_t
-#define ADD(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
-#define MUL(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
-#define NEG(a) ((int64_t)(0 - (uint64_t)(a)))
-#define DIV(a, d) ((a) / (d))
+#define ACC __typeof__(_Generic((T)0, uint64_t: UINT64_C(0), default: INT64_C(0)))
+#define ADD(a, b) ((ACC)((uint64_t)(a) + (uint64_t)(b)))
+#define MUL(a, b) ((ACC)((uint64_t)(a) * (uint64_t)(b)))
+#define NEG(a) ((ACC)(0 - (uint64_t)(a)))
+#define DIV(a, d) ((a) / (ACC)(d))
 #define LESS(a, b) ((a) < (b))
 #define IS_NAN(x) false
-
-#define T int32_t
 #define LD(x) (x)
-#define ST(x) ((int32_t)(x))
-#define LOWEST INT32_MIN
-#define FN(name) name##_i32
-#include "kernel/reference_type.inc.h"
+#define ST(x) ((T)(x))
+#define LOWEST TSR__LEAST(T)
 
-#define T int64_t
-#define LD(x) (x)
-#define ST(x) (x)
-#define LOWEST INT64_MIN
-#define FN(name) name##_i64
-#include "kernel/reference_type.inc.h"
-
-#define T uint8_t
-#define LD(x) (x)
-#define ST(x) ((uint8_t)(x))
-#define LOWEST 0
-#define FN(name) name##_u8
-#include "kernel/reference_type.inc.h"
+#include "base/integers.inc.h"
 
 #undef ACC
 #undef ADD
@@ -89,6 +81,9 @@
 #undef DIV
 #undef LESS
 #undef IS_NAN
+#undef LD
+#undef ST
+#undef LOWEST
 
 /* ---- booleans: or, and ---- */
 
@@ -104,8 +99,11 @@
 #define LD(x) (x)
 #define ST(x) ((uint8_t)(x))
 #define LOWEST 0
-#define FN(name) name##_bool
-#include "kernel/reference_type.inc.h"
+#define FN(name) NAME(name, bool)
+#include "base/kernel_type.inc.h"
+#undef LD
+#undef ST
+#undef LOWEST
 
 #undef ACC
 #undef ADD
@@ -129,8 +127,11 @@
 #define LD(x) (x)
 #define ST(x) (x)
 #define LOWEST 0
-#define FN(name) name##_field
-#include "kernel/reference_type.inc.h"
+#define FN(name) NAME(name, field)
+#include "base/kernel_type.inc.h"
+#undef LD
+#undef ST
+#undef LOWEST
 
 #undef ACC
 #undef ADD
@@ -142,13 +143,19 @@
 
 /* ---- the entries ---- */
 
+#define ENTRY(ID, name, type) [TSR_##ID] = &NAME(entry, name)
+
 static const void *const reference_entries[TSR__DTYPES] = {
-    [TSR_F32] = &entry_f32,   [TSR_F64] = &entry_f64,   [TSR_F16] = &entry_f16,
-    [TSR_BF16] = &entry_bf16, [TSR_I32] = &entry_i32,   [TSR_I64] = &entry_i64,
-    [TSR_U8] = &entry_u8,     [TSR_BOOL] = &entry_bool, [TSR__FIELD] = &entry_field,
+    TSR__EACH_REAL(ENTRY),
+    TSR__EACH_HALF(ENTRY),
+    TSR__EACH_INTEGER(ENTRY),
+    [TSR_BOOL] = &NAME(entry, bool),
+    [TSR__FIELD] = &NAME(entry, field),
 };
 
 static const tsr_kernel_table TABLE = {.plain = reference_entries};
 
+#undef ENTRY
+#undef NAME
 #undef TABLE
 #undef BODY

@@ -24,148 +24,148 @@ enum {
 
 typedef struct op_facts {
     const char *name;
-    /* sets by dtype, 0: there is none: f32 f64 f16 bf16, i32 i64 u8 bool, the field */
-    uint8_t variants[TSR__DTYPES];
+    /* sets by class of dtypes, 0: there is none: floats, integers, bool, the field */
+    uint8_t variants[TSR__CLASSES];
 } op_facts;
 
 static const op_facts EMBEDDING[] = {
-    [TSR_EMBEDDING] = {"embedding", {W, W, W, W, 0, 0, 0, 0, W}},
-    [TSR_EMBEDDING_BACKWARD] = {"embedding_backward", {W, W, W, W, 0, 0, 0, 0, W}},
-    [TSR_EMBEDDING_BAG_SUM] = {"bag_sum", {W, W, W, W, 0, 0, 0, 0, W}},
-    [TSR_EMBEDDING_BAG_MEAN] = {"bag_mean", {W, W, W, W, 0, 0, 0, 0, W}},
-    [TSR_EMBEDDING_BAG_SUM_BACKWARD] = {"bag_sum_backward", {W, W, W, W, 0, 0, 0, 0, W}},
-    [TSR_EMBEDDING_BAG_MEAN_BACKWARD] = {"bag_mean_backward", {W, W, W, W, 0, 0, 0, 0, W}},
-    [TSR_EMBEDDING_BAG_MAX] = {"bag_max", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_EMBEDDING_BAG_MAX_BACKWARD] = {"bag_max_backward", {W, W, W, W, 0, 0, 0, 0, W}},
-    [TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD] = {"bag_weights_backward", {W, W, W, W, 0, 0, 0, 0, W}},
-    [TSR_EMBEDDING_RENORM] = {"embedding_renorm", {P, P, P, P, 0, 0, 0, 0, 0}},
+    [TSR_EMBEDDING] = {"embedding", {W, 0, 0, W}},
+    [TSR_EMBEDDING_BACKWARD] = {"embedding_backward", {W, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_SUM] = {"bag_sum", {W, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_MEAN] = {"bag_mean", {W, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_SUM_BACKWARD] = {"bag_sum_backward", {W, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_MEAN_BACKWARD] = {"bag_mean_backward", {W, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_MAX] = {"bag_max", {W, 0, 0, 0}},
+    [TSR_EMBEDDING_BAG_MAX_BACKWARD] = {"bag_max_backward", {W, 0, 0, W}},
+    [TSR_EMBEDDING_BAG_WEIGHTS_BACKWARD] = {"bag_weights_backward", {W, 0, 0, W}},
+    [TSR_EMBEDDING_RENORM] = {"embedding_renorm", {P, 0, 0, 0}},
 };
 /* The dtype is that of the inputs, where the output's is another. */
 static const op_facts POINTWISE[] = {
-#define BASIC(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, R, R}},
-#define NUMBER(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, 0, R}},
-#define FLOAT(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, W, W, W, 0, 0, 0, 0, 0}},
-#define WHOLE(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, W, W, W, V, V, V, 0, 0}},
-#define VALUE(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, V, V, V, V, V, 0}},
+#define BASIC(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, R, R}},
+#define NUMBER(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, 0, R}},
+#define FLOAT(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, 0, 0, 0}},
+#define WHOLE(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, V, 0, 0}},
+#define VALUE(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, 0}},
 #define TRUTH(OP, name) VALUE(OP, name)
 #include "kernel/pointwise_list.inc.h"
-    [TSR_POINTWISE_CAST] = {"cast", {P, P, P, P, P, P, P, P, 0}},
+    [TSR_POINTWISE_CAST] = {"cast", {P, P, P, 0}},
 };
 static const op_facts LINALG[] = {
-    [TSR_LINALG_MATMUL] = {"matmul", {L, L, L, L, 0, 0, 0, 0, R}},
-    [TSR_LINALG_LINEAR] = {"linear", {L, L, L, L, 0, 0, 0, 0, R}},
-    [TSR_LINALG_EINSUM] = {"einsum", {L, L, L, L, 0, 0, 0, 0, R}},
-    [TSR_LINALG_ATTENTION] = {"attention", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LINALG_ATTENTION_BACKWARD] = {"attention_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LINALG_MATMUL] = {"matmul", {L, 0, 0, R}},
+    [TSR_LINALG_LINEAR] = {"linear", {L, 0, 0, R}},
+    [TSR_LINALG_EINSUM] = {"einsum", {L, 0, 0, R}},
+    [TSR_LINALG_ATTENTION] = {"attention", {W, 0, 0, 0}},
+    [TSR_LINALG_ATTENTION_BACKWARD] = {"attention_backward", {W, 0, 0, 0}},
 };
 static const op_facts REDUCTION[] = {
-    [TSR_REDUCTION_SUM] = {"sum", {V, V, V, V, V, V, V, V, V}},
-    [TSR_REDUCTION_MEAN] = {"mean", {V, V, V, V, 0, 0, 0, 0, V}},
-    [TSR_REDUCTION_MAX] = {"max", {V, V, V, V, V, V, V, V, V}},
-    [TSR_REDUCTION_PROD] = {"prod", {V, V, V, V, V, V, V, V, V}},
-    [TSR_REDUCTION_MIN] = {"min", {V, V, V, V, V, V, V, V, V}},
-    [TSR_REDUCTION_NORM] = {"norm", {V, V, V, V, 0, 0, 0, 0, 0}},
-    [TSR_REDUCTION_VAR] = {"var", {V, V, V, V, 0, 0, 0, 0, 0}},
-    [TSR_REDUCTION_STD] = {"std", {V, V, V, V, 0, 0, 0, 0, 0}},
-    [TSR_REDUCTION_LOGSUMEXP] = {"logsumexp", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_REDUCTION_ARGMAX] = {"argmax", {V, V, V, V, V, V, V, V, 0}},
-    [TSR_REDUCTION_ARGMIN] = {"argmin", {V, V, V, V, V, V, V, V, 0}},
-    [TSR_REDUCTION_ANY] = {"any", {V, V, V, V, V, V, V, V, 0}},
-    [TSR_REDUCTION_ALL] = {"all", {V, V, V, V, V, V, V, V, 0}},
-    [TSR_REDUCTION_CUMSUM] = {"cumsum", {V, V, V, V, V, V, V, 0, V}},
-    [TSR_REDUCTION_CUMPROD] = {"cumprod", {V, V, V, V, V, V, V, 0, V}},
+    [TSR_REDUCTION_SUM] = {"sum", {V, V, V, V}},
+    [TSR_REDUCTION_MEAN] = {"mean", {V, 0, 0, V}},
+    [TSR_REDUCTION_MAX] = {"max", {V, V, V, V}},
+    [TSR_REDUCTION_PROD] = {"prod", {V, V, V, V}},
+    [TSR_REDUCTION_MIN] = {"min", {V, V, V, V}},
+    [TSR_REDUCTION_NORM] = {"norm", {V, 0, 0, 0}},
+    [TSR_REDUCTION_VAR] = {"var", {V, 0, 0, 0}},
+    [TSR_REDUCTION_STD] = {"std", {V, 0, 0, 0}},
+    [TSR_REDUCTION_LOGSUMEXP] = {"logsumexp", {W, 0, 0, 0}},
+    [TSR_REDUCTION_ARGMAX] = {"argmax", {V, V, V, 0}},
+    [TSR_REDUCTION_ARGMIN] = {"argmin", {V, V, V, 0}},
+    [TSR_REDUCTION_ANY] = {"any", {V, V, V, 0}},
+    [TSR_REDUCTION_ALL] = {"all", {V, V, V, 0}},
+    [TSR_REDUCTION_CUMSUM] = {"cumsum", {V, V, 0, V}},
+    [TSR_REDUCTION_CUMPROD] = {"cumprod", {V, V, 0, V}},
 };
 static const op_facts SOFTMAX[] = {
-    [TSR_SOFTMAX] = {"softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOG_SOFTMAX] = {"log_softmax", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_SOFTMAX_BACKWARD] = {"softmax_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOG_SOFTMAX_BACKWARD] = {"log_softmax_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_SOFTMAX] = {"softmax", {W, 0, 0, 0}},
+    [TSR_LOG_SOFTMAX] = {"log_softmax", {W, 0, 0, 0}},
+    [TSR_SOFTMAX_BACKWARD] = {"softmax_backward", {W, 0, 0, 0}},
+    [TSR_LOG_SOFTMAX_BACKWARD] = {"log_softmax_backward", {W, 0, 0, 0}},
 };
 static const op_facts MOVE[] = {
-    [TSR_MOVE_CAT] = {"cat", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_TRANSPOSE] = {"transpose", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_SLICE] = {"slice", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_RESHAPE] = {"reshape", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_EXPAND] = {"expand", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_PERMUTE] = {"permute", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_STACK] = {"stack", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_TILE] = {"tile", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_SELECT] = {"select", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_UNFOLD] = {"unfold", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_DIAGONAL] = {"diagonal", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_FLIP] = {"flip", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_ROLL] = {"roll", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_PAD] = {"pad", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_PAD_REFLECT] = {"pad_reflect", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_PAD_REPLICATE] = {"pad_replicate", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_PAD_CIRCULAR] = {"pad_circular", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_TRIL] = {"tril", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_TRIU] = {"triu", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_SLICE_BACKWARD] = {"slice_backward", {P, P, P, P, P, P, P, P, P}},
-    [TSR_MOVE_UNFOLD_BACKWARD] = {"unfold_backward", {P, P, P, P, P, P, P, P, P}},
+    [TSR_MOVE_CAT] = {"cat", {P, P, P, P}},
+    [TSR_MOVE_TRANSPOSE] = {"transpose", {P, P, P, P}},
+    [TSR_MOVE_SLICE] = {"slice", {P, P, P, P}},
+    [TSR_MOVE_RESHAPE] = {"reshape", {P, P, P, P}},
+    [TSR_MOVE_EXPAND] = {"expand", {P, P, P, P}},
+    [TSR_MOVE_PERMUTE] = {"permute", {P, P, P, P}},
+    [TSR_MOVE_STACK] = {"stack", {P, P, P, P}},
+    [TSR_MOVE_TILE] = {"tile", {P, P, P, P}},
+    [TSR_MOVE_SELECT] = {"select", {P, P, P, P}},
+    [TSR_MOVE_UNFOLD] = {"unfold", {P, P, P, P}},
+    [TSR_MOVE_DIAGONAL] = {"diagonal", {P, P, P, P}},
+    [TSR_MOVE_FLIP] = {"flip", {P, P, P, P}},
+    [TSR_MOVE_ROLL] = {"roll", {P, P, P, P}},
+    [TSR_MOVE_PAD] = {"pad", {P, P, P, P}},
+    [TSR_MOVE_PAD_REFLECT] = {"pad_reflect", {P, P, P, P}},
+    [TSR_MOVE_PAD_REPLICATE] = {"pad_replicate", {P, P, P, P}},
+    [TSR_MOVE_PAD_CIRCULAR] = {"pad_circular", {P, P, P, P}},
+    [TSR_MOVE_TRIL] = {"tril", {P, P, P, P}},
+    [TSR_MOVE_TRIU] = {"triu", {P, P, P, P}},
+    [TSR_MOVE_SLICE_BACKWARD] = {"slice_backward", {P, P, P, P}},
+    [TSR_MOVE_UNFOLD_BACKWARD] = {"unfold_backward", {P, P, P, P}},
 };
 static const op_facts CONVOLUTION[] = {
-    [TSR_CONVOLUTION_OUTPUT] = {"output", {L, L, L, L, R, R, R, R, R}},
-    [TSR_CONVOLUTION_GRAD_INPUT] = {"grad_input", {L, L, L, L, R, R, R, R, R}},
-    [TSR_CONVOLUTION_GRAD_WEIGHT] = {"grad_weight", {L, L, L, L, R, R, R, R, R}},
+    [TSR_CONVOLUTION_OUTPUT] = {"output", {L, R, R, R}},
+    [TSR_CONVOLUTION_GRAD_INPUT] = {"grad_input", {L, R, R, R}},
+    [TSR_CONVOLUTION_GRAD_WEIGHT] = {"grad_weight", {L, R, R, R}},
 };
 static const op_facts POOLING[] = {
-    [TSR_POOLING_MAX] = {"max", {V, V, V, V, V, V, V, R, V}},
-    [TSR_POOLING_AVERAGE] = {"average", {V, V, V, V, R, R, R, R, V}},
-    [TSR_POOLING_MAX_GRAD] = {"max_grad", {V, V, V, V, V, V, V, R, V}},
-    [TSR_POOLING_AVERAGE_GRAD] = {"average_grad", {V, V, V, V, R, R, R, R, V}},
+    [TSR_POOLING_MAX] = {"max", {V, V, R, V}},
+    [TSR_POOLING_AVERAGE] = {"average", {V, R, R, V}},
+    [TSR_POOLING_MAX_GRAD] = {"max_grad", {V, V, R, V}},
+    [TSR_POOLING_AVERAGE_GRAD] = {"average_grad", {V, R, R, V}},
 };
 static const op_facts INDEX[] = {
-    [TSR_INDEX_GATHER] = {"gather", {P, P, P, P, P, P, P, P, P}},
-    [TSR_INDEX_SELECT] = {"index_select", {P, P, P, P, P, P, P, P, P}},
-    [TSR_INDEX_TAKE] = {"take", {P, P, P, P, P, P, P, P, P}},
-    [TSR_INDEX_SCATTER] = {"scatter", {P, P, P, P, P, P, P, P, P}},
-    [TSR_INDEX_SCATTER_ADD] = {"scatter_add", {P, P, P, P, P, P, P, 0, P}},
-    [TSR_INDEX_ADD] = {"index_add", {P, P, P, P, P, P, P, 0, P}},
-    [TSR_INDEX_SCATTER_BACKWARD] = {"scatter_backward", {P, P, P, P, P, P, P, P, P}},
-    [TSR_INDEX_ONE_HOT] = {"one_hot", {P, P, P, P, P, P, P, P, 0}},
+    [TSR_INDEX_GATHER] = {"gather", {P, P, P, P}},
+    [TSR_INDEX_SELECT] = {"index_select", {P, P, P, P}},
+    [TSR_INDEX_TAKE] = {"take", {P, P, P, P}},
+    [TSR_INDEX_SCATTER] = {"scatter", {P, P, P, P}},
+    [TSR_INDEX_SCATTER_ADD] = {"scatter_add", {P, P, 0, P}},
+    [TSR_INDEX_ADD] = {"index_add", {P, P, 0, P}},
+    [TSR_INDEX_SCATTER_BACKWARD] = {"scatter_backward", {P, P, P, P}},
+    [TSR_INDEX_ONE_HOT] = {"one_hot", {P, P, P, 0}},
 };
 static const op_facts ORDER[] = {
-    [TSR_ORDER_SORT] = {"sort", {P, P, P, P, P, P, P, P, 0}},
-    [TSR_ORDER_TOPK] = {"topk", {P, P, P, P, P, P, P, P, 0}},
+    [TSR_ORDER_SORT] = {"sort", {P, P, P, 0}},
+    [TSR_ORDER_TOPK] = {"topk", {P, P, P, 0}},
 };
 static const op_facts RANDOM[] = {
-    [TSR_RANDOM_UNIFORM] = {"uniform", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_RANDOM_NORMAL] = {"normal", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_RANDOM_BERNOULLI] = {"bernoulli", {W, W, W, W, W, W, W, W, 0}},
-    [TSR_RANDOM_RANDINT] = {"randint", {0, 0, 0, 0, W, W, W, 0, 0}},
-    [TSR_RANDOM_PERMUTATION] = {"permutation", {0, 0, 0, 0, P, P, 0, 0, 0}},
-    [TSR_RANDOM_DROPOUT] = {"dropout", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_RANDOM_UNIFORM] = {"uniform", {W, 0, 0, 0}},
+    [TSR_RANDOM_NORMAL] = {"normal", {W, 0, 0, 0}},
+    [TSR_RANDOM_BERNOULLI] = {"bernoulli", {W, W, W, 0}},
+    [TSR_RANDOM_RANDINT] = {"randint", {0, W, 0, 0}},
+    [TSR_RANDOM_PERMUTATION] = {"permutation", {0, P, 0, 0}},
+    [TSR_RANDOM_DROPOUT] = {"dropout", {W, 0, 0, 0}},
 };
 static const op_facts CREATION[] = {
-    [TSR_CREATION_ARANGE] = {"arange", {P, P, P, P, P, P, P, P, 0}},
-    [TSR_CREATION_LINSPACE] = {"linspace", {P, P, P, P, 0, 0, 0, 0, 0}},
-    [TSR_CREATION_EYE] = {"eye", {P, P, P, P, P, P, P, P, 0}},
+    [TSR_CREATION_ARANGE] = {"arange", {P, P, P, 0}},
+    [TSR_CREATION_LINSPACE] = {"linspace", {P, 0, 0, 0}},
+    [TSR_CREATION_EYE] = {"eye", {P, P, P, 0}},
 };
 
 static const op_facts LOSS[] = {
-    [TSR_LOSS_CROSS_ENTROPY] = {"cross_entropy", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_CROSS_ENTROPY_BACKWARD] = {"cross_entropy_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_NLL] = {"nll_loss", {P, P, P, P, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_NLL_BACKWARD] = {"nll_loss_backward", {P, P, P, P, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_MSE] = {"mse_loss", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_MSE_BACKWARD] = {"mse_loss_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_L1] = {"l1_loss", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_L1_BACKWARD] = {"l1_loss_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_BCE] = {"bce_with_logits", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LOSS_BCE_BACKWARD] = {"bce_with_logits_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LOSS_CROSS_ENTROPY] = {"cross_entropy", {W, 0, 0, 0}},
+    [TSR_LOSS_CROSS_ENTROPY_BACKWARD] = {"cross_entropy_backward", {W, 0, 0, 0}},
+    [TSR_LOSS_NLL] = {"nll_loss", {P, 0, 0, 0}},
+    [TSR_LOSS_NLL_BACKWARD] = {"nll_loss_backward", {P, 0, 0, 0}},
+    [TSR_LOSS_MSE] = {"mse_loss", {W, 0, 0, 0}},
+    [TSR_LOSS_MSE_BACKWARD] = {"mse_loss_backward", {W, 0, 0, 0}},
+    [TSR_LOSS_L1] = {"l1_loss", {W, 0, 0, 0}},
+    [TSR_LOSS_L1_BACKWARD] = {"l1_loss_backward", {W, 0, 0, 0}},
+    [TSR_LOSS_BCE] = {"bce_with_logits", {W, 0, 0, 0}},
+    [TSR_LOSS_BCE_BACKWARD] = {"bce_with_logits_backward", {W, 0, 0, 0}},
 };
 static const op_facts LAYER_NORMS[] = {
-    [TSR_LAYER_NORM] = {"layer_norm", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_LAYER_NORM_BACKWARD] = {"layer_norm_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_RMS_NORM] = {"rms_norm", {W, W, W, W, 0, 0, 0, 0, 0}},
-    [TSR_RMS_NORM_BACKWARD] = {"rms_norm_backward", {W, W, W, W, 0, 0, 0, 0, 0}},
+    [TSR_LAYER_NORM] = {"layer_norm", {W, 0, 0, 0}},
+    [TSR_LAYER_NORM_BACKWARD] = {"layer_norm_backward", {W, 0, 0, 0}},
+    [TSR_RMS_NORM] = {"rms_norm", {W, 0, 0, 0}},
+    [TSR_RMS_NORM_BACKWARD] = {"rms_norm_backward", {W, 0, 0, 0}},
 };
 static const op_facts OPTIMIZER[] = {
-    [TSR_OPTIMIZER_SGD] = {"sgd_step", {V, V, V, V, 0, 0, 0, 0, 0}},
-    [TSR_OPTIMIZER_SGD_MOMENTUM] = {"sgd_momentum_step", {V, V, V, V, 0, 0, 0, 0, 0}},
-    [TSR_OPTIMIZER_ADAM] = {"adam_step", {V, V, V, V, 0, 0, 0, 0, 0}},
-    [TSR_OPTIMIZER_ADAGRAD] = {"adagrad_step", {V, V, V, V, 0, 0, 0, 0, 0}},
+    [TSR_OPTIMIZER_SGD] = {"sgd_step", {V, 0, 0, 0}},
+    [TSR_OPTIMIZER_SGD_MOMENTUM] = {"sgd_momentum_step", {V, 0, 0, 0}},
+    [TSR_OPTIMIZER_ADAM] = {"adam_step", {V, 0, 0, 0}},
+    [TSR_OPTIMIZER_ADAGRAD] = {"adagrad_step", {V, 0, 0, 0}},
 };
 
 static const struct category_facts {
@@ -259,9 +259,9 @@ const char *tsr_kernel_sku_text(const tsr_kernel_sku *sku, char *buf, size_t n)
 /* Which variants there are, as a set. */
 static unsigned variants_of(tsr_kernel_category category, uint16_t op, tsr_dtype dtype)
 {
-    if (category >= CATEGORIES || op >= CATEGORY[category].n || (unsigned)dtype >= TSR__DTYPES)
+    if (category >= CATEGORIES || op >= CATEGORY[category].n || !tsr__dtype_valid(dtype))
         return 0;
-    return CATEGORY[category].op[op].variants[dtype];
+    return CATEGORY[category].op[op].variants[tsr__dtype_class(dtype)];
 }
 
 static bool index_feasible(const tsr_kernel_sku *sku)
@@ -293,7 +293,7 @@ static bool next(tsr_kernel_sku *s)
         return true;
     }
     s->dtype = (tsr_dtype)((int)s->dtype + 1);
-    if (s->dtype > TSR_BOOL) {
+    if ((int)s->dtype == TSR__FIELD) {
         s->dtype = TSR_F32;
         if (++s->op == CATEGORY[s->category].n) {
             s->op = 0;

@@ -253,15 +253,14 @@ tsr_attr tsr__number(double x)
     return attr;
 }
 
-/* The class of a number, and how small an integer dtype has it: 3 for u8, 2 for i32, 1 for i64. */
+/* The class of a number, and which dtypes have it: what comes of it differs by no more. */
 tsr_attr tsr__element(double x)
 {
-    static const tsr_dtype dtypes[] = {TSR_I64, TSR_I32, TSR_U8};
     tsr_attr attr = tsr__number(x);
 
-    for (int k = 0; k < 3; k++)
-        attr.i[0] += 32 * tsr__dtype_has(dtypes[k], x);
-    attr.i[0] += 128 * (isinf(x) != 0);
+    attr.i[0] += 32 * (isinf(x) != 0);
+    for (int d = 0; d < TSR__FIELD; d++)
+        attr.i[0] += (int64_t)tsr__dtype_has((tsr_dtype)d, x) << (8 + d);
     attr.i[TSR_ELEMENT_IS_INTEGER] = tsr__dtype_has(TSR_I64, x);
     if (attr.i[TSR_ELEMENT_IS_INTEGER])
         attr.i[TSR_ELEMENT_INTEGER] = (int64_t)x;
@@ -272,8 +271,7 @@ tsr_attr tsr__element_integer(int64_t x)
 {
     tsr_attr attr = tsr__element((double)x);
 
-    if (!attr.i[TSR_ELEMENT_IS_INTEGER]) /* the largest ones, rounded to 2^63 */
-        attr.i[0] += 32;
+    attr.i[0] |= INT64_C(1) << (8 + TSR_I64); /* the largest ones are rounded to 2^63 */
     attr.i[TSR_ELEMENT_IS_INTEGER] = 1;
     attr.i[TSR_ELEMENT_INTEGER] = x;
     return attr;

@@ -32,7 +32,7 @@ tsr_status tsr__needs_float(const tsr_schema *s, tsr_error *err)
 tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype *out,
                             tsr_error *err)
 {
-    if (attr->i[0] < TSR_F32 || attr->i[0] > TSR_BOOL)
+    if (attr->i[0] < 0 || attr->i[0] >= TSR__FIELD)
         return tsr__fail(err, TSR_ERR_DTYPE, "%s: %" PRId64 " is no dtype", s->op->name,
                          attr->i[0]);
     *out = (tsr_dtype)attr->i[0];
@@ -52,9 +52,10 @@ tsr_status tsr__element_check(const tsr_schema *s, int attr, tsr_dtype dtype, ts
     snprintf(what, sizeof what, "%s: %.*s", s->op->name, length, name);
     if (!x->i[TSR_ELEMENT_IS_INTEGER])
         return tsr__dtype_check(dtype, x->f, what, err);
-    if (integer < tsr__dtype_min(dtype) || integer > tsr__dtype_max(dtype))
+    if (integer < tsr__dtype_min(dtype) ||
+        (integer > 0 && (uint64_t)integer > tsr__dtype_max(dtype)))
         return tsr__fail(err, TSR_ERR_ARG,
-                         "%s=%" PRId64 " is not in %" PRId64 " to %" PRId64 ", the range of %s",
+                         "%s=%" PRId64 " is not in %" PRId64 " to %" PRIu64 ", the range of %s",
                          what, integer, tsr__dtype_min(dtype), tsr__dtype_max(dtype),
                          tsr_dtype_name(dtype));
     return TSR_OK;

@@ -110,7 +110,7 @@ static tsr_status monotone_rules(const tsr_schema *s, tsr_rules *out, tsr_error 
             return tsr__fail(err, TSR_ERR_ARG, "%s: monotone \"%s\" names %.*s, which is no input",
                              s->op->name, s->op->monotone, (int)n, p + 1);
         p += 1 + n;
-        if (!tsr__schema_has(s, k) || (s->op->linear && tsr__dtype_wraps(s->in[k].dtype)))
+        if (!tsr__schema_has(s, k) || (s->op->linear && tsr__dtype_is_integer(s->in[k].dtype)))
             continue;
         for (int max = 0; max < 2; max++) {
             tsr_rule rule = {0};

@@ -5,13 +5,6 @@
 
 #include "op/op.h"
 
-/* Does arithmetic in the dtype wrap around? Then sums and products are exact modulo 2^bits, so what
-   is linear stays so; but what grows in numbers may fall, and wider dtypes get other numbers. */
-static inline bool tsr__dtype_wraps(tsr_dtype dtype)
-{
-    return dtype == TSR_I32 || dtype == TSR_I64 || dtype == TSR_U8;
-}
-
 /* May ranks multiply what they have of factors, and the results be multiplied later? Products grow
    faster than sums: those of few parts leave the range of f16 though the whole product is in it. On
    one rank f16 is multiplied in f32. */

@@ -28,7 +28,7 @@ static bool has_integers(const tsr_trial *t)
     const tsr_schema *s = &t->schema;
 
     for (int k = 0; k < s->n_in; k++)
-        if (tsr__schema_has(s, k) && tsr__dtype_wraps(s->in[k].dtype) &&
+        if (tsr__schema_has(s, k) && tsr__dtype_is_integer(s->in[k].dtype) &&
             !tsr__range_is_integer(&t->range[k]))
             return true;
     return false;

@@ -107,15 +107,11 @@ static void put_bits(tsr_dtype dtype, uint64_t h, void *data, int64_t i)
 {
     const uint64_t any = tsr__hash_final(h), near = h >> 8 & 3;
     const int shift = 64 - 8 * (int)tsr_dtype_size(dtype);
-    const uint64_t middle = dtype == TSR_U8 ? 0 : UINT64_C(1) << 63;
+    const uint64_t middle = tsr__dtype_min(dtype) == 0 ? 0 : UINT64_C(1) << 63;
     /* the leading bits are those of the number: the smallest one, or 0, and what is beside it */
     const uint64_t x = h & 1 ? any >> shift : h & 2 ? (middle >> shift) + near - 2 : near - 2;
 
-    switch (dtype) {
-    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)x; break;
-    case TSR_I32: ((uint32_t *)data)[i] = (uint32_t)x; break;
-    default: ((uint64_t *)data)[i] = x; break;
-    }
+    tsr__put_integer(dtype, data, i, x);
 }
 
 static void fill_term(const tsr_trial *t, int k, const int *coord, void *out)
@@ -133,7 +129,7 @@ static void fill_term(const tsr_trial *t, int k, const int *coord, void *out)
             ((uint64_t *)out)[i] = h % TSR__FIELD_P;
         else if (spec->dtype == TSR_BOOL)
             ((uint8_t *)out)[i] = h >> 40 & 1;
-        else if (t->domain == TSR_DOMAIN_BITS && tsr__dtype_wraps(spec->dtype))
+        else if (t->domain == TSR_DOMAIN_BITS && tsr__dtype_is_integer(spec->dtype))
             put_bits(spec->dtype, h, out, i);
         else
             tsr__put(spec->dtype, out, i,

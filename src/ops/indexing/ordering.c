@@ -33,68 +33,25 @@ typedef struct pair {
 
 /* ---- keys ---- */
 
-/* Without branches, so that compilers vectorise it. Adding 0 makes -0 a 0. */
-TSR__INLINE uint32_t key_f32(float x)
-{
-    const uint32_t nan = 0u - (uint32_t)(x != x), bits = tsr__bits_f32(x + 0.0f);
+typedef struct keys {
+    void (*make)(const void *data, int64_t first, int64_t stride, int64_t n, uint64_t flip,
+                 uint64_t *out);
+} keys;
 
-    return (bits ^ ((uint32_t)((int32_t)bits >> 31) | UINT32_C(1) << 31)) | nan;
-}
-
-TSR__INLINE uint64_t key_f64(double x)
-{
-    const uint64_t nan = 0u - (uint64_t)(x != x), bits = tsr__bits_f64(x + 0.0);
-
-    return (bits ^ ((uint64_t)((int64_t)bits >> 63) | UINT64_C(1) << 63)) | nan;
-}
-
-/* Larger values have larger keys; of dtypes of up to 4 bytes they have 32 bits. */
-#define T float
-#define KEY(x) key_f32(x)
-#define FN(name) name##_f32
-#include "ops/indexing/order_keys.inc.h"
-#define T double
-#define KEY(x) key_f64(x)
-#define FN(name) name##_f64
-#include "ops/indexing/order_keys.inc.h"
-#define T tsr_f16
-#define KEY(x) key_f32(fast_f16_to_f32(x))
-#define FN(name) name##_f16
-#include "ops/indexing/order_keys.inc.h"
-#define T tsr_bf16
-#define KEY(x) key_f32(fast_bf16_to_f32(x))
-#define FN(name) name##_bf16
-#include "ops/indexing/order_keys.inc.h"
-#define T int32_t
-#define KEY(x) ((uint32_t)(x) ^ UINT32_C(1) << 31)
-#define FN(name) name##_i32
-#include "ops/indexing/order_keys.inc.h"
-#define T int64_t
-#define KEY(x) ((uint64_t)(x) ^ UINT64_C(1) << 63)
-#define FN(name) name##_i64
-#include "ops/indexing/order_keys.inc.h"
-#define T uint8_t
-#define KEY(x) (x)
-#define FN(name) name##_u8
-#include "ops/indexing/order_keys.inc.h"
+#define TABLE key_makers
+#define BODY "ops/indexing/order_keys.inc.h"
+#define DTYPES (TSR__HALVES | TSR__INTEGERS)
+#include "base/kernel_table.inc.h"
 
 /* Keys of n elements from `first` on, `stride` apart, for which the first in order is the smallest.
-   */
+   Of dtypes of up to 4 bytes they have 32 bits. */
 static void order_keys(tsr_dtype dtype, const void *data, int64_t first, int64_t stride, int64_t n,
                        bool down, uint64_t *out)
 {
+    const keys *k = tsr__kernel_for(&key_makers, dtype, TSR_VARIANT_PLAIN);
     const uint64_t all = tsr_dtype_size(dtype) == 8 ? UINT64_MAX : UINT32_MAX;
-    const uint64_t flip = down ? all : 0;
 
-    switch (dtype) {
-    case TSR_F32: keys_f32(data, first, stride, n, flip, out); break;
-    case TSR_F64: keys_f64(data, first, stride, n, flip, out); break;
-    case TSR_F16: keys_f16(data, first, stride, n, flip, out); break;
-    case TSR_BF16: keys_bf16(data, first, stride, n, flip, out); break;
-    case TSR_I32: keys_i32(data, first, stride, n, flip, out); break;
-    case TSR_I64: keys_i64(data, first, stride, n, flip, out); break;
-    default: keys_u8(data, first, stride, n, flip, out); break;
-    }
+    k->make(data, first, stride, n, down ? all : 0, out);
 }
 
 static uint64_t order_key(tsr_dtype dtype, const void *data, int64_t i, bool down)

@@ -262,17 +262,6 @@ static element element_at(const tsr_kernel_call *call, int mask, int64_t i)
     return x;
 }
 
-/* Cut to the type. */
-static void store_int(const tsr_operand *out, int64_t i, int64_t value)
-{
-    if (out->dtype == TSR_I32)
-        ((int32_t *)out->data)[i] = (int32_t)value;
-    else if (out->dtype == TSR_I64)
-        ((int64_t *)out->data)[i] = value;
-    else
-        ((uint8_t *)out->data)[i] = (uint8_t)value;
-}
-
 void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
 {
     const int mask = op == TSR_POINTWISE_WHERE ? 0 : op == TSR_POINTWISE_MASKED_FILL ? 1 : -1;
@@ -304,6 +293,8 @@ void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
                      float_value(op, x.f, x.n, x.mask, f, call->attrs.value[0].i[0] != 0,
                                  dtype != TSR_F64));
         else
-            store_int(out, i, int_value(op, x.i, x.mask, whole[0], whole[1], dtype == TSR_BOOL));
+            tsr__put_integer(
+                dtype, out->data, i,
+                (uint64_t)int_value(op, x.i, x.mask, whole[0], whole[1], dtype == TSR_BOOL));
     }
 }

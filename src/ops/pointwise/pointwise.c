@@ -166,7 +166,7 @@ static tsr_status affine_partials(const tsr_schema *s, tsr_rules *out, tsr_error
     if (add == 0)
         TSR_TRY(passes(s, 1, TSR_SUM, tsr_rule_partial(TSR_SUM), out, err));
     TSR_TRY(passes(s, 1, TSR_AVG, tsr_rule_partial(TSR_AVG), out, err));
-    if (!tsr__dtype_wraps(s->in[0].dtype))
+    if (!tsr__dtype_is_integer(s->in[0].dtype))
         TSR_TRY(passes_in_order(s, 0, mul >= 0, out, err));
 done:
     return st;
@@ -257,7 +257,7 @@ static tsr_status cast_partials(const tsr_schema *s, tsr_rules *out, tsr_error *
     }
     if (!tsr__dtype_is_float(from) || tsr__dtype_is_float(to))
         TSR_TRY(passes_in_order(s, 0, true, out, err));
-    else if (to == TSR_U8)
+    else if (tsr__dtype_is_integer(to) && tsr__dtype_min(to) == 0)
         TSR_TRY(passes(s, 1, TSR_MIN, tsr_rule_partial(TSR_MIN), out, err));
 done:
     return st;

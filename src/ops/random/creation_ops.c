@@ -41,7 +41,7 @@ static tsr_status arange_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     TSR_TRY(tsr__element_check(s, 0, s->in[0].dtype, err));
-    if (tsr__dtype_wraps(s->in[0].dtype)) /* a step down too, where nothing is negative */
+    if (tsr__dtype_is_integer(s->in[0].dtype)) /* a step down too, where nothing is negative */
         TSR_TRY(tsr__element_check(s, 1, TSR_I64, err));
     TSR_TRY(tsr__shape_same(s, err));
 done:

@@ -217,16 +217,8 @@ static void fill_integers(const job *j, const uint32_t *w, const uint32_t *more,
 {
     const tsr_random *r = &j->random;
 
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t value = tsr__randint_at(r, w[i], more[i]);
-
-        if (r->dtype == TSR_I64)
-            ((int64_t *)(void *)y)[i] = value;
-        else if (r->dtype == TSR_I32)
-            ((int32_t *)(void *)y)[i] = (int32_t)value;
-        else
-            ((uint8_t *)y)[i] = (uint8_t)value;
-    }
+    for (int64_t i = 0; i < n; i++)
+        tsr__put_integer(r->dtype, y, i, (uint64_t)tsr__randint_at(r, w[i], more[i]));
 }
 
 static void fill_bernoulli(const job *j, const uint32_t *w, int64_t n, char *y)
@@ -335,10 +327,7 @@ static void permute_run(void *arg, int64_t at, int64_t global, int64_t n)
         for (int64_t k = 0; k < count; k++) {
             if (to[k] >= j->random.range)
                 to[k] = tsr__permuted(&j->random, to[k]);
-            if (j->random.dtype == TSR_I64)
-                ((int64_t *)(void *)j->y)[at + i + k] = (int64_t)to[k];
-            else
-                ((int32_t *)(void *)j->y)[at + i + k] = (int32_t)to[k];
+            tsr__put_integer(j->random.dtype, j->y, at + i + k, to[k]);
         }
     }
 }

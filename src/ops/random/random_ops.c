@@ -75,19 +75,17 @@ static tsr_status randint_shape(tsr_schema *s, tsr_error *err)
 {
     const int64_t low = tsr_schema_attr(s, "low")->i[0], high = tsr_schema_attr(s, "high")->i[0];
     const tsr_dtype dtype = s->in[0].dtype;
-    const int64_t least = dtype == TSR_U8 ? 0 : dtype == TSR_I32 ? INT32_MIN : INT64_MIN;
-    const int64_t most = dtype == TSR_U8 ? UINT8_MAX : dtype == TSR_I32 ? INT32_MAX : INT64_MAX;
     char text[TSR_TEXT_LEN];
 
-    if (dtype != TSR_I32 && dtype != TSR_I64 && dtype != TSR_U8)
-        return tsr__fail(err, TSR_ERR_DTYPE, "randint: needs i32, i64 or u8, not %s",
+    if (!tsr__dtype_is_integer(dtype))
+        return tsr__fail(err, TSR_ERR_DTYPE, "randint: needs an integer type, not %s",
                          tsr_spec_text(&s->in[0], text, sizeof text));
     if (tsr_schema_attr(s, "high")->n < 0)
         return tsr__fail(err, TSR_ERR_ARG, "randint: high is not given");
     if (low >= high)
         return tsr__fail(err, TSR_ERR_ARG, "randint: low is %" PRId64 ", not below high, %" PRId64,
                          low, high);
-    if (low < least || high - 1 > most)
+    if (low < tsr__dtype_min(dtype) || (high > 1 && (uint64_t)high - 1 > tsr__dtype_max(dtype)))
         return tsr__fail(err, TSR_ERR_ARG,
                          "randint: %" PRId64 " to %" PRId64 " are not all numbers of %s", low,
                          high - 1, tsr_spec_text(&s->in[0], text, sizeof text));
@@ -99,13 +97,13 @@ static tsr_status permutation_shape(tsr_schema *s, tsr_error *err)
     const tsr_spec *x = &s->in[0];
     char text[TSR_TEXT_LEN];
 
-    if (x->dtype != TSR_I32 && x->dtype != TSR_I64)
-        return tsr__fail(err, TSR_ERR_DTYPE, "permutation: needs i32 or i64, not %s",
+    if (!tsr__dtype_is_integer(x->dtype))
+        return tsr__fail(err, TSR_ERR_DTYPE, "permutation: needs an integer type, not %s",
                          tsr_spec_text(x, text, sizeof text));
     if (x->shape.ndim != 1)
         return tsr__fail(err, TSR_ERR_SHAPE, "permutation: a list is needed, not %s",
                          tsr_spec_text(x, text, sizeof text));
-    if (x->dtype == TSR_I32 && x->shape.size[0] > INT32_MAX)
+    if (x->shape.size[0] > 0 && (uint64_t)x->shape.size[0] - 1 > tsr__dtype_max(x->dtype))
         return tsr__fail(err, TSR_ERR_ARG, "permutation: %s cannot hold its own indices",
                          tsr_spec_text(x, text, sizeof text));
     return tsr__shape_same(s, err);

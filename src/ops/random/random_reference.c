@@ -51,16 +51,6 @@ static double normal(const tsr_random *r, int64_t g)
     return r->a + sqrt(-2 * log(u)) * (g % 2 ? sin(angle) : cos(angle)) * r->b;
 }
 
-static void put_integer(tsr_dtype dtype, void *data, int64_t i, int64_t value)
-{
-    if (dtype == TSR_I64)
-        ((int64_t *)data)[i] = value;
-    else if (dtype == TSR_I32)
-        ((int32_t *)data)[i] = (int32_t)value;
-    else
-        ((uint8_t *)data)[i] = (uint8_t)value;
-}
-
 void tsr__reference_random(const tsr_kernel_call *call, const tsr_random *r)
 {
     const tsr_operand *y = &call->out[0];
@@ -75,10 +65,10 @@ void tsr__reference_random(const tsr_kernel_call *call, const tsr_random *r)
         case TSR_RANDOM_NORMAL: tsr__put(r->dtype, y->data, i, normal(r, g)); break;
         case TSR_RANDOM_BERNOULLI: tsr__put(r->dtype, y->data, i, w[0] < r->cut); break;
         case TSR_RANDOM_RANDINT:
-            put_integer(r->dtype, y->data, i, tsr__randint_at(r, w[0], w[1]));
+            tsr__put_integer(r->dtype, y->data, i, tsr__randint_at(r, w[0], w[1]));
             break;
         case TSR_RANDOM_PERMUTATION:
-            put_integer(r->dtype, y->data, i, (int64_t)tsr__permuted(r, (uint64_t)g));
+            tsr__put_integer(r->dtype, y->data, i, (int64_t)tsr__permuted(r, (uint64_t)g));
             break;
         default:
             tsr__put(r->dtype, y->data, i,
