@@ -26,7 +26,7 @@ static json_t *dtypes(void)
 {
     json_t *list = json_array();
 
-    for (int d = TSR_F32; d <= TSR_BOOL; d++)
+    for (int d = TSR_F32; d <= TSR_U64; d++)
         json_array_append_new(list, json_pack("{s:s, s:I}", "name", tsr_dtype_name((tsr_dtype)d),
                                               "bytes", (json_int_t)tsr_dtype_size((tsr_dtype)d)));
     return list;
@@ -132,7 +132,7 @@ static void print_text(const json_t *info)
     printf("  sim      available; any number of ranks, no data\n\n");
     print_libraries();
     printf("dtypes     ");
-    for (int d = TSR_F32; d <= TSR_BOOL; d++)
+    for (int d = TSR_F32; d <= TSR_U64; d++)
         printf("%s%s", d ? " " : "", tsr_dtype_name((tsr_dtype)d));
     printf("\nlimits     %d tensor dims, %d mesh dims\n", TSR_MAX_DIM, TSR_MAX_MESH);
     printf("costs      latency %s a message, ",

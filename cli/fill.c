@@ -65,7 +65,7 @@ static double random_value(tsr_dtype dtype, uint64_t h)
 {
     if (dtype == TSR_BOOL)
         return (double)(h & 1);
-    return dtype == TSR_U8 ? (double)(h % 4) : (double)(h % 7) - 3;
+    return value_is_signed(dtype) ? (double)(h % 7) - 3 : (double)(h % 4);
 }
 
 /* Values of an input that has a range: positive numbers, indices below the limit, or offsets that
@@ -170,7 +170,7 @@ tsr_status fill_input(const op_problem *p, tsr_mesh *mesh, int k, const tsr_spec
     parted parts = {
         .spec = spec,
         .whole = whole,
-        .is_signed = spec->dtype != TSR_U8 && spec->dtype != TSR_BOOL && !p->range[k],
+        .is_signed = value_is_signed(spec->dtype) && !p->range[k],
         .seed = value_hash(p->set.seed + (uint64_t)k),
     };
 

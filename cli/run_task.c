@@ -70,6 +70,10 @@ static json_t *number(tsr_dtype dtype, const void *data, int64_t i)
         return json_boolean(x != 0);
     if (dtype == TSR_I64)
         return json_integer(((const int64_t *)data)[i]);
+    if (dtype == TSR_U64 && x >= 0x1p63) /* JSON has them, the library that writes it has not */
+        return json_real(x);
+    if (dtype == TSR_U64)
+        return json_integer((json_int_t)((const uint64_t *)data)[i]);
     if (!value_is_float(dtype))
         return json_integer((json_int_t)x);
     return isfinite(x) ? json_real(x) : json_string(isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");

@@ -51,43 +51,53 @@ void value_indices_at(const tsr_shape *shape, int64_t i, int64_t at[TSR_MAX_DIM]
 
 double value_get(tsr_dtype dtype, const void *data, int64_t i)
 {
+    const bool is_signed = value_is_signed(dtype);
     uint32_t bits;
     float f;
 
-    switch (dtype) {
-    case TSR_F32: return ((const float *)data)[i];
-    case TSR_F64: return ((const double *)data)[i];
-    case TSR_F16: return half_get(((const uint16_t *)data)[i]);
-    case TSR_BF16:
+    if (dtype == TSR_F32)
+        return ((const float *)data)[i];
+    if (dtype == TSR_F64)
+        return ((const double *)data)[i];
+    if (dtype == TSR_F16)
+        return half_get(((const uint16_t *)data)[i]);
+    if (dtype == TSR_BF16) {
         bits = (uint32_t)((const uint16_t *)data)[i] << 16;
         memcpy(&f, &bits, sizeof f);
         return f;
-    case TSR_I32: return ((const int32_t *)data)[i];
-    case TSR_I64: return (double)((const int64_t *)data)[i];
-    case TSR_U8:
-    case TSR_BOOL: return ((const uint8_t *)data)[i];
     }
-    return NAN;
+    switch (tsr_dtype_size(dtype)) {
+    case 1: return is_signed ? ((const int8_t *)data)[i] : ((const uint8_t *)data)[i];
+    case 2: return is_signed ? ((const int16_t *)data)[i] : ((const uint16_t *)data)[i];
+    case 4: return is_signed ? (double)((const int32_t *)data)[i] : ((const uint32_t *)data)[i];
+    default: break;
+    }
+    return is_signed ? (double)((const int64_t *)data)[i] : (double)((const uint64_t *)data)[i];
 }
 
 void value_put(tsr_dtype dtype, void *data, int64_t i, double value)
 {
+    const int64_t whole = value_is_float(dtype) ? 0 : (int64_t)value;
     float f = (float)value;
     uint32_t bits;
 
-    switch (dtype) {
-    case TSR_F32: ((float *)data)[i] = f; break;
-    case TSR_F64: ((double *)data)[i] = value; break;
-    case TSR_F16: ((uint16_t *)data)[i] = half_put(value); break;
-    case TSR_BF16:
+    if (dtype == TSR_F32)
+        ((float *)data)[i] = f;
+    else if (dtype == TSR_F64)
+        ((double *)data)[i] = value;
+    else if (dtype == TSR_F16)
+        ((uint16_t *)data)[i] = half_put(value);
+    else if (dtype == TSR_BF16) {
         memcpy(&bits, &f, sizeof bits);
         ((uint16_t *)data)[i] = (uint16_t)(bits >> 16);
-        break;
-    case TSR_I32: ((int32_t *)data)[i] = (int32_t)value; break;
-    case TSR_I64: ((int64_t *)data)[i] = (int64_t)value; break;
-    case TSR_U8:
-    case TSR_BOOL: ((uint8_t *)data)[i] = (uint8_t)value; break;
-    }
+    } else if (tsr_dtype_size(dtype) == 1)
+        ((uint8_t *)data)[i] = (uint8_t)whole;
+    else if (tsr_dtype_size(dtype) == 2)
+        ((uint16_t *)data)[i] = (uint16_t)whole;
+    else if (tsr_dtype_size(dtype) == 4)
+        ((uint32_t *)data)[i] = (uint32_t)whole;
+    else
+        ((uint64_t *)data)[i] = (uint64_t)whole;
 }
 
 /* ---- who holds what ---- */
@@ -222,7 +232,7 @@ static int64_t largest(const tsr_spec *spec, int64_t *divisor)
    the next two have 1 or 2, the others 1, all with either sign. */
 double value_term(const tsr_spec *spec, uint64_t seed, const int *coord, int64_t global)
 {
-    bool is_signed = spec->dtype != TSR_U8 && spec->dtype != TSR_BOOL, product = false;
+    bool is_signed = value_is_signed(spec->dtype), product = false;
     int64_t divisor, most = largest(spec, &divisor), factor = 0, value;
     uint64_t h = value_hash(seed ^ value_hash((uint64_t)global));
 
@@ -261,6 +271,17 @@ static bool one_kind(tsr_reduce a, tsr_reduce b)
     return a == b || (a <= TSR_AVG && b <= TSR_AVG);
 }
 
+/* Integers wrap. */
+static double stored(tsr_dtype dtype, double value)
+{
+    uint64_t memory;
+
+    if (value_is_float(dtype))
+        return value;
+    value_put(dtype, &memory, 0, value);
+    return value_get(dtype, &memory, 0);
+}
+
 /* The value seen from mesh dims 0 .. m: those after m have been reduced already. Neighbouring
    partial dims of one kind are one reduction over their ranks in order, so recursion goes to the
    first dim of such a run and takes the whole run at once. */
@@ -290,13 +311,12 @@ static double reduce_from(const tsr_spec *spec, uint64_t seed, int *coord, int m
         term = reduce_from(spec, seed, coord, end, global);
         sum = i == 0 ? term : combine(spec->place[m].reduce, sum, term);
     }
-    return sum / divisor;
+    return stored(spec->dtype, sum / divisor);
 }
 
 double value_whole(const tsr_spec *spec, uint64_t seed, int64_t global)
 {
     int coord[TSR_MAX_MESH] = {0};
-    double value = reduce_from(spec, seed, coord, 0, global);
 
-    return spec->dtype == TSR_U8 ? (double)((int64_t)value & 255) : value;
+    return reduce_from(spec, seed, coord, 0, global);
 }

@@ -11,6 +11,12 @@ static inline bool value_is_float(tsr_dtype dtype)
     return dtype == TSR_F32 || dtype == TSR_F64 || dtype == TSR_F16 || dtype == TSR_BF16;
 }
 
+/* Integers, from their names: i8 to i64, u8 to u64. */
+static inline bool value_is_signed(tsr_dtype dtype)
+{
+    return value_is_float(dtype) || tsr_dtype_name(dtype)[0] == 'i';
+}
+
 /* Is any mesh dim partial? */
 bool value_is_partial(const tsr_spec *spec);
 /* The indices of the row-major i-th element. */

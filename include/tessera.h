@@ -85,7 +85,12 @@ typedef enum tsr_dtype {
     TSR_I32 = 4,
     TSR_I64 = 5,
     TSR_U8 = 6,
-    TSR_BOOL = 7
+    TSR_BOOL = 7,
+    TSR_I8 = 8,
+    TSR_I16 = 9,
+    TSR_U16 = 10,
+    TSR_U32 = 11,
+    TSR_U64 = 12
 } tsr_dtype;
 
 typedef enum tsr_reduce {
@@ -292,8 +297,8 @@ TSR_API tsr_tensor *tsr_keep(tsr_tensor *x);       /* Local. */
    leaves nothing else behind. Returns x. Local. */
 TSR_API tsr_tensor *tsr_scope_return(tsr_tensor *x);
 
-/* npy files, versions 1 to 3: written in C order and little-endian, read in C or Fortran order, of
-   either endianness and of every integer width that a dtype holds. One file, each rank reads and
+/* npy files, versions 1 to 3: written in C order and little-endian, read in C or Fortran order and
+   of either endianness; integers of every width stay what they are. One file, each rank reads and
    writes its part. A save replaces the file, with its mode, when all is written: a save that fails
    leaves it as it was. */
 TSR_API tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path,

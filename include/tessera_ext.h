@@ -290,7 +290,7 @@ struct tsr_op {
        that differ in sizes only are judged together: some should divide by the mesh, some not.
        Integer inputs hold any small numbers; "i64[7]<10" holds indices of 0 to 9, "i64[4]/12"
        offsets that begin with 0, never fall and are at most 12; "f64[6]+" positive numbers. f64
-       inputs are tried in other floating point types and, where the op takes them, in i32 and i64
+       inputs are tried in other floating point types and, where the op takes them, in integers
        too. */
     const char *const *cases;
 };

@@ -48,12 +48,8 @@ void fill(const tsr_operand *x, numbers content, uint64_t *seed)
             ((uint64_t *)x->data)[i] = next_random(seed) * 0x1234567 % TSR__FIELD_P;
         else if (x->dtype == TSR_BOOL)
             ((uint8_t *)x->data)[i] = (uint8_t)below(seed, 2);
-        else if (x->dtype == TSR_I64)
-            ((int64_t *)x->data)[i] = (int64_t)(next_random(seed) << 32 | next_random(seed));
-        else if (x->dtype == TSR_I32)
-            ((int32_t *)x->data)[i] = (int32_t)next_random(seed);
-        else if (x->dtype == TSR_U8)
-            ((uint8_t *)x->data)[i] = (uint8_t)next_random(seed);
+        else if (tsr__dtype_is_integer(x->dtype))
+            tsr__put_integer(x->dtype, x->data, i, next_random(seed) << 32 | next_random(seed));
         else if (content == INTEGERS)
             tsr__put(x->dtype, x->data, i, (double)(below(seed, 7) - 3));
         else if (content == SPECIALS && below(seed, 3) == 0)
@@ -206,7 +202,9 @@ void check(const kernel_op *op, numbers content, tsr_kernel_call *call)
 /* ---- making calls ---- */
 
 const tsr_dtype dtypes[DTYPES] = {
-    TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_I32, TSR_I64, TSR_U8, TSR_BOOL, (tsr_dtype)TSR__FIELD};
+    TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_I32, TSR_I64,  TSR_U8,
+    TSR_I8,  TSR_I16, TSR_U16, TSR_U32,  TSR_U64, TSR_BOOL, (tsr_dtype)TSR__FIELD};
+
 tsr_shape random_shape(uint64_t *seed)
 {
     tsr_shape s = {.ndim = (int)below(seed, 6)};

@@ -27,7 +27,7 @@ typedef struct kernel_op {
 extern const kernel_op add, mul, neg, relu, matmul, sum, mean, max, softmax;
 extern const kernel_op cat, transpose, reshape, slice;
 
-enum { DTYPES = 9, FLOATS = 4 };
+enum { DTYPES = TSR__DTYPES, FLOATS = 4 };
 extern const tsr_dtype dtypes[DTYPES]; /* the floats first */
 
 tsr_shape shape_of(size_t ndim, const int64_t *size);

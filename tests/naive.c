@@ -47,8 +47,8 @@ double naive_term(const tsr_spec *spec, int64_t element, const int *coord)
     h ^= h >> 15;
     if (spec->dtype == TSR_BOOL)
         return (double)(h & 1);
-    if (spec->dtype == TSR_U8)
-        return (double)(1 + h % 3);
+    if (tsr_dtype_name(spec->dtype)[0] == 'u' || spec->dtype == TSR_I8 || spec->dtype == TSR_I16)
+        return (double)(1 + h % 3); /* nothing wraps */
     return values[h % 3];
 }
 

@@ -54,13 +54,16 @@ tsr_placement property_placement(uint64_t h, const tsr_spec *spec)
 /* Another dtype for what is f64 in the case, if the op takes it. */
 static void choose_dtype(tsr_schema *s, uint64_t h)
 {
-    static const tsr_dtype dtypes[] = {TSR_F64, TSR_F32, TSR_F16, TSR_BF16, TSR_I32, TSR_I64};
+    static const tsr_dtype dtypes[] = {TSR_F64, TSR_F32, TSR_F16, TSR_BF16, TSR_I32,
+                                       TSR_I64, TSR_I16, TSR_U16, TSR_U32,  TSR_U64};
+    enum { ALL = sizeof dtypes / sizeof *dtypes, FLOATS = 4 };
     tsr_schema other = *s;
 
     for (int k = 0; k < other.n_in; k++)
         if (tsr__schema_has(&other, k) && other.in[k].dtype == TSR_F64)
             other.in[k].dtype =
-                dtypes[h % (tsr_op_is_composed(s->op) ? 4 : 6)]; /* who knows what its parts take */
+                /* who knows what its parts take */
+                dtypes[h % (tsr_op_is_composed(s->op) ? FLOATS : ALL)];
     if (tsr__schema_check(&other, NULL) == TSR_OK)
         *s = other;
 }
@@ -113,7 +116,7 @@ static double term_of(const property_call *c, int k, int64_t element, const int 
             if (spec->place[m].reduce == TSR_AVG)
                 scale *= spec->mesh.size[m];
         }
-    if (spec->dtype == TSR_BOOL || spec->dtype == TSR_U8)
+    if (!tsr__dtype_is_float(spec->dtype) && tsr__dtype_min(spec->dtype) == 0)
         return (double)(h % 2);
     if (range.kind == TSR_RANGE_POSITIVE)
         return scale * fabs(any[h >> 20 & 3]);

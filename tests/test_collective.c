@@ -25,10 +25,10 @@ static double value(tsr_dtype dtype, int rank, int64_t i)
     h ^= h >> 13;
     if (dtype == TSR_BOOL)
         return h % 2;
-    if (dtype == TSR_U8 || dtype == (tsr_dtype)TSR__FIELD)
+    if ((int)dtype == TSR__FIELD || (tsr__dtype_is_integer(dtype) && tsr__dtype_min(dtype) == 0))
         return h % 200;
-    if (dtype == TSR_I32 || dtype == TSR_I64)
-        return (double)(int)(h % 2000) - 1000;
+    if (tsr__dtype_is_integer(dtype))
+        return dtype == TSR_I8 ? (double)(int)(h % 200) - 100 : (double)(int)(h % 2000) - 1000;
     return ((double)h / 4294967296.0 - 0.5) * 3;
 }
 

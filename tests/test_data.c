@@ -49,11 +49,15 @@ static void try_dtype(idx_file *f, int type, tsr_dtype dtype, const void *data)
 static void every_dtype_is_read(void **state)
 {
     const uint8_t u8[] = {0, 1, 127, 128, 254, 255};
+    const int8_t i8[] = {0, -1, 127, -128, 5, -6};
+    const int16_t i16[] = {0, -1, INT16_MAX, INT16_MIN, 258, -700};
     const int32_t i32[] = {0, -1, INT32_MAX, INT32_MIN, 258, -70000};
     const float f32[] = {0, -1.5F, 3e38F, 1e-40F, 0x1.234568p3F, -0.0F};
     const double f64[] = {0, -1.5, 1e308, 5e-324, 0x1.23456789abcdep3, -0.0};
 
     try_dtype(*state, 0x08, TSR_U8, u8);
+    try_dtype(*state, 0x09, TSR_I8, i8);
+    try_dtype(*state, 0x0B, TSR_I16, i16);
     try_dtype(*state, 0x0C, TSR_I32, i32);
     try_dtype(*state, 0x0D, TSR_F32, f32);
     try_dtype(*state, 0x0E, TSR_F64, f64);

@@ -66,7 +66,9 @@ static void names_and_sizes(void **state)
     } rows[] = {
         {"f32", TSR_F32, 4, true},   {"f64", TSR_F64, 8, true},    {"f16", TSR_F16, 2, true},
         {"bf16", TSR_BF16, 2, true}, {"i32", TSR_I32, 4, false},   {"i64", TSR_I64, 8, false},
-        {"u8", TSR_U8, 1, false},    {"bool", TSR_BOOL, 1, false},
+        {"u8", TSR_U8, 1, false},    {"bool", TSR_BOOL, 1, false}, {"i8", TSR_I8, 1, false},
+        {"i16", TSR_I16, 2, false},  {"u16", TSR_U16, 2, false},   {"u32", TSR_U32, 4, false},
+        {"u64", TSR_U64, 8, false},
     };
 
     (void)state;
@@ -359,6 +361,138 @@ static void all_pairs_keep_small_numbers(void **state)
             }
 }
 
+/* ---- the ends of all ranges ---- */
+
+/* What every number here is exactly: 64 bits and a sign. */
+_Static_assert(LDBL_MANT_DIG >= 64, "a long double that holds u64");
+
+static long double exact(tsr_dtype dtype, const void *x)
+{
+    switch (dtype) {
+    case TSR_F32: return *(const float *)x;
+    case TSR_F64: return *(const double *)x;
+    case TSR_F16: return f16_value(*(const uint16_t *)x);
+    case TSR_BF16: return bf16_value(*(const uint16_t *)x);
+    case TSR_I8: return *(const int8_t *)x;
+    case TSR_I16: return *(const int16_t *)x;
+    case TSR_I32: return *(const int32_t *)x;
+    case TSR_I64: return *(const int64_t *)x;
+    case TSR_U16: return *(const uint16_t *)x;
+    case TSR_U32: return *(const uint32_t *)x;
+    case TSR_U64: return *(const uint64_t *)x;
+    default: return *(const uint8_t *)x; /* u8, bool */
+    }
+}
+
+/* The ends of an integer type by its name. */
+static long double end_of(tsr_dtype dtype, bool upper)
+{
+    const char *name = tsr_dtype_name(dtype);
+    const int bits = atoi(name + 1) - (name[0] == 'i');
+
+    return upper ? ldexpl(1, bits) - 1 : name[0] == 'i' ? -ldexpl(1, bits) : 0;
+}
+
+/* No number of the type is nearer, and of two as near the even one was taken. */
+static bool is_nearest(double (*value)(unsigned), unsigned inf, unsigned got, long double x)
+{
+    const unsigned magnitude = got & 0x7fff;
+    const long double want = fabsl(x), y = value(magnitude);
+    const long double most = value(inf - 1), step = most - value(inf - 2);
+
+    if (isnan(x))
+        return magnitude > inf;
+    if ((got >> 15 != 0) != (x < 0) && x != 0)
+        return false;
+    if (magnitude >= inf)
+        return magnitude == inf && want >= most + step / 2;
+    for (int other = -1; other <= 1; other += 2) {
+        const long double z = magnitude == 0 && other < 0 ? 0 : value(magnitude + (unsigned)other);
+        const long double here = fabsl(want - y), there = fabsl(want - z);
+
+        if (z != y && isfinite(z) && (there < here || (there == here && magnitude % 2)))
+            return false;
+    }
+    return true;
+}
+
+/* Is y what x becomes: rounded once to nearest even, and cut at the ends of integers? */
+static bool is_converted(long double x, tsr_dtype to, const void *y)
+{
+    const long double got = exact(to, y);
+
+    switch (to) {
+    case TSR_F32: return isnan(x) ? isnan(got) : got == (float)x;
+    case TSR_F64: return isnan(x) ? isnan(got) : got == (double)x;
+    case TSR_F16: return is_nearest(f16_value, 0x7c00, *(const uint16_t *)y, x);
+    case TSR_BF16: return is_nearest(bf16_value, 0x7f80, *(const uint16_t *)y, x);
+    case TSR_BOOL: return got == (x != 0);
+    default: break;
+    }
+    if (isnan(x))
+        return got == 0;
+    return got == (x <= end_of(to, false)  ? end_of(to, false)
+                   : x >= end_of(to, true) ? end_of(to, true)
+                                           : rintl(x));
+}
+
+/* Numbers around the ends of every type, as far as the type has them, to every type. */
+static void all_pairs_at_the_ends_of_ranges(void **state)
+{
+    enum { MOST = 2048 };
+    static const double near[] = {-2, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 2};
+    uint64_t from[MOST], to[MOST];
+
+    (void)state;
+    for (int d = 0; d < TSR__FIELD; d++) {
+        const tsr_dtype dtype = (tsr_dtype)d;
+        const size_t size = tsr_dtype_size(dtype);
+        int n = 0;
+
+        for (int e = 0; e < TSR__FIELD; e++)
+            for (int k = 0; k < 22; k++) {
+                const bool integer = !tsr__dtype_is_float((tsr_dtype)e) && e != TSR_BOOL;
+                const long double x = (integer ? end_of((tsr_dtype)e, k % 2) : e) + near[k / 2];
+                char *at = (char *)from + (size_t)n * size;
+
+                if (dtype == TSR_F32)
+                    ((float *)from)[n] = (float)x;
+                else if (dtype == TSR_F64)
+                    ((double *)from)[n] = (double)x;
+                else if (dtype == TSR_F16)
+                    ((uint16_t *)from)[n] = tsr__f64_to_f16((double)x);
+                else if (dtype == TSR_BF16)
+                    ((uint16_t *)from)[n] = tsr__f64_to_bf16((double)x);
+                else if (x < 0)
+                    memcpy(at, &(int64_t){x < -0x1p63L ? INT64_MIN : (int64_t)x}, size);
+                else
+                    memcpy(at, &(uint64_t){x >= 0x1p64L ? UINT64_MAX : (uint64_t)x}, size);
+                if (dtype == TSR_BOOL)
+                    *at &= 1;
+                n++;
+            }
+        if (tsr__dtype_is_float(dtype)) {
+            tsr__put(dtype, from, n++, INFINITY);
+            tsr__put(dtype, from, n++, -INFINITY);
+            tsr__put(dtype, from, n++, NAN);
+        }
+        assert_true(n <= MOST);
+        for (int t = 0; t < TSR__FIELD; t++) {
+            const size_t wide = tsr_dtype_size((tsr_dtype)t);
+
+            tsr__convert((tsr_dtype)t, to, dtype, from, n);
+            for (int i = 0; i < n; i++) {
+                const long double x = exact(dtype, (const char *)from + (size_t)i * size);
+
+                if (!is_converted(x, (tsr_dtype)t, (const char *)to + (size_t)i * wide))
+                    fail_msg("%Lg of %s became %Lg of %s", x, tsr_dtype_name(dtype),
+                             exact((tsr_dtype)t, (const char *)to + (size_t)i * wide),
+                             tsr_dtype_name((tsr_dtype)t));
+            }
+        }
+    }
+}
+
 static uint64_t slow_mul(uint64_t a, uint64_t b)
 {
     uint64_t sum = 0;
@@ -411,6 +545,7 @@ int main(void)
         cmocka_unit_test(floats_to_integers_saturate),
         cmocka_unit_test(integers_to_integers_saturate),
         cmocka_unit_test(all_pairs_keep_small_numbers),
+        cmocka_unit_test(all_pairs_at_the_ends_of_ranges),
         cmocka_unit_test(field_arithmetic),
     };
 

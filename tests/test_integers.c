@@ -38,13 +38,15 @@ static const wrapping_call wrapping_calls[] = {
     {"relu", 1, -1, {NULL}},
     {"affine", 1, -1, {"mul=100"}},
     {"affine", 1, -1, {"mul=1", "add=7"}},
-    {"affine", 1, -1, {"mul=3", "add=200"}},
+    {"affine", 1, -1, {"mul=3", "add=100"}},
     {"addcmul", 3, -1, {"value=5"}},
     {"index_add", 3, 1, {NULL}},
     {"scatter_add", 3, 1, {"dim=0"}},
     {"cast", 1, -1, {"dtype=i64"}},
     {"cast", 1, -1, {"dtype=i32"}},
     {"cast", 1, -1, {"dtype=u8"}},
+    {"cast", 1, -1, {"dtype=i16"}},
+    {"cast", 1, -1, {"dtype=u64"}},
     {"cast", 1, -1, {"dtype=f64"}},
     {"sum", 1, -1, {NULL}},
     {"prod", 1, -1, {NULL}},
@@ -52,30 +54,38 @@ static const wrapping_call wrapping_calls[] = {
     {"cumsum", 1, -1, {"dim=0"}},
 };
 
+/* Of a dtype "u16", say; a u64 beyond i64 by its bits. */
 static int64_t element(const char *dtype, const void *data, int i)
 {
-    return strcmp(dtype, "u8") == 0    ? ((const uint8_t *)data)[i]
-           : strcmp(dtype, "i32") == 0 ? ((const int32_t *)data)[i]
-                                       : ((const int64_t *)data)[i];
+    const bool natural = dtype[0] == 'u';
+
+    switch (atoi(dtype + 1)) {
+    case 8: return natural ? ((const uint8_t *)data)[i] : ((const int8_t *)data)[i];
+    case 16: return natural ? ((const uint16_t *)data)[i] : ((const int16_t *)data)[i];
+    case 32: return natural ? (int64_t)((const uint32_t *)data)[i] : ((const int32_t *)data)[i];
+    default: return ((const int64_t *)data)[i];
+    }
 }
 
 static void set_element(const char *dtype, void *data, int i, uint64_t x)
 {
-    if (strcmp(dtype, "u8") == 0)
-        ((uint8_t *)data)[i] = (uint8_t)x;
-    else if (strcmp(dtype, "i32") == 0)
-        ((uint32_t *)data)[i] = (uint32_t)x;
-    else
-        ((uint64_t *)data)[i] = x;
+    switch (atoi(dtype + 1)) {
+    case 8: ((uint8_t *)data)[i] = (uint8_t)x; break;
+    case 16: ((uint16_t *)data)[i] = (uint16_t)x; break;
+    case 32: ((uint32_t *)data)[i] = (uint32_t)x; break;
+    default: ((uint64_t *)data)[i] = x; break;
+    }
 }
 
-static uint64_t reduced(const char *by, int64_t a, int64_t b)
+static uint64_t reduced(const char *dtype, const char *by, int64_t a, int64_t b)
 {
+    const bool more = dtype[0] == 'u' ? (uint64_t)a > (uint64_t)b : a > b;
+
     if (strcmp(by, "sum") == 0)
         return (uint64_t)a + (uint64_t)b;
     if (strcmp(by, "prod") == 0)
         return (uint64_t)a * (uint64_t)b;
-    return (uint64_t)((strcmp(by, "max") == 0) == (a > b) ? a : b);
+    return (uint64_t)((strcmp(by, "max") == 0) == more ? a : b);
 }
 
 /* The call with input `which` partial, against the same on whole inputs. */
@@ -100,10 +110,10 @@ static tsr_status wrapping_one(tsr_mesh *mesh, const wrapping_call *c, const cha
                             k == c->index          ? (uint64_t)(7 * i % ELEMENTS)
                             : r == 0 || k == which ? next_random(&seed)
                                                    : (uint64_t)element(type, term[k][0], i));
-            set_element(
-                type, whole[k], i,
-                k == which ? reduced(by, element(type, term[k][0], i), element(type, term[k][1], i))
-                           : (uint64_t)element(type, term[k][0], i));
+            set_element(type, whole[k], i,
+                        k == which ? reduced(type, by, element(type, term[k][0], i),
+                                             element(type, term[k][1], i))
+                                   : (uint64_t)element(type, term[k][0], i));
         }
         in[k] = tsr_from_local(mesh, spec, term[k][tsr_mesh_index(mesh)], &shape);
         snprintf(spec, sizeof spec, "%s[%d]", type, ELEMENTS);
@@ -123,12 +133,12 @@ static tsr_status wrapping_one(tsr_mesh *mesh, const wrapping_call *c, const cha
 
 static tsr_status wrapping_job(tsr_mesh *mesh, void *arg)
 {
-    static const char *const dtypes[] = {"u8", "i32", "i64"};
+    static const char *const dtypes[] = {"u8", "i32", "i64", "i8", "i16", "u16", "u32", "u64"};
     static const char *const by[] = {"max", "min", "sum", "prod"};
     (void)arg;
 
     for (size_t i = 0; i < sizeof wrapping_calls / sizeof wrapping_calls[0]; i++)
-        for (int d = 0; d < 3; d++)
+        for (int d = 0; d < 8; d++)
             for (int r = 0; r < 4; r++)
                 for (int k = 0; k < wrapping_calls[i].n_in; k++) {
                     if (k == wrapping_calls[i].index)
@@ -214,7 +224,7 @@ static void nan_in_a_term_wins(void **state)
 
 /* ---- numbers that a dtype has, or has not ---- */
 
-/* The sentence of a call on one i32, i64, u8 or bool tensor; NULL: it is done. */
+/* The sentence of a call on one tensor of integers or bool; NULL: it is done. */
 typedef struct number_call {
     const char *op, *dtype, *attrs[2], *sentence;
 } number_call;
@@ -240,6 +250,14 @@ static const number_call number_calls[] = {
      {"value=9223372036854775808"},
      "fill: value=9.22337204e+18 is not in -9223372036854775808 to 9223372036854775807, the range "
      "of i64"},
+    {"fill", "i8", {"value=128"}, "fill: value=128 is not in -128 to 127, the range of i8"},
+    {"fill", "u32", {"value=4294967295"}, NULL},
+    {"fill", "u64", {"value=9223372036854775807"}, NULL},
+    {"fill", "u64", {"value=9223372036854775808"}, NULL},
+    {"fill",
+     "u64",
+     {"value=18446744073709551616"},
+     "fill: value=1.84467441e+19 is not in 0 to 18446744073709551615, the range of u64"},
     {"affine", "u8", {"mul=-3"}, "affine: mul=-3 is not in 0 to 255, the range of u8"},
     {"affine", "u8", {"add=300"}, "affine: add=300 is not in 0 to 255, the range of u8"},
     {"clamp", "u8", {"min=-1"}, "clamp: min=-1 is not in 0 to 255, the range of u8"},

@@ -258,7 +258,7 @@ static void vary_inputs(contract *c, const char *text)
         n = strcspn(text + i, " ");
         if (!is_input(text + i) || text[bracket] != '[')
             continue;
-        for (int d = 0; d <= TSR_BOOL; d++)
+        for (int d = 0; d < TSR__FIELD; d++)
             try_changed(c, text, i, bracket - i, tsr_dtype_name((tsr_dtype)d));
         try_changed(c, text, bracket, 1, text[bracket + 1] == ']' ? "[2" : "[2,");
         try_changed(c, text, bracket + 1, strcspn(text + bracket + 1, ",]") + 1,
@@ -270,7 +270,7 @@ static void vary_inputs(contract *c, const char *text)
 /* All inputs of f64 in every dtype. */
 static void vary_dtypes(contract *c, const char *text)
 {
-    for (int d = 0; d <= TSR_BOOL; d++) {
+    for (int d = 0; d < TSR__FIELD; d++) {
         char changed[LINE] = "";
         size_t used = 0;
 

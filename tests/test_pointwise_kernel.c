@@ -421,12 +421,8 @@ static void set_ends(tsr_operand *x, int64_t i)
                                    INT32_MAX, INT32_MIN, 255, 254, 7,         -100};
     const int64_t value = ends[i % 12];
 
-    if (x->dtype == TSR_I64)
-        ((int64_t *)x->data)[i] = value;
-    else if (x->dtype == TSR_I32)
-        ((int32_t *)x->data)[i] = (int32_t)value;
-    else if (x->dtype == TSR_U8)
-        ((uint8_t *)x->data)[i] = (uint8_t)value;
+    if (tsr__dtype_is_integer(x->dtype))
+        tsr__put_integer(x->dtype, x->data, i, (uint64_t)value);
     else if (x->dtype == TSR_BOOL)
         ((uint8_t *)x->data)[i] = value & 1;
     else

@@ -16,9 +16,20 @@
 #include "ops/convolution/pooling.h"
 #include "numbers.h"
 
-static const tsr_dtype dtypes[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16,
-                                   TSR_I32, TSR_I64, TSR_U8,  (tsr_dtype)TSR__FIELD};
-enum { DTYPES = 8, FLOATS = 4 };
+static const tsr_dtype dtypes[] = {TSR_F32,
+                                   TSR_F64,
+                                   TSR_F16,
+                                   TSR_BF16,
+                                   TSR_I32,
+                                   TSR_I64,
+                                   TSR_U8,
+                                   TSR_I8,
+                                   TSR_I16,
+                                   TSR_U16,
+                                   TSR_U32,
+                                   TSR_U64,
+                                   (tsr_dtype)TSR__FIELD};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes, FLOATS = 4 };
 
 static void *numbers(tsr_dtype dtype, int64_t n, bool nan, uint64_t *seed)
 {
@@ -30,7 +41,9 @@ static void *numbers(tsr_dtype dtype, int64_t n, bool nan, uint64_t *seed)
         else if (nan && below(seed, 9) == 0)
             tsr__put(dtype, p, i, below(seed, 2) ? (double)NAN : -(double)INFINITY);
         else
-            tsr__put(dtype, p, i, (double)(below(seed, 7) - (dtype == TSR_U8 ? 0 : 3)));
+            tsr__put(dtype, p, i,
+                     (double)(below(seed, 7) -
+                              (tsr__dtype_is_integer(dtype) && !tsr__dtype_min(dtype) ? 0 : 3)));
     return p;
 }
 

@@ -276,13 +276,14 @@ static void every_dtype(void **state)
 {
     (void)state;
     static const char *const floats[] = {"f32", "f16", "bf16"};
-    static const char *const integers[] = {"i32", "i64", "u8"};
+    static const char *const integers[] = {"i32", "i64", "i16", "i8", "u8", "u16", "u32", "u64"};
 
     for (int i = 0; i < 3; i++) {
         run_family(&(family){"3", floats[i], "[5,3]", CORE, 1, false});
         run_family(&(family){"2x2", floats[i], "[5,3]", CORE, 1, true});
-        run_family(&(family){"2x2", integers[i], "[5,3]", i < 2 ? NO_AVG : CORE, 1, false});
     }
+    for (int i = 0; i < 8; i++)
+        run_family(&(family){"2x2", integers[i], "[5,3]", i < 3 ? NO_AVG : CORE, 1, false});
     run_family(&(family){"2x2", "bool", "[5,3]", MOVES, 1, false});
 }
 

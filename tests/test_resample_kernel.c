@@ -18,9 +18,10 @@
 #include "sampling.h"
 
 static const tsr_dtype dtypes[] = {TSR_F32, TSR_F64, TSR_F16, TSR_BF16, (tsr_dtype)TSR__FIELD,
-                                   TSR_I32, TSR_I64, TSR_U8,  TSR_BOOL};
+                                   TSR_I32, TSR_I64, TSR_U8,  TSR_I8,   TSR_I16,
+                                   TSR_U16, TSR_U32, TSR_U64, TSR_BOOL};
 static const char *const kinds[] = {"average", "nearest", "linear", "corners"};
-enum { DTYPES = 9, FLOATS = 4, DIVIDING = 5, KINDS = 4, SMALL = 40 };
+enum { DTYPES = sizeof dtypes / sizeof *dtypes, FLOATS = 4, DIVIDING = 5, KINDS = 4, SMALL = 40 };
 
 static const char *numeric_file;
 
@@ -62,7 +63,9 @@ static void *numbers(tsr_dtype dtype, int64_t n, bool real, uint64_t *seed)
         else if (real)
             tsr__put(dtype, p, i, (double)below(seed, 1 << 30) * 0x1p-28 - 2);
         else
-            tsr__put(dtype, p, i, (double)(below(seed, 7) - (dtype == TSR_U8 ? 0 : 3)));
+            tsr__put(dtype, p, i,
+                     (double)(below(seed, 7) -
+                              (tsr__dtype_is_integer(dtype) && !tsr__dtype_min(dtype) ? 0 : 3)));
     return p;
 }
 

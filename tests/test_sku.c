@@ -359,7 +359,9 @@ static void fill(tsr_dtype dtype, int64_t n, void *x)
 {
     assert_true(n <= MOST);
     for (int64_t i = 0; i < n; i++)
-        tsr__put(dtype, x, i, (double)((i * 7 + i / 5) % 5 - (dtype == TSR_U8 ? 0 : 2)));
+        tsr__put(dtype, x, i,
+                 (double)((i * 7 + i / 5) % 5 -
+                          (tsr__dtype_is_integer(dtype) && !tsr__dtype_min(dtype) ? 0 : 2)));
 }
 
 static bool is_attention(const tsr_kernel_sku *sku)

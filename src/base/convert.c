@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert.c - arrays from one dtype to another, each value rounded once. Blocks go through a type
-   that holds every value of the source: f64 for floats, i64 for the others. */
+   that holds every value of the source: f64 for floats, u64 or i64 for the others. */
 #include "base/half.h"
 #include "base/kernel_table.h"
 
@@ -14,19 +14,21 @@ static uint64_t field_of(int64_t x)
 }
 
 /* The nearest f64 whose last bit is 1, unless exact: rounding it once more is then correct. */
-static double odd_f64(int64_t x)
+static double odd_u64(uint64_t x)
 {
-    uint64_t magnitude = x < 0 ? -(uint64_t)x : (uint64_t)x;
+    return x >> 53 ? (double)((x & ~UINT64_C(0x7ff)) | (x & 0x7ff ? 0x800 : 0)) : (double)x;
+}
 
-    if (magnitude >> 53)
-        magnitude = (magnitude & ~UINT64_C(0x7ff)) | (magnitude & 0x7ff ? 0x800 : 0);
-    return x < 0 ? -(double)magnitude : (double)magnitude;
+static double odd_i64(int64_t x)
+{
+    return x < 0 ? -odd_u64(0 - (uint64_t)x) : odd_u64((uint64_t)x);
 }
 
 typedef struct parts {
     void (*load)(const void *src, int64_t n, void *wide);
     void (*from_f64)(const double *wide, int64_t n, void *dst);
     void (*from_i64)(const int64_t *wide, int64_t n, void *dst);
+    void (*from_u64)(const uint64_t *wide, int64_t n, void *dst);
 } parts;
 
 #define TABLE converters
@@ -45,6 +47,7 @@ void tsr__convert(tsr_dtype to, void *dst, tsr_dtype from, const void *src, int6
     union {
         double f64[BLOCK];
         int64_t i64[BLOCK];
+        uint64_t u64[BLOCK];
     } wide;
     size_t size_to = tsr_dtype_size(to), size_from = tsr_dtype_size(from);
 
@@ -67,6 +70,8 @@ void tsr__convert(tsr_dtype to, void *dst, tsr_dtype from, const void *src, int6
         parts_of(from)->load((const char *)src + (size_t)i * size_from, m, &wide);
         if (tsr__dtype_is_float(from))
             parts_of(to)->from_f64(wide.f64, m, out);
+        else if (from == TSR_U64)
+            parts_of(to)->from_u64(wide.u64, m, out);
         else
             parts_of(to)->from_i64(wide.i64, m, out);
     }

@@ -4,7 +4,7 @@
 #ifdef FLOATING
 #define HOLDS double
 #else
-#define HOLDS int64_t
+#define HOLDS __typeof__(_Generic((T)0, uint64_t: UINT64_C(0), default: INT64_C(0)))
 #endif
 
 static void FN(load)(const void *src, int64_t n, void *wide)
@@ -34,13 +34,26 @@ TSR__INLINE T FN(of_f64)(double x)
 TSR__INLINE T FN(of_i64)(int64_t x)
 {
 #if defined FLOATING
-    return sizeof(T) > 2 ? (T)x : ROUND(odd_f64(x));
+    return sizeof(T) > 2 ? (T)x : ROUND(odd_i64(x));
 #elif defined LOGIC
     return x != 0;
 #elif defined PRIME
     return field_of(x);
 #else
     return x < (int64_t)LOWEST ? LOWEST : x > 0 && (uint64_t)x > (uint64_t)HIGHEST ? HIGHEST : (T)x;
+#endif
+}
+
+TSR__INLINE T FN(of_u64)(uint64_t x)
+{
+#if defined FLOATING
+    return sizeof(T) > 2 ? (T)x : ROUND(odd_u64(x));
+#elif defined LOGIC
+    return x != 0;
+#elif defined PRIME
+    return x % TSR__FIELD_P;
+#else
+    return x > (uint64_t)HIGHEST ? HIGHEST : (T)x;
 #endif
 }
 
@@ -60,6 +73,14 @@ static void FN(from_i64)(const int64_t *w, int64_t n, void *dst)
         y[i] = FN(of_i64)(w[i]);
 }
 
-static const parts FN(entry) = {FN(load), FN(from_f64), FN(from_i64)};
+static void FN(from_u64)(const uint64_t *w, int64_t n, void *dst)
+{
+    T *y = dst;
+
+    for (int64_t i = 0; i < n; i++)
+        y[i] = FN(of_u64)(w[i]);
+}
+
+static const parts FN(entry) = {FN(load), FN(from_f64), FN(from_i64), FN(from_u64)};
 
 #undef HOLDS

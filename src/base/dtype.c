@@ -8,9 +8,12 @@
 
 #include "base/bits.h"
 
-#define FLOAT(ID, name, type) [TSR_##ID] = {#name, sizeof(type), TSR__CLASS_FLOAT, 0, 0}
-#define INTEGER(ID, name, type)                                                                    \
-    [TSR_##ID] = {#name, sizeof(type), TSR__CLASS_INTEGER, TSR__LEAST(type), TSR__MOST(type)}
+#define FLOAT(ID, name, type) [TSR_##ID] = {#name, sizeof(type), TSR__CLASS_FLOAT, 0, 0, false}
+#define INTEGER(ID, name, type, is_plain)                                                          \
+    [TSR_##ID] = {#name,           sizeof(type), TSR__CLASS_INTEGER, TSR__LEAST(type),             \
+                  TSR__MOST(type), is_plain}
+#define VECTOR(ID, name, type) INTEGER(ID, name, type, false)
+#define PLAIN(ID, name, type) INTEGER(ID, name, type, true)
 
 static const struct {
     const char *name;
@@ -18,12 +21,14 @@ static const struct {
     tsr_dtype_class class;
     int64_t min;
     uint64_t max;
+    bool is_plain;
 } dtypes[TSR__DTYPES] = {
     TSR__EACH_REAL(FLOAT),
     TSR__EACH_HALF(FLOAT),
-    TSR__EACH_INTEGER(INTEGER),
-    [TSR_BOOL] = {"bool", 1, TSR__CLASS_BOOL, 0, 1},
-    [TSR__FIELD] = {"field", 8, TSR__CLASS_FIELD, 0, TSR__FIELD_P - 1},
+    TSR__EACH_VECTOR_INTEGER(VECTOR),
+    TSR__EACH_PLAIN_INTEGER(PLAIN),
+    [TSR_BOOL] = {"bool", 1, TSR__CLASS_BOOL, 0, 1, false},
+    [TSR__FIELD] = {"field", 8, TSR__CLASS_FIELD, 0, TSR__FIELD_P - 1, false},
 };
 
 bool tsr__dtype_valid(tsr_dtype dtype)
@@ -34,6 +39,11 @@ bool tsr__dtype_valid(tsr_dtype dtype)
 bool tsr__dtype_is_float(tsr_dtype dtype)
 {
     return tsr__dtype_valid(dtype) && dtypes[dtype].class == TSR__CLASS_FLOAT;
+}
+
+bool tsr__dtype_is_plain(tsr_dtype dtype)
+{
+    return tsr__dtype_valid(dtype) && dtypes[dtype].is_plain;
 }
 
 bool tsr__dtype_is_integer(tsr_dtype dtype)

@@ -16,10 +16,17 @@ typedef enum tsr_dtype_class {
 } tsr_dtype_class;
 
 /* All dtypes but bool and the field, which are one of a class: X(ID, name, type). The integers
-   stand in integers.inc.h once more, for loops. */
+   stand in integers.inc.h once more, for loops. Those called plain have none in vectors: what is
+   computed with them is computed in a wider type, and wraps. */
 #define TSR__EACH_REAL(X) X(F32, f32, float), X(F64, f64, double)
 #define TSR__EACH_HALF(X) X(F16, f16, tsr_f16), X(BF16, bf16, tsr_bf16)
-#define TSR__EACH_INTEGER(X) X(I32, i32, int32_t), X(I64, i64, int64_t), X(U8, u8, uint8_t)
+#define TSR__EACH_VECTOR_INTEGER(X) X(I32, i32, int32_t), X(I64, i64, int64_t), X(U8, u8, uint8_t)
+#define TSR__EACH_PLAIN_INTEGER(X)                                                                 \
+    X(I8, i8, int8_t), X(I16, i16, int16_t), X(U16, u16, uint16_t), X(U32, u32, uint32_t),         \
+        X(U64, u64, uint64_t)
+#define TSR__PLAIN_NUMBER(ID, name, type) TSR__PLAIN_##ID
+enum { TSR__EACH_PLAIN_INTEGER(TSR__PLAIN_NUMBER), TSR__PLAIN }; /* how many */
+#define TSR__EACH_INTEGER(X) TSR__EACH_VECTOR_INTEGER(X), TSR__EACH_PLAIN_INTEGER(X)
 
 /* The ends of an integer type. */
 #define TSR__IS_SIGNED(T) ((T) ~(T)0 < (T)1)
@@ -28,7 +35,7 @@ typedef enum tsr_dtype_class {
 
 /* Integers modulo 2^61 - 1 in a uint64_t. Not parseable by users: the validator runs linear ops
    over it, where sharded and whole must agree exactly. */
-enum { TSR__FIELD = TSR_BOOL + 1, TSR__DTYPES };
+enum { TSR__FIELD = TSR_U64 + 1, TSR__DTYPES };
 #define TSR__FIELD_P ((UINT64_C(1) << 61) - 1)
 
 typedef uint16_t tsr_f16;
@@ -40,6 +47,7 @@ bool tsr__dtype_is_float(tsr_dtype dtype);
 /* Integers wrap around: sums and products are exact modulo 2^bits, so what is linear stays so; but
    what grows in numbers may fall, and wider dtypes get other numbers. */
 bool tsr__dtype_is_integer(tsr_dtype dtype);
+bool tsr__dtype_is_plain(tsr_dtype dtype); /* of integers, as said above */
 /* The least and the largest number of an integer dtype, or of bool. */
 int64_t tsr__dtype_min(tsr_dtype dtype);
 uint64_t tsr__dtype_max(tsr_dtype dtype);
@@ -65,7 +73,7 @@ uint64_t tsr__field_inverse(uint64_t a); /* a times it is 1; not of a multiple o
 /* dst[i] = src[i] as another type, each rounded once, to nearest even; out of range integers
    saturate, NaN becomes 0, anything but 0 is true. */
 void tsr__convert(tsr_dtype to, void *dst, tsr_dtype from, const void *src, int64_t n);
-double tsr__get(tsr_dtype dtype, const void *data, int64_t i); /* i64 beyond 2^53 is rounded */
+double tsr__get(tsr_dtype dtype, const void *data, int64_t i); /* rounded beyond 2^53 */
 void tsr__put(tsr_dtype dtype, void *data, int64_t i, double value);
 /* Cut to the bits that an integer dtype has. */
 void tsr__put_integer(tsr_dtype dtype, void *data, int64_t i, uint64_t value);

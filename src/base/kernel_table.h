@@ -19,9 +19,11 @@
 /* What a table has besides f32 and f64. Without HALVES the kernels of f16 and bf16 are those of
    f32, for elements that were widened before; without BOOLEANS those of bool are those of u8. */
 #define TSR__HALVES 1
-#define TSR__INTEGERS 2
+#define TSR__VECTOR_INTEGERS 2
+#define TSR__INTEGERS (TSR__VECTOR_INTEGERS | TSR__PLAIN_INTEGERS)
 #define TSR__BOOLEANS 4
 #define TSR__PRIME 8
+#define TSR__PLAIN_INTEGERS 16 /* once, in plain C, in the tables of all instruction sets */
 #define TSR__REALS 0
 
 /* The dtype of a table that has one entry. */

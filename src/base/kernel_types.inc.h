@@ -170,6 +170,7 @@
 /* ---- the entries ---- */
 
 #define ENTRY(ID, name, type) [TSR_##ID] = &NAME(entry, name)
+#define PLAIN_ENTRY(ID, name, type) [TSR_##ID] = &entry_##name##_plain
 #define AS_F32(ID, name, type) [TSR_##ID] = &NAME(entry, f32)
 
 static const void *const NAME(entries, all)[TSR__DTYPES] = {
@@ -179,8 +180,11 @@ static const void *const NAME(entries, all)[TSR__DTYPES] = {
 #else
     TSR__EACH_HALF(AS_F32),
 #endif
-#if SOME & TSR__INTEGERS
-    TSR__EACH_INTEGER(ENTRY),
+#if SOME & TSR__VECTOR_INTEGERS
+    TSR__EACH_VECTOR_INTEGER(ENTRY),
+#endif
+#if SOME & TSR__PLAIN_INTEGERS
+    TSR__EACH_PLAIN_INTEGER(PLAIN_ENTRY),
 #endif
 #if SOME & TSR__BOOLEANS
     [TSR_BOOL] = &NAME(entry, bool),
@@ -193,4 +197,5 @@ static const void *const NAME(entries, all)[TSR__DTYPES] = {
 };
 
 #undef ENTRY
+#undef PLAIN_ENTRY
 #undef AS_F32

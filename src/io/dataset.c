@@ -181,15 +181,6 @@ const void *tsr_dataset_memory(const tsr_dataset *data)
     return data ? data->memory : NULL;
 }
 
-static int64_t integer(const tsr_dataset *data, int64_t i)
-{
-    switch (data->dtype) {
-    case TSR_I32: return ((const int32_t *)data->memory)[i];
-    case TSR_I64: return ((const int64_t *)data->memory)[i];
-    default: return ((const uint8_t *)data->memory)[i];
-    }
-}
-
 tsr_status tsr_dataset_check_labels(const tsr_dataset *data, int64_t classes)
 {
     TSR_NEED(TSR_ERR_ARG, NULL, data);
@@ -198,12 +189,16 @@ tsr_status tsr_dataset_check_labels(const tsr_dataset *data, int64_t classes)
     const int64_t n = tsr_shape_count(&data->shape);
     const int64_t each = data->shape.size[0] ? n / data->shape.size[0] : 0;
 
-    if (data->dtype != TSR_U8 && data->dtype != TSR_I32 && data->dtype != TSR_I64)
-        return tsr__fail(err, TSR_ERR_DTYPE, "labels are u8, i32 or i64, but those of %s are %s",
+    const size_t size = tsr_dtype_size(data->dtype);
+
+    if (!tsr__dtype_is_integer(data->dtype))
+        return tsr__fail(err, TSR_ERR_DTYPE, "labels are integers, but those of %s are %s",
                          data->name, tsr_dtype_name(data->dtype));
     for (int64_t i = 0; i < n; i++) {
-        const int64_t label = integer(data, i);
+        int64_t label;
 
+        tsr__convert(TSR_I64, &label, data->dtype, (const char *)data->memory + (size_t)i * size,
+                     1);
         if (label < 0 || label >= classes)
             return tsr__fail(err, TSR_ERR_ARG,
                              "sample %" PRId64 " of %s has label %" PRId64

@@ -14,24 +14,20 @@
 
 enum { START = 4, PER_DIM = 4 };
 
-static tsr_status bad_type(const char *path, int type, tsr_error *err)
-{
-    const char *name = type == 0x09 ? " (i8)" : type == 0x0B ? " (i16)" : "";
-
-    return tsr__fail(err, TSR_ERR_DTYPE,
-                     "IDX file %s has elements of type 0x%02X%s, not 0x08 (u8), 0x0C (i32), "
-                     "0x0D (f32) or 0x0E (f64)",
-                     path, (unsigned)type, name);
-}
-
 static tsr_status find_dtype(const char *path, int type, tsr_dtype *out, tsr_error *err)
 {
     switch (type) {
     case 0x08: *out = TSR_U8; break;
+    case 0x09: *out = TSR_I8; break;
+    case 0x0B: *out = TSR_I16; break;
     case 0x0C: *out = TSR_I32; break;
     case 0x0D: *out = TSR_F32; break;
     case 0x0E: *out = TSR_F64; break;
-    default: return bad_type(path, type, err);
+    default:
+        return tsr__fail(err, TSR_ERR_DTYPE,
+                         "IDX file %s has elements of type 0x%02X, not 0x08 (u8), 0x09 (i8), "
+                         "0x0B (i16), 0x0C (i32), 0x0D (f32) or 0x0E (f64)",
+                         path, (unsigned)type);
     }
     return TSR_OK;
 }
@@ -136,10 +132,13 @@ done:
 
 static void order_bytes(tsr_idx *idx)
 {
+    uint16_t *two = idx->data;
     uint32_t *four = idx->data;
     uint64_t *eight = idx->data;
     const int64_t size = (int64_t)tsr_dtype_size(idx->dtype);
 
+    for (int64_t i = 0; size == 2 && i < idx->bytes / 2; i++)
+        two[i] = be16toh(two[i]);
     for (int64_t i = 0; size == 4 && i < idx->bytes / 4; i++)
         four[i] = be32toh(four[i]);
     for (int64_t i = 0; size == 8 && i < idx->bytes / 8; i++)

@@ -97,7 +97,6 @@ done:
 static bool same_header(const tsr_npy *a, const tsr_npy *b)
 {
     bool same = a->dtype == b->dtype && a->data == b->data && a->shape.ndim == b->shape.ndim &&
-                a->size == b->size && a->is_unsigned == b->is_unsigned &&
                 a->swapped == b->swapped && a->fortran == b->fortran;
 
     for (int d = 0; d < a->shape.ndim && same; d++)
@@ -122,14 +121,12 @@ static tsr_status make_tensor(tsr_mesh *mesh, const tsr_spec *spec, tsr_tensor *
     return st;
 }
 
-/* As the file has it: elements of as many bytes, the dims the other way round in Fortran order. */
+/* As the file has it: the dims the other way round in Fortran order. */
 static tsr_layout layout_in_file(const tsr_layout *layout, const tsr_npy *npy)
 {
-    static const tsr_dtype of_size[] = {[1] = TSR_U8, [2] = TSR_F16, [4] = TSR_I32, [8] = TSR_I64};
     const int ndim = layout->shape.ndim;
     tsr_layout out = *layout;
 
-    out.dtype = of_size[npy->size];
     for (int d = 0; d < ndim && npy->fortran; d++) {
         out.shape.size[d] = layout->shape.size[ndim - 1 - d];
         out.dim[d] = layout->dim[ndim - 1 - d];
@@ -154,9 +151,9 @@ static tsr_status read_elements(tsr_tensor *x, const tsr_npy *npy, const tsr_par
 
     if (tsr__npy_is_plain(npy))
         return tsr__part_read(heap, file, tsr__tensor_data(x), err);
-    TSR_TRY(tsr__alloc(heap, tsr_shape_count(part), (size_t)npy->size, &bytes, err));
+    TSR_TRY(tsr__alloc(heap, tsr_shape_count(part), tsr_dtype_size(npy->dtype), &bytes, err));
     TSR_TRY(tsr__part_read(heap, &in_file, bytes, err));
-    TSR_TRY(tsr__npy_elements(file->path, npy, part, bytes, tsr__tensor_data(x), err));
+    tsr__npy_elements(npy, part, bytes, tsr__tensor_data(x));
 done:
     tsr__free(heap, bytes);
     return st;

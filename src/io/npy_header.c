@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "layout/spec.h"
 
@@ -20,15 +21,19 @@ static const unsigned char MAGIC[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 enum { TEXT_MAX = 1 << 20 }; /* no honest header is longer: 8 dims need 200 bytes */
 enum { WORD_LEN = 32 };
 
-/* numpy has no bf16; arrays of ml_dtypes' bfloat16 are saved as V2. */
-static const struct {
-    const char *descr;
-    tsr_dtype dtype;
-} types[] = {{"<f4", TSR_F32}, {"<f8", TSR_F64}, {"<f2", TSR_F16}, {"<V2", TSR_BF16},
-             {"<i4", TSR_I32}, {"<i8", TSR_I64}, {"|u1", TSR_U8},  {"|b1", TSR_BOOL},
-             {"|i1", TSR_I32}, {"<i2", TSR_I32}, {"<u2", TSR_I32}, {"<u4", TSR_I64},
-             {"<u8", TSR_I64}}; /* the last five are read, never written */
-enum { N_TYPES = sizeof types / sizeof types[0] };
+/* "<f4"; numpy has no bf16, arrays of ml_dtypes' bfloat16 are saved as V2. */
+static const char *descr_of(tsr_dtype dtype, char text[WORD_LEN])
+{
+    const int size = (int)tsr_dtype_size(dtype);
+    const char kind = dtype == TSR_BF16            ? 'V'
+                      : tsr__dtype_is_float(dtype) ? 'f'
+                      : dtype == TSR_BOOL          ? 'b'
+                      : tsr__dtype_min(dtype) == 0 ? 'u'
+                                                   : 'i';
+
+    snprintf(text, WORD_LEN, "%c%c%d", size == 1 ? '|' : '<', kind, size);
+    return text;
+}
 
 /* ---- the prefix ---- */
 
@@ -163,7 +168,7 @@ static bool is_type_code(const char *name)
 
 static tsr_status type(cursor *c, tsr_npy *npy)
 {
-    char word[WORD_LEN];
+    char word[WORD_LEN], descr[WORD_LEN];
     const char *name = word;
     bool big = false;
     tsr_status st;
@@ -175,17 +180,15 @@ static tsr_status type(cursor *c, tsr_npy *npy)
     TSR_TRY(string(c, "a type like '<f4'", word));
     if (*name && strchr("<>=|", *name))
         big = *name++ == '>';
-    for (int i = 0; i < N_TYPES; i++) {
-        if (strcmp(types[i].descr + 1, name) != 0)
+    for (int d = 0; d < TSR__FIELD; d++) {
+        if (strcmp(descr_of((tsr_dtype)d, descr) + 1, name) != 0)
             continue;
-        if (big && types[i].dtype == TSR_BF16)
+        if (big && d == TSR_BF16)
             return tsr__fail(c->err, TSR_ERR_DTYPE,
                              "npy file %s: type '%s' has no byte order, expected |V2", c->path,
                              word);
-        npy->dtype = types[i].dtype;
-        npy->size = name[1] - '0';
-        npy->is_unsigned = name[0] == 'u';
-        npy->swapped = big && npy->size > 1;
+        npy->dtype = (tsr_dtype)d;
+        npy->swapped = big && tsr_dtype_size(npy->dtype) > 1;
         return TSR_OK;
     }
     return tsr__fail(c->err, TSR_ERR_DTYPE,
@@ -270,7 +273,7 @@ done:
 /* Empty dims do not excuse the others: even the product without them must be countable. */
 static tsr_status check_size(const char *path, const tsr_npy *npy, int64_t file, tsr_error *err)
 {
-    int64_t bytes = npy->size, have = file - npy->data;
+    int64_t bytes = (int64_t)tsr_dtype_size(npy->dtype), have = file - npy->data;
     bool empty = false;
     char text[TSR_TEXT_LEN];
 
@@ -326,15 +329,13 @@ tsr_status tsr__npy_write(tsr_dtype dtype, const tsr_shape *dims, char text[TSR_
                           size_t *n, tsr_error *err)
 {
     enum { BEGIN = 10, ALIGN = 64, ROOM = 21 };
-    char number[24];
-    int at = BEGIN, end, t = 0;
+    char number[24], descr[WORD_LEN];
+    int at = BEGIN, end;
 
-    while (t < N_TYPES && types[t].dtype != dtype)
-        t++;
-    if (t == N_TYPES)
+    if ((unsigned)dtype >= TSR__FIELD)
         return tsr__fail(err, TSR_ERR_DTYPE, "npy files have no type for dtype %d", (int)dtype);
     at += snprintf(text + at, (size_t)(TSR_NPY_WRITTEN - at),
-                   "{'descr': '%s', 'fortran_order': False, 'shape': (", types[t].descr);
+                   "{'descr': '%s', 'fortran_order': False, 'shape': (", descr_of(dtype, descr));
     for (int d = 0; d < dims->ndim; d++)
         at += snprintf(text + at, (size_t)(TSR_NPY_WRITTEN - at), "%s%" PRId64, d ? ", " : "",
                        dims->size[d]);

@@ -9,13 +9,11 @@ enum { TSR_NPY_PREFIX = 12 };   /* bytes of a file that tell how long its header
 enum { TSR_NPY_WRITTEN = 512 }; /* enough for any header that we write */
 
 typedef struct tsr_npy {
-    tsr_dtype dtype; /* as which elements are read: of integers that no dtype fits a wider one */
+    tsr_dtype dtype;
     tsr_shape shape;
-    int64_t data;     /* where the elements begin, in bytes */
-    int size;         /* bytes of an element in the file */
-    bool is_unsigned; /* integers of the file, */
-    bool swapped;     /* its bytes, the most significant one first, */
-    bool fortran;     /* and its order, in which the first index changes fastest */
+    int64_t data; /* where the elements begin, in bytes */
+    bool swapped; /* the most significant byte of an element is the first */
+    bool fortran; /* the first index changes fastest */
 } tsr_npy;
 
 /* Where the text of the header begins and how long it is, from the first n bytes of a file of
@@ -30,11 +28,9 @@ tsr_status tsr__npy_parse(const char *path, const unsigned char *bytes, size_t n
                           tsr_error *err);
 
 /* npy_elements.c: are the elements in the file as they are in memory? If not, those of a part of
-   this shape, one after the other in the order of the file, become what they are in memory. An
-   error if an integer does not fit. */
+   this shape, one after the other in the order of the file, become what they are in memory. */
 bool tsr__npy_is_plain(const tsr_npy *npy);
-tsr_status tsr__npy_elements(const char *path, const tsr_npy *npy, const tsr_shape *part,
-                             const void *from, void *to, tsr_error *err);
+void tsr__npy_elements(const tsr_npy *npy, const tsr_shape *part, const void *from, void *to);
 
 /* The header of version 1.0 for such a tensor, byte for byte as numpy has it; its length is a
    multiple of 64. */

@@ -4,6 +4,12 @@
    over blocks, in an order that depends on the sizes only. `how` is a constant wherever a loop
    depends on it. */
 
+/* Plain integers have one loop for rows and one for columns. */
+#ifdef PLAIN
+#define SLIM true
+#else
+#define SLIM false
+#endif
 #define IS_FLOAT _Generic((ACC)0, float: 1, double: 1, default: 0)
 
 /* The element that counts; absolute values are of floats. */
@@ -239,8 +245,8 @@ TSR__INLINE void FN(short_rows)(tsr_fold how, const T *x, int64_t n_out, int64_t
 TSR__INLINE void FN(rows_of)(tsr_fold how, const T *x, int64_t n_out, int64_t step, int64_t n,
                              void *acc)
 {
-    if (n < SHORT) {
-        FN(short_rows)(how, x, n_out, step, n, acc);
+    if (SLIM || n < SHORT) {
+        (SLIM ? FN(single_rows) : FN(short_rows))(how, x, n_out, step, n, acc);
         return;
     }
     for (int64_t i = 0; i < n_out; i++, x += step)
@@ -405,7 +411,7 @@ SET static void FN(merge)(tsr_fold how, int64_t n, int64_t times, void *acc)
 SET static void FN(columns)(tsr_fold how, const void *data, int64_t n_out, int64_t step, int64_t n,
                             void *acc)
 {
-    const bool wide = step != n_out || n_out * (int64_t)sizeof(T) >= EIGHT;
+    const bool wide = !SLIM && (step != n_out || n_out * (int64_t)sizeof(T) >= EIGHT);
     const bool blocks = n > HEIGHT && !is_ordered(how);
     const T *x = data;
     WIDE *total = acc, part[WIDTH];
@@ -440,3 +446,4 @@ SET static void FN(store)(tsr_fold how, int64_t n, const void *acc, void *out)
 static const parts FN(entry) = {FN(rows), FN(columns), FN(merge), FN(start), FN(scale), FN(store)};
 
 #undef IS_FLOAT
+#undef SLIM

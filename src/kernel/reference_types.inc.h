@@ -6,6 +6,8 @@
 #include "base/kernel_table.h"
 
 #define NAME(name, dtype) name##_##dtype
+#define SOME TSR__INTEGERS
+#define ISA 0
 
 /* ---- floats ---- */
 
@@ -157,5 +159,7 @@ static const tsr_kernel_table TABLE = {.plain = reference_entries};
 
 #undef ENTRY
 #undef NAME
+#undef SOME
+#undef ISA
 #undef TABLE
 #undef BODY

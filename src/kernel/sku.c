@@ -261,7 +261,9 @@ static unsigned variants_of(tsr_kernel_category category, uint16_t op, tsr_dtype
 {
     if (category >= CATEGORIES || op >= CATEGORY[category].n || !tsr__dtype_valid(dtype))
         return 0;
-    return CATEGORY[category].op[op].variants[tsr__dtype_class(dtype)];
+    const unsigned all = CATEGORY[category].op[op].variants[tsr__dtype_class(dtype)];
+
+    return tsr__dtype_is_plain(dtype) ? all & P : all;
 }
 
 static bool index_feasible(const tsr_kernel_sku *sku)

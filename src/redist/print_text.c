@@ -108,9 +108,11 @@ static void element_word(const style *s, const void *data, int64_t i, char word[
     } else if (s->dtype == TSR_BOOL) {
         snprintf(word, WORD_LEN, "%s", ((const unsigned char *)data)[i] ? "true" : "false");
     } else {
-        size_t size = tsr_dtype_size(s->dtype);
-        tsr__convert(TSR_I64, &integer, s->dtype, (const char *)data + (size_t)i * size, 1);
-        snprintf(word, WORD_LEN, "%" PRId64, integer);
+        const char *at = (const char *)data + (size_t)i * tsr_dtype_size(s->dtype);
+        const bool natural = tsr__dtype_min(s->dtype) == 0;
+
+        tsr__convert(natural ? TSR_U64 : TSR_I64, &integer, s->dtype, at, 1);
+        snprintf(word, WORD_LEN, natural ? "%" PRIu64 : "%" PRId64, integer);
     }
 }
 

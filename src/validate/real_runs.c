@@ -199,10 +199,13 @@ done:
    them. */
 static void choose(const tsr_schema *schema, uint64_t seed, int i, tsr_schema *out)
 {
-    static const tsr_dtype integers[] = {TSR_I64, TSR_I32, TSR_U8};
+    uint64_t pick = tsr__hash_final(tsr__hash_mix(seed, (uint64_t)i / 2));
+    tsr_dtype integer = TSR_I32;
 
+    while (!tsr__dtype_is_integer(integer = (tsr_dtype)(pick % TSR__FIELD)))
+        pick++;
     if (i % 2 == 0 || !schema->op->kernel || !tsr__refuses_dtypes(schema->op) ||
-        !tsr__case_in_dtype(schema, integers[i / 2 % 3], out))
+        !tsr__case_in_dtype(schema, integer, out))
         *out = *schema;
     for (int k = 0; k < out->n_in; k++)
         for (int m = 0; m < out->in[0].mesh.ndim && tsr__schema_has(out, k); m++) {

@@ -7,12 +7,13 @@ own numpy type for integers and bool, so that integers wrap as they should.
 import numpy as np
 
 FLOATS = ("f32", "f64", "f16", "bf16")
-INTS = ("i32", "i64", "u8")
+INTS = ("i32", "i64", "u8", "i8", "i16", "u16", "u32", "u64")
 NUMBERS = FLOATS + INTS
 ALL = NUMBERS + ("bool",)
 
 _STORED = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16,
-           "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.uint8}
+           "i32": np.int32, "i64": np.int64, "u8": np.uint8, "bool": np.uint8, "i8": np.int8,
+           "i16": np.int16, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}
 _EPS = {"f32": 2.0**-23, "f64": 2.0**-52, "f16": 2.0**-10, "bf16": 2.0**-7}
 # The least normal number: below it the distance between neighbours no longer shrinks.
 _LEAST = {"f32": 2.0**-126, "f64": 2.0**-1022, "f16": 2.0**-14, "bf16": 2.0**-126}
@@ -22,6 +23,10 @@ _MOST = {"f32": float(np.finfo(np.float32).max), "f64": float(np.finfo(np.float6
 
 def is_float(dtype):
     return dtype in FLOATS
+
+
+def is_unsigned(dtype):
+    return dtype[0] == "u" or dtype == "bool"
 
 
 def value_type(dtype):

@@ -233,7 +233,7 @@ def pad(g):
     for d, n in enumerate(x.shape):  # what is cut off must be there
         if max(0, -before[d]) + max(0, -after[d]) > n:
             before[d] = after[d] = 0
-    value = g.number(0 if dtype in ("u8", "bool") else -3, 1 if dtype == "bool" else 3)
+    value = g.number(0 if nm.is_unsigned(dtype) else -3, 1 if dtype == "bool" else 3)
     cut = tuple(slice(max(0, -b), n - max(0, -a)) for b, a, n in zip(before, after, x.shape))
     width = [(max(0, b), max(0, a)) for b, a in zip(before, after)]
 

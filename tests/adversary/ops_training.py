@@ -111,11 +111,12 @@ def steps(g, name):
     dtype = g.pick(nm.NUMBERS if name == "arange" else nm.FLOATS)
     # as many as every type can hold
     x = g.tensor(dtype, g.shape() if dtype[1:] in ("32", "64") else (g.number(0, 9), g.size()))
-    start, other = g.number(0, 5), g.number(0 if dtype == "u8" else -3, 3)
+    start, other = g.number(0, 5), g.number(0 if nm.is_unsigned(dtype) else -3, 3)
     n = x.value.size
     i = np.arange(n).reshape(x.shape)
     if name == "arange":
-        other = other if n * abs(other) <= 240 or dtype[1:] in ("32", "64") else 0
+        most = 110 if dtype == "i8" else 240
+        other = other if n * abs(other) <= most or dtype[1:] in ("32", "64") else 0
         want = exactly(dtype, start + i * other)
         return Call(name, [x], [want], [attr("start", start), attr("step", other)],
                     overwritten={0})
@@ -169,8 +170,8 @@ def bernoulli(g):
 @model("randint")
 def randint(g):
     dtype = g.pick(nm.INTS)
-    x, low = g.tensor(dtype, g.shape()), g.number(0, 100)
-    high = low + g.number(1, 100)
+    x, low = g.tensor(dtype, g.shape()), g.number(0, 60)
+    high = low + g.number(1, 60)
     want = Property(dtype, x.shape, lambda v: (v >= low) & (v < high), "from low to below high")
     return Call("randint", [x], [want], [attr("low", low), attr("high", high)] + _seed(g),
                 overwritten={0})
@@ -178,8 +179,8 @@ def randint(g):
 
 @model("permutation")
 def permutation(g):
-    dtype = g.pick(("i32", "i64"))
-    x = g.tensor(dtype, (g.size(40),))
+    dtype = g.pick(nm.INTS)
+    x = g.tensor(dtype, (min(g.size(40), 128),))
     n = x.shape[0]
     want = Property(dtype, x.shape, lambda v: np.sort(v) == np.arange(n), "a permutation")
     return Call("permutation", [x], [want], _seed(g), overwritten={0})

@@ -173,7 +173,8 @@ static tsr_status run(tsr_resample_geometry *g, tsr_dtype dtype, bool reference,
 {
     const bool copies = g->kind == TSR_RESAMPLE_NEAREST && !g->back;
     const bool sums = tsr__dtype_is_float(dtype) || (int)dtype == TSR__FIELD ||
-                      (g->kind == TSR_RESAMPLE_NEAREST && dtype != TSR_BOOL);
+                      (g->kind == TSR_RESAMPLE_NEAREST && dtype != TSR_BOOL &&
+                       !tsr__dtype_is_plain(dtype)); /* has loops in resample_sum.c */
 
     if (g->planes * g->m_count == 0)
         return TSR_OK;

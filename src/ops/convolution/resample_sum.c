@@ -48,7 +48,7 @@ typedef struct bodies {
 
 #define TABLE resample_kernels
 #define BODY "ops/convolution/resample_sum.inc.h"
-#define DTYPES (TSR__INTEGERS | TSR__PRIME)
+#define DTYPES (TSR__VECTOR_INTEGERS | TSR__PRIME)
 #define AVX2 TSR__AVX2
 #include "base/kernel_table.inc.h"
 

@@ -2,10 +2,10 @@
 /* indexing_add.inc.h - adding to a line's elements, for one dtype; see kernel_types.inc.h. Sums are
    of type ACC: what x was is there already. `narrow` is a constant: the index is of i32. */
 
-/* Values as they are summed: those of 2 bytes, f16 and bf16, are widened. */
+/* Values as they are summed: f16 and bf16 are widened. */
 TSR__INLINE const ACC *FN(wide)(tsr_dtype dtype, const T *v, int64_t n, void *room)
 {
-    if (sizeof(T) != 2)
+    if (sizeof(T) == sizeof(ACC))
         return (const void *)v;
     tsr__half_widen(dtype, v, n, room);
     return room;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_keys.inc.h - body of ordering.c for one dtype, see kernel_types.inc.h: unsigned keys, larger
-   ones of larger values. */
+/* order_keys.inc.h - body of ordering.c for one dtype, see kernel_types.inc.h: unsigned keys, the
+   larger the value the larger. */
 
 /* Of a float, without branches, so that compilers vectorise it: adding 0 makes -0 a 0, and all
    NaN are the largest. Of an integer, the least one is 0. */

@@ -14,7 +14,11 @@
 #define SUB(a, b) ((T)((U)(a) - (U)(b)))
 /* Vectors divide floats only. That is exact: a quotient that is not whole is at least 1 / b from
    whole numbers, and so much f64 tells apart below 2^32. */
-#define DIVIDE(a, b) ((T) _Generic((T)0, int64_t: (a) / (b), default: (double)(a) / (double)(b)))
+#define DIVIDE(a, b)                                                                               \
+    ((T) _Generic((T)0,                                                                            \
+         int64_t: (a) / (b),                                                                       \
+         uint64_t: (a) / (b),                                                                      \
+         default: (double)(a) / (double)(b)))
 #endif
 
 #ifndef FLOATING

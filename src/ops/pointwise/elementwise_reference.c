@@ -205,6 +205,31 @@ static int64_t int_value(int op, const int64_t *x, bool m, int64_t p, int64_t q,
     }
 }
 
+/* Of an unsigned integer, where no number is below 0. */
+static uint64_t unsigned_value(int op, const int64_t *x, bool m, int64_t p, int64_t q)
+{
+    const uint64_t a = (uint64_t)x[0], b = (uint64_t)x[1], low = (uint64_t)p, high = (uint64_t)q;
+    uint64_t y = 1;
+
+    switch (op) {
+    case TSR_POINTWISE_RELU:
+    case TSR_POINTWISE_ABS: return a;
+    case TSR_POINTWISE_SIGN: return a > 0;
+    case TSR_POINTWISE_CLAMP: return (a < low ? low : a) > high ? high : a < low ? low : a;
+    case TSR_POINTWISE_POW:
+        for (int bit = 63; bit >= 0; bit--)
+            y *= b >> bit & 1 ? y * a : y;
+        return y;
+    case TSR_POINTWISE_FLOOR_DIVIDE:
+    case TSR_POINTWISE_TRUNC_DIVIDE: return b ? a / b : 0;
+    case TSR_POINTWISE_REMAINDER:
+    case TSR_POINTWISE_FMOD: return b ? a % b : a;
+    case TSR_POINTWISE_MAXIMUM: return a > b ? a : b;
+    case TSR_POINTWISE_MINIMUM: return a < b ? a : b;
+    default: return (uint64_t)int_value(op, x, m, p, q, false);
+    }
+}
+
 /* Those ops that the validator tries in the field. */
 static uint64_t field_value(int op, const uint64_t *x)
 {
@@ -234,7 +259,8 @@ static bool predicate(int op, bool less, bool equal, bool a, bool b, bool unorde
     }
 }
 
-/* The operands of element i: floats as f64, the field as it is, others as i64. */
+/* The operands of element i: floats as f64, the field as it is, others as i64, or the bits of a
+   u64. */
 typedef struct element {
     int n;
     bool mask;
@@ -242,7 +268,7 @@ typedef struct element {
     int64_t i[TSR_OP_INPUTS];
 } element;
 
-static element element_at(const tsr_kernel_call *call, int mask, int64_t i)
+static element element_at(const tsr_kernel_call *call, int mask, tsr_dtype whole, int64_t i)
 {
     const tsr_shape *s = &call->out[0].shape;
     element x = {0};
@@ -257,7 +283,7 @@ static element element_at(const tsr_kernel_call *call, int mask, int64_t i)
             continue;
         }
         x.f[x.n] = tsr__get(in->dtype, in->data, at);
-        tsr__convert(TSR_I64, &x.i[x.n++], in->dtype, from, 1);
+        tsr__convert(whole, &x.i[x.n++], in->dtype, from, 1);
     }
     return x;
 }
@@ -268,23 +294,26 @@ void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
     const tsr_operand *out = &call->out[0];
     const tsr_dtype dtype = call->in[mask == 0].dtype;
     const bool floating = tsr__dtype_is_float(dtype);
-    const tsr_dtype wide = floating ? TSR_F64 : TSR_I64; /* of numbers */
-    const tsr_pointwise_numbers v = tsr__pointwise_numbers(call, op, floating ? wide : dtype);
+    const bool natural = tsr__dtype_is_integer(dtype) && tsr__dtype_min(dtype) == 0;
+    const tsr_dtype whole = natural ? TSR_U64 : TSR_I64;
+    const tsr_pointwise_numbers v = tsr__pointwise_numbers(call, op, floating ? TSR_F64 : dtype);
     double f[2];
-    int64_t whole[2];
+    int64_t n[2];
 
     for (int k = 0; k < 2; k++)
-        tsr__convert(wide, floating ? (void *)&f[k] : &whole[k], floating ? wide : dtype,
-                     k == 0 ? &v.p : &v.q, 1);
+        tsr__convert(floating ? TSR_F64 : whole, floating ? (void *)&f[k] : &n[k],
+                     floating ? TSR_F64 : dtype, k == 0 ? &v.p : &v.q, 1);
     for (int64_t i = 0; i < tsr__operand_count(out); i++) {
-        const element x = element_at(call, mask, i);
+        const element x = element_at(call, mask, whole, i);
+        const bool less = floating  ? x.f[0] < x.f[1]
+                          : natural ? (uint64_t)x.i[0] < (uint64_t)x.i[1]
+                                    : x.i[0] < x.i[1];
 
         if (op >= TSR_POINTWISE_EQ && op <= TSR_POINTWISE_LOGICAL_NOT)
-            ((uint8_t *)out->data)[i] = predicate(op, floating ? x.f[0] < x.f[1] : x.i[0] < x.i[1],
-                                                  floating ? x.f[0] == x.f[1] : x.i[0] == x.i[1],
-                                                  floating ? x.f[0] != 0 : x.i[0] != 0,
-                                                  floating ? x.f[1] != 0 : x.i[1] != 0,
-                                                  floating && (isnan(x.f[0]) || isnan(x.f[1])));
+            ((uint8_t *)out->data)[i] = predicate(
+                op, less, floating ? x.f[0] == x.f[1] : x.i[0] == x.i[1],
+                floating ? x.f[0] != 0 : x.i[0] != 0, floating ? x.f[1] != 0 : x.i[1] != 0,
+                floating && (isnan(x.f[0]) || isnan(x.f[1])));
         else if ((int)dtype == TSR__FIELD)
             ((uint64_t *)out->data)[i] =
                 field_value(op, (uint64_t[]){(uint64_t)x.i[0], (uint64_t)x.i[1]});
@@ -295,6 +324,7 @@ void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
         else
             tsr__put_integer(
                 dtype, out->data, i,
-                (uint64_t)int_value(op, x.i, x.mask, whole[0], whole[1], dtype == TSR_BOOL));
+                natural ? unsigned_value(op, x.i, x.mask, n[0], n[1])
+                        : (uint64_t)int_value(op, x.i, x.mask, n[0], n[1], dtype == TSR_BOOL));
     }
 }

@@ -133,17 +133,21 @@ static void merge_floats(bool min, int64_t n, double *words, const double *more)
         }
 }
 
-static void merge_integers(bool min, int64_t n, double *words, const double *more)
+/* They are compared as unsigned, and those that are not from the least one on. */
+static void merge_integers(bool min, uint64_t least, int64_t n, double *words, const double *more)
 {
     int64_t *a = (int64_t *)(void *)words;
     const int64_t *b = (const int64_t *)(const void *)more;
 
-    for (int64_t i = 0; i < n; i++)
-        if (takes_over(min ? b[i] < a[i] : a[i] < b[i], min ? a[i] < b[i] : b[i] < a[i], a[n + i],
-                       b[n + i])) {
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t mine = (uint64_t)a[i] - least, other = (uint64_t)b[i] - least;
+
+        if (takes_over(min ? other < mine : mine < other, min ? mine < other : other < mine,
+                       a[n + i], b[n + i])) {
             a[i] = b[i];
             a[n + i] = b[n + i];
         }
+    }
 }
 
 static void arg_finish(const tsr_kernel_call *call, const double *words)
@@ -156,8 +160,12 @@ static void arg_finish(const tsr_kernel_call *call, const double *words)
 
 static void arg_merge(const tsr_kernel_call *call, int64_t count, double *words, const double *more)
 {
-    (tsr__dtype_is_float(call->in[0].dtype) ? merge_floats
-                                            : merge_integers)(is_min(call), count / 2, words, more);
+    const tsr_dtype dtype = call->in[0].dtype;
+
+    if (tsr__dtype_is_float(dtype))
+        merge_floats(is_min(call), count / 2, words, more);
+    else
+        merge_integers(is_min(call), (uint64_t)tsr__dtype_min(dtype), count / 2, words, more);
 }
 
 const tsr_merge_steps tsr__arg_steps = {arg_count, arg_local, arg_merge, arg_finish, NULL};

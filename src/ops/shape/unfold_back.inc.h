@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfold_back.inc.h - a line of sums of unfold_back.c for one dtype; see kernel_types.inc.h. */
 
-/* sum += x, of which elements are `by` apart. Those of 2 bytes, f16 and bf16, are brought together
+/* sum += x, of which elements are `by` apart. Those of f16 and bf16 are brought together
    and widened at once. */
 TSR__INLINE void FN(add)(tsr_dtype dtype, const T *x, int64_t by, int64_t n, WIDE *sum)
 {
     T near[LINE];
     float wide[LINE];
 
-    if (sizeof(T) == 2) {
+    if (sizeof(T) != sizeof(ACC)) {
         for (int64_t i = 0; by != 1 && i < n; i++)
             near[i] = x[i * by];
         tsr__half_widen(dtype, by == 1 ? x : near, n, wide);
@@ -27,7 +27,7 @@ TSR__INLINE void FN(give)(tsr_dtype dtype, const void *sums, int64_t n, T *y, in
     const WIDE *sum = sums;
     T near[LINE];
 
-    if (sizeof(T) == 2) {
+    if (sizeof(T) != sizeof(ACC)) {
         tsr__half_narrow(dtype, sums, n, near);
         for (int64_t i = 0; i < n; i++)
             y[i * to] = near[i];

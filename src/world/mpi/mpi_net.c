@@ -264,6 +264,11 @@ static MPI_Datatype mpi_type(tsr_dtype dtype)
     case TSR_I32: return MPI_INT32_T;
     case TSR_I64: return MPI_INT64_T;
     case TSR_U8: return MPI_UINT8_T;
+    case TSR_I8: return MPI_INT8_T;
+    case TSR_I16: return MPI_INT16_T;
+    case TSR_U16: return MPI_UINT16_T;
+    case TSR_U32: return MPI_UINT32_T;
+    case TSR_U64: return MPI_UINT64_T;
     default: return MPI_DATATYPE_NULL;
     }
 }
