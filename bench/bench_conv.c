@@ -102,6 +102,7 @@ static tsr_status prepare(subject *s, tsr_dtype dtype, const char *place, const 
 {
     const bare_shape *z = s->shape;
 
+    s->opts = tsr_conv_opts_default();
     for (int d = 0; d < z->ndim; d++) {
         s->opts.stride[d] = z->stride;
         s->opts.padding[d] = z->padding;

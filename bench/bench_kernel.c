@@ -5,6 +5,7 @@
 #include "traffic.h"
 
 #include "kernel/blas.h"
+#include "kernel/kinds.h"
 #include "ops/linalg/linalg_ops.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "ops/pointwise/pointwise_ops.h"

@@ -17,10 +17,12 @@ static tsr_status begin(tsr_mesh *mesh, bench_model *m, tsr_tensor *(*loss)(benc
 
 static tsr_status finish(bench_model *m, double lr)
 {
+    tsr_optimizer_opts sgd = tsr_optimizer_opts_default(TSR_SGD);
+
     if (tsr_mesh_status(m->mesh) != TSR_OK)
         return tsr_mesh_status(m->mesh);
-    return tsr_optimizer_new(m->mesh, &(tsr_optimizer_opts){.kind = TSR_SGD, .lr = lr},
-                             tsr_params_list(m->params), tsr_params_count(m->params),
+    sgd.lr = lr;
+    return tsr_optimizer_new(m->mesh, &sgd, tsr_params_list(m->params), tsr_params_count(m->params),
                              &m->optimizer);
 }
 
@@ -90,12 +92,15 @@ enum { IMAGES = 64, SIDE = 28, CLASSES = 10 };
 
 static tsr_tensor *cnn_loss(bench_model *m)
 {
-    const tsr_conv_opts same = {.padding = {1, 1}};
+    tsr_conv_opts same = tsr_conv_opts_default();
+    tsr_pool_opts halves = tsr_pool_opts_default();
     tsr_tensor *x = m->x[0];
 
+    same.padding[0] = same.padding[1] = 1;
+    halves.kernel[0] = halves.kernel[1] = 2;
     x = tsr_relu(tsr_conv(x, m->layer[0].weight, m->layer[0].bias, &same));
     x = tsr_relu(tsr_conv(x, m->layer[1].weight, m->layer[1].bias, &same));
-    x = tsr_max_pool(x, &(tsr_pool_opts){.kernel = {2, 2}}, NULL);
+    x = tsr_max_pool(x, &halves, NULL);
     x = linear(tsr_flatten(x, 1, -1), &m->layer[2]);
     return tsr_cross_entropy(x, m->target, NULL, NULL, NULL, NULL);
 }
@@ -134,10 +139,12 @@ static tsr_tensor *heads(tsr_tensor *x)
 
 static tsr_tensor *run_block(const bench_block *b, tsr_tensor *x)
 {
+    tsr_attention_opts opts = tsr_attention_opts_default();
     tsr_tensor *y = norm(x, &b->norm1), *a;
 
+    opts.causal = true;
     a = tsr_attention(heads(linear(y, &b->q)), heads(linear(y, &b->k)), heads(linear(y, &b->v)),
-                      NULL, &(tsr_attention_opts){.causal = true}, NULL);
+                      NULL, &opts, NULL);
     a = tsr_reshape(tsr_transpose(a, 1, 2), (int64_t[]){BATCH, SEQUENCE, DIM}, 3);
     x = tsr_add(x, linear(a, &b->out));
     return tsr_add(x, linear(tsr_gelu(linear(norm(x, &b->norm2), &b->up), false), &b->down));

@@ -115,7 +115,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     double median, longest;
     tsr_status st = TSR_OK;
 
-    s.from.mesh = *tsr_mesh_shape_of(mesh);
+    s.from.mesh = *tsr_mesh_shape_get(mesh);
     s.to = s.from;
     fill_targets(&s);
     tsr_mesh_text(&s.from.mesh, name, sizeof name);

@@ -198,7 +198,7 @@ static tsr_status look(run *r, const tsr_spec *from)
         st = tsr_redist_plan(from, &to, &cost, 0, TSR_RIVAL_BEST, &plan, &err);
     if (st != TSR_OK)
         return st;
-    r->bytes_in = tsr_redist_info_of(plan).bytes;
+    r->bytes_in = tsr_redist_info_get(plan).bytes;
     tsr_redist_free(plan);
     tsr_spec_local_shape(&to, 0, &part, NULL);
     r->part = tsr_shape_count(&part);
@@ -222,7 +222,7 @@ static tsr_status prepare(run *r, int64_t bytes, tsr_spec *from)
     tsr_status st;
 
     snprintf(text, sizeof text, "%s@%s", shape_of(bytes, shape), cases[r->c].from);
-    st = tsr_spec_parse(text, tsr_mesh_shape_of(r->mesh), from, &err);
+    st = tsr_spec_parse(text, tsr_mesh_shape_get(r->mesh), from, &err);
     if (st == TSR_OK)
         st = look(r, from);
     if (st != TSR_OK)

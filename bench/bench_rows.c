@@ -11,9 +11,12 @@
 
 int bench_on_mesh(tsr_world_kind world, const char *mesh, tsr_job job, void *arg)
 {
-    const tsr_run_opts opts = {.mesh = mesh, .world = world, .cost = "default"};
+    tsr_run_opts opts = tsr_run_opts_default();
     tsr_error err = {0};
 
+    opts.mesh = mesh;
+    opts.world = world;
+    opts.cost = "default";
     return tsr_run(&opts, job, arg, &err) == TSR_OK ? CLI_OK : cli_error(&err);
 }
 

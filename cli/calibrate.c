@@ -72,7 +72,7 @@ static void fit(const double *x, const double *t, int n, double *c, double *b)
 static tsr_status measure_mdim(tsr_mesh *world, int mdim, double *c, double *b)
 {
     static const int64_t sizes[N_SIZES] = {64, 512, 4096, 1 << 20, 4 << 20, 16 << 20, LARGEST};
-    int p = tsr_mesh_shape_of(world)->size[mdim];
+    int p = tsr_mesh_shape_get(world)->size[mdim];
     char name[16], *send, *recv;
     double x[N_SIZES], t[N_SIZES];
     tsr_mesh *line = NULL;
@@ -125,7 +125,7 @@ static tsr_status measure_memory(tsr_mesh *world, double *per_byte)
    them apart, so half of the smallest fixed part is booked as the step. */
 static tsr_status measure_cost(tsr_mesh *world, calibrate_result *t)
 {
-    const tsr_mesh_shape *mesh = tsr_mesh_shape_of(world);
+    const tsr_mesh_shape *mesh = tsr_mesh_shape_get(world);
     double c[TSR_MAX_MESH], b[TSR_MAX_MESH], least = 0;
     tsr_cost cost = tsr_cost_get(world);
     int last = -1;
@@ -196,7 +196,7 @@ static tsr_status measure_move(tsr_mesh *world, calibrate_move *m)
     redist r = {.world = world, .to = m->to};
     measure_work work = {.run = run_redist, .arg = &r};
     tsr_error err = {0};
-    tsr_status st = tsr_spec_parse(m->from, tsr_mesh_shape_of(world), &from, &err);
+    tsr_status st = tsr_spec_parse(m->from, tsr_mesh_shape_get(world), &from, &err);
 
     if (st == TSR_OK)
         st = tsr_placements_parse(m->to, &from, &to, &err);
@@ -204,7 +204,7 @@ static tsr_status measure_move(tsr_mesh *world, calibrate_move *m)
         st = tsr_redist_plan(&from, &to, &cost, 0, TSR_RIVAL_BEST, &plan, &err);
     if (st != TSR_OK)
         return st;
-    m->predicted = tsr_redist_info_of(plan).seconds;
+    m->predicted = tsr_redist_info_get(plan).seconds;
     tsr_redist_free(plan);
     tsr_scope_push(world);
     r.x = tsr_zeros(world, m->from);
@@ -228,7 +228,7 @@ static tsr_status measure_moves(tsr_mesh *world, calibrate_result *t)
         {"S(0)", "S(1)", "S(1)", "S(0)", "f32[2048,2048]"},
         {"S(0)", "R", "S(0)", "S(1)", "f32[2048,2048]"},
     };
-    const tsr_mesh_shape *mesh = tsr_mesh_shape_of(world);
+    const tsr_mesh_shape *mesh = tsr_mesh_shape_get(world);
     int at = 0;
     tsr_status st = TSR_OK;
 
@@ -258,7 +258,7 @@ tsr_status calibrate_job(tsr_mesh *world, void *arg)
     tsr_status st;
 
     if (tsr_mesh_rank(world) == 0)
-        t->mesh = *tsr_mesh_shape_of(world);
+        t->mesh = *tsr_mesh_shape_get(world);
     if (tsr_mesh_size(world) < 2)
         return TSR_ERR_MESH;
     st = measure_cost(world, t);

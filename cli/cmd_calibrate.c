@@ -106,7 +106,7 @@ int cli_calibrate(const cli_args *args)
     const char *out = cli_option_of(args, "out");
     char mesh[TSR_TEXT_LEN];
     tsr_error err = {0};
-    tsr_run_opts opts = {0};
+    tsr_run_opts opts = tsr_run_opts_default();
     calibrate_result t = {.n_moves = 0};
     problem p;
     int status = CLI_OK;
@@ -115,7 +115,9 @@ int cli_calibrate(const cli_args *args)
         return CLI_USAGE;
     if (p.world == TSR_WORLD_SIM)
         return cli_bad("calibrate: the sim world moves no data, so nothing can be measured");
-    opts = (tsr_run_opts){.mesh = usual_mesh(&p, mesh), .world = p.world, .cost = "default"};
+    opts.mesh = usual_mesh(&p, mesh);
+    opts.world = p.world;
+    opts.cost = "default";
     if (p.has_mesh && problem_ranks(&p) < 2)
         return cli_bad("calibrate: needs a mesh of at least 2 ranks");
     if (p.world == TSR_WORLD_MPI && !cli_under_mpi())

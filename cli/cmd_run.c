@@ -82,7 +82,7 @@ static int plan(run_task *t, move *m)
 
     if (status != CLI_OK)
         return status;
-    m->info = tsr_redist_info_of(found);
+    m->info = tsr_redist_info_get(found);
     t->predicted = m->info.seconds;
     tsr_redist_free(found);
     return CLI_OK;

@@ -105,6 +105,7 @@ static int read_setting(tables_problem *p, const char *word)
     } else if (strncmp(word, "memory=", 7) == 0) {
         if (!cli_bytes_parse(value, strlen(value), &p->opts.memory) || p->opts.memory == 0)
             return wrong(p, "memory=%.40s is not a number of bytes, 1GiB say", value);
+        p->opts.has_memory = true;
     } else if (strncmp(word, "cost=", 5) == 0) {
         if (tsr_cost_parse(value, &p->cost, &err) != TSR_OK)
             return wrong(p, "%.400s", err.text);
@@ -168,7 +169,7 @@ static const char *why(const tables_problem *p, int i, char *buf, size_t n)
     buf[0] = 0;
     for (int w = 0; w < TSR_TABLE_SHARDINGS && used < n; w++) {
         char time[CLI_TEXT];
-        bool fits = p->opts.memory == 0 || c->could[w].memory <= p->opts.memory;
+        bool fits = !p->opts.has_memory || c->could[w].memory <= p->opts.memory;
         if (w == (int)c->way)
             continue;
         used += (size_t)snprintf(buf + used, n - used, "%s%s %s", used ? ", " : "", ways[w],
@@ -250,6 +251,8 @@ static int plan_tables(tables_problem *p, char *text, bool as_json)
 
     if (tsr_cost_parse("default", &p->cost, &err) != TSR_OK)
         return cli_error(&err);
+    p->opts = tsr_tables_opts_default();
+    p->opts.ranks = 0; /* not given yet */
     p->opts.cost = &p->cost;
     status = read_words(p, text);
     if (status != CLI_OK)

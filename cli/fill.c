@@ -37,7 +37,8 @@ static tsr_status make_part(tsr_mesh *mesh, const tsr_spec *spec, element value,
         value_put(spec->dtype, data, i,
                   value(arg, coord, value_part_global(&part, &spec->shape, i, at)));
     if (data)
-        *out = tsr_from_local(mesh, text, data, &part.shape);
+        *out =
+            tsr_from_local(mesh, text, data, (size_t)n * tsr_dtype_size(spec->dtype), &part.shape);
     value_part_free(&part);
     if (!data)
         return TSR_ERR_MEMORY;

@@ -62,7 +62,7 @@ static double input_value(const task *t, int k, int64_t i, variant v)
 static tsr_tensor *make_input(const task *t, tsr_mesh *mesh, int k, variant v)
 {
     tsr_spec spec = {
-        .dtype = t->p->in[k].dtype, .shape = t->p->in[k].shape, .mesh = *tsr_mesh_shape_of(mesh)};
+        .dtype = t->p->in[k].dtype, .shape = t->p->in[k].shape, .mesh = *tsr_mesh_shape_get(mesh)};
     int64_t n = tsr_shape_count(&spec.shape);
     char text[TSR_TEXT_LEN];
     tsr_tensor *x;
@@ -77,7 +77,8 @@ static tsr_tensor *make_input(const task *t, tsr_mesh *mesh, int k, variant v)
         return NULL;
     for (int64_t i = 0; i < n; i++)
         value_put(spec.dtype, data, i, input_value(t, k, i, v));
-    x = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), data);
+    x = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), data,
+                      (size_t)n * tsr_dtype_size(spec.dtype));
     free(data);
     return x;
 }
@@ -228,10 +229,13 @@ static int digits_within(const op_problem *p, tsr_dtype out)
 int op_reference_make(const op_problem *p, bool partials, op_reference *out)
 {
     task t = {.p = p, .ref = out};
-    tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD, .cost = "default"};
+    tsr_run_opts opts = tsr_run_opts_default();
     tsr_error err = {0};
     int status = CLI_OK;
 
+    opts.mesh = "1";
+    opts.world = TSR_WORLD_THREAD;
+    opts.cost = "default";
     memset(out, 0, sizeof *out);
     if (!make_inputs(p, out))
         return cli_failed("out of memory");

@@ -113,9 +113,11 @@ tsr_status problem_run(const problem *p, tsr_world_kind world, problem_job *job,
                        tsr_error *err)
 {
     char mesh[TSR_TEXT_LEN];
-    const tsr_run_opts opts = {
-        .mesh = problem_world_mesh(p, mesh), .world = world, .cost = p->cost_text};
+    tsr_run_opts opts = tsr_run_opts_default();
 
+    opts.mesh = problem_world_mesh(p, mesh);
+    opts.world = world;
+    opts.cost = p->cost_text;
     return tsr_run(&opts, run_rank, &(problem_call){p, job, arg}, err);
 }
 

@@ -10,7 +10,7 @@ cli_plan cli_plan_of(tsr_redist *plan)
 
     if (!plan)
         return p;
-    p.info = tsr_redist_info_of(plan);
+    p.info = tsr_redist_info_get(plan);
     p.step = calloc((size_t)p.info.n_steps + 1, sizeof *p.step);
     for (int i = 0; i < p.info.n_steps && p.step; i++)
         tsr_redist_step(plan, i, &p.step[i]);

@@ -69,33 +69,36 @@ static tsr_status make_model(tsr_mesh *mesh, const app *a, const clicks_data *da
 }
 
 /* An array that all ranks have, as a tensor of n rows, each rank with its part of them. */
-static tsr_tensor *rows_of(const model *m, const char *dtype, int64_t n, int bag, const void *data)
+static tsr_tensor *rows_of(const model *m, tsr_dtype dtype, int64_t n, int bag, const void *data)
 {
     char spec[2 * TSR_TEXT_LEN];
 
     if (bag)
-        snprintf(spec, sizeof spec, "%s[%" PRId64 ",%d]@%s", dtype, n, bag, m->places);
+        snprintf(spec, sizeof spec, "%s[%" PRId64 ",%d]@%s", tsr_dtype_name(dtype), n, bag,
+                 m->places);
     else
-        snprintf(spec, sizeof spec, "%s[%" PRId64 "]@%s", dtype, n, m->places);
-    return tsr_from_host(m->mesh, spec, data);
+        snprintf(spec, sizeof spec, "%s[%" PRId64 "]@%s", tsr_dtype_name(dtype), n, m->places);
+    return tsr_from_host(m->mesh, spec, data,
+                         (size_t)(n * (bag ? bag : 1)) * tsr_dtype_size(dtype));
 }
 
 /* Logits of pairs [n]: that the package has the dependency. */
 static tsr_tensor *forward(const model *m, const clicks_pairs *pairs, int32_t *ids)
 {
-    static const int64_t no_piece = 0;
+    tsr_embedding_opts no_piece = tsr_embedding_opts_default();
     const int64_t n = pairs->n, d = m->a->width;
     const int64_t flat[] = {n, CLICKS_TABLES * d}, square[] = {n, CLICKS_TABLES * CLICKS_TABLES};
     tsr_table_use use[CLICKS_TABLES];
     tsr_tensor *row[CLICKS_TABLES], *x, *both[2];
 
+    no_piece.has_padding_idx = true; /* row 0 */
     for (int i = 0; i < CLICKS_TABLES; i++) {
         clicks_ids(m->data, i, pairs, ids);
         use[i] = (tsr_table_use){.table = m->table[i],
-                                 .ids = rows_of(m, "i32", n, is_bag(i) ? CLICKS_BAG : 0, ids)};
+                                 .ids = rows_of(m, TSR_I32, n, is_bag(i) ? CLICKS_BAG : 0, ids)};
         if (is_bag(i)) {
             use[i].pooling = TSR_BAG_MEAN;
-            use[i].opts.padding_idx = &no_piece;
+            use[i].opts = &no_piece;
         }
     }
     if (tsr_lookup_group(use, CLICKS_TABLES, row) != TSR_OK)
@@ -159,7 +162,7 @@ static void take_step(const model *m, tsr_optimizer *const optimizer[2], int64_t
     tsr_scope_push(m->mesh);
     tsr_tape_begin(m->mesh);
     clicks_draw(m->data, m->a->o.seed, step, NEGATIVES, pairs);
-    has = tsr_cast(rows_of(m, "f32", pairs->n, 0, pairs->has), m->a->o.dtype);
+    has = tsr_cast(rows_of(m, TSR_F32, pairs->n, 0, pairs->has), m->a->o.dtype);
     loss = tsr_bce_with_logits(forward(m, pairs, ids), has, NULL, NULL, TSR_LOSS_MEAN);
     tsr_backward(loss);
     tsr_optimizer_step(optimizer[0]);
@@ -170,12 +173,16 @@ static void take_step(const model *m, tsr_optimizer *const optimizer[2], int64_t
 
 static tsr_status make_optimizers(const model *m, tsr_optimizer *out[2])
 {
-    const tsr_optimizer_opts by_rows = {
-        .kind = TSR_ADAGRAD, .rowwise = true, .lr = m->a->table_rate, .eps = 1e-6};
-    const tsr_optimizer_opts adam = {.kind = TSR_ADAM, .lr = m->a->rate, .eps = 1e-6};
-    tsr_status st = tsr_optimizer_new(m->mesh, &by_rows, tsr_params_list(m->tables),
-                                      tsr_params_count(m->tables), &out[0]);
+    tsr_optimizer_opts by_rows = tsr_optimizer_opts_default(TSR_ADAGRAD);
+    tsr_optimizer_opts adam = tsr_optimizer_opts_default(TSR_ADAM);
+    tsr_status st;
 
+    by_rows.rowwise = true;
+    by_rows.lr = m->a->table_rate;
+    adam.lr = m->a->rate;
+    by_rows.eps = adam.eps = 1e-6;
+    st = tsr_optimizer_new(m->mesh, &by_rows, tsr_params_list(m->tables),
+                           tsr_params_count(m->tables), &out[0]);
     if (st == TSR_OK)
         st = tsr_optimizer_new(m->mesh, &adam, tsr_params_list(m->params),
                                tsr_params_count(m->params), &out[1]);

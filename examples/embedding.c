@@ -33,7 +33,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     for (int b = 0; b < BAGS; b++) /* rows of all owners, some of them in several bags */
         for (int i = 0; i < LENGTH; i++)
             numbers[b][i] = (3 * b + 25 * i * i) % ROWS;
-    ids = tsr_from_host(mesh, "i64[8,16]@[S(0)]", numbers);
+    ids = tsr_from_host(mesh, "i64[8,16]@[S(0)]", numbers, sizeof numbers);
     tsr_counters_reset(mesh);
 
     one = tsr_embedding(table, ids, NULL); /* ids go to the owners, rows come back */

@@ -79,11 +79,16 @@ static void free_model(model *m)
    now and then, and their losses drift apart. */
 static tsr_tensor *run_block(const block *b, tsr_tensor *x, bool learns)
 {
-    const tsr_norm_opts norm = {.inference = !learns};
+    tsr_conv_opts same = tsr_conv_opts_default();
+    tsr_norm_opts norm = tsr_norm_opts_default();
+    tsr_pool_opts halves = tsr_pool_opts_default();
 
-    x = tsr_conv(x, b->conv.weight, NULL, &(tsr_conv_opts){.padding = {1, 1}});
+    same.padding[0] = same.padding[1] = 1;
+    norm.inference = !learns;
+    halves.kernel[0] = halves.kernel[1] = 2;
+    x = tsr_conv(x, b->conv.weight, NULL, &same);
     x = tsr_batch_norm(x, b->norm.weight, b->norm.bias, b->mean, b->var, &norm, NULL, NULL);
-    return tsr_avg_pool(tsr_silu(x), &(tsr_pool_opts){.kernel = {2, 2}});
+    return tsr_avg_pool(tsr_silu(x), &halves);
 }
 
 /* Images (batch, 28, 28) of bytes -> scores (batch, 10). */
@@ -161,12 +166,14 @@ static tsr_status train(tsr_mesh *mesh, const train_options *o, model *m, const 
     const tsr_batches batches = {
         .samples = tsr_dataset_shape(data->images)->size[0], .size = o->batch, .seed = o->seed};
     const int64_t each = tsr_batches_count(&batches);
-    const tsr_schedule rates = {
-        .kind = TSR_SCHEDULE_COSINE, .lr = 4e-3, .warmup = 50, .steps = o->steps};
+    tsr_schedule rates = tsr_schedule_default(TSR_SCHEDULE_COSINE);
     char at[TSR_TEXT_LEN];
     training *t;
     int64_t step;
 
+    rates.lr = 4e-3;
+    rates.warmup = 50;
+    rates.steps = o->steps;
     if (tsr_batches_check(data->images, &batches,
                           tsr_placements_by_name(mesh, IMAGES, at, sizeof at)) != TSR_OK)
         return tsr_mesh_status(mesh);
@@ -194,16 +201,18 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     const train_options *o = arg;
     samples learn = {NULL, NULL}, test = {NULL, NULL};
     tsr_optimizer *optimizer = NULL;
+    tsr_optimizer_opts adam = tsr_optimizer_opts_default(TSR_ADAM);
     model m = {0};
     double right;
 
+    adam.eps = 1e-6;
     load(mesh, o->data, "train", &learn);
     load(mesh, o->data, "t10k", &test);
     if (tsr_mesh_status(mesh) == TSR_OK)
         make_model(mesh, o->dtype, o->seed, &m);
     if (tsr_mesh_status(mesh) == TSR_OK)
-        tsr_optimizer_new(mesh, &(tsr_optimizer_opts){.kind = TSR_ADAM, .eps = 1e-6},
-                          tsr_params_list(m.params), tsr_params_count(m.params), &optimizer);
+        tsr_optimizer_new(mesh, &adam, tsr_params_list(m.params), tsr_params_count(m.params),
+                          &optimizer);
     if (tsr_mesh_status(mesh) == TSR_OK && train(mesh, o, &m, &learn, optimizer) == TSR_OK) {
         right = accuracy(mesh, &m, &test, o->dtype);
         if (tsr_mesh_index(mesh) == 0)

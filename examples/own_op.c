@@ -49,6 +49,7 @@ static void scale_rows(const tsr_kernel_call *call)
 static const char *const cases[] = {"f64[4,6] f64[4]", "f64[5,3] f64[5]", NULL};
 
 static const tsr_op scale_rows_op = {
+    .size = sizeof(tsr_op),
     .name = "scale_rows",
     .inputs = "x,w",
     .doc = "y[m,n] = x[m,n] w[m]",
@@ -70,6 +71,7 @@ static tsr_status forgets_w(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 }
 
 static const tsr_op mistaken_op = {
+    .size = sizeof(tsr_op),
     .name = "mistaken",
     .inputs = "x,w",
     .doc = "y[m,n] = x[m,n] w[m]",

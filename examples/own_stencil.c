@@ -64,6 +64,7 @@ static void laplace(const tsr_kernel_call *call)
 static const char *const cases[] = {"f64[8]", "f64[5]", NULL};
 
 static const tsr_op laplace_op = {
+    .size = sizeof(tsr_op),
     .name = "laplace",
     .inputs = "x",
     .doc = "y[i] = x[i-1] - 2 x[i] + x[i+1], zeros beyond the ends",
@@ -86,7 +87,7 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
     (void)arg;
     tsr_validating_set(mesh, true); /* is the row right? */
     tsr_op_register(mesh, &laplace_op);
-    x = tsr_from_host(mesh, "f64[12]@[S(0)]", start);
+    x = tsr_from_host(mesh, "f64[12]@[S(0)]", start, sizeof start);
     quarter = tsr_full(mesh, "f64[1]", 0.25);
     tsr_counters_reset(mesh);
     for (int step = 0; step < 4; step++)

@@ -6,6 +6,7 @@
 #include <tessera_ext.h>
 
 static const tsr_op cubic_op = {
+    .size = sizeof(tsr_op),
     .name = "cubic",
     .inputs = "x,w",
     .doc = "w x^3 + x",

@@ -76,7 +76,9 @@ static tsr_tensor *get_picture(tsr_mesh *mesh, const app *a, int64_t size[3])
     snprintf(spec, sizeof spec, "f32[1,%" PRId64 ",%" PRId64 ",%" PRId64 "]@[S(2),S(3)]", size[0],
              size[1], size[2]);
     if (size[0] > 0)
-        x = a->in ? tsr_from_root(mesh, spec, data, 0) : make_picture(mesh, spec, a->size);
+        x = a->in ? tsr_from_root(mesh, spec, data,
+                                  (size_t)(size[0] * size[1] * size[2]) * sizeof *data, 0)
+                  : make_picture(mesh, spec, a->size);
     free(data);
     return x;
 }
@@ -94,7 +96,7 @@ static tsr_tensor *weights(tsr_mesh *mesh, int64_t colours, int out, int in, int
     for (int64_t c = 0; c < colours; c++)
         memcpy(all + (size_t)c * n, w, n * sizeof *w);
     snprintf(spec, sizeof spec, "f32[%d,%d,%d,%d]", out * (int)colours, in, rows, columns);
-    return tsr_from_host(mesh, spec, all);
+    return tsr_from_host(mesh, spec, all, (size_t)colours * n * sizeof *all);
 }
 
 /* No padding: what comes out is smaller by what the weights reach over the border. */
@@ -108,10 +110,11 @@ static tsr_tensor *filter(tsr_tensor *x, int64_t steps)
     static const float mix[] = {0.9F, 0.9F, 0.45F};
     tsr_mesh *mesh = tsr_tensor_mesh(x);
     const int64_t colours = tsr_tensor_spec(x)->shape.size[1];
-    const tsr_conv_opts each = {.groups = colours};
+    tsr_conv_opts each = tsr_conv_opts_default();
     tsr_tensor *down = weights(mesh, colours, 1, 1, 9, 1, gauss);
     tsr_tensor *across = weights(mesh, colours, 1, 1, 1, 9, gauss);
 
+    each.groups = colours;
     for (int64_t i = 0; i < steps; i++) {
         progress(mesh, "blurring", i, steps);
         x = tsr_conv(tsr_conv(x, down, NULL, &each), across, NULL, &each);
@@ -159,7 +162,10 @@ static double compare(tsr_mesh *mesh, const app *a, const tsr_spec *spec, const 
     tsr_spec_text(spec, text, sizeof text);
     text[strcspn(text, "@")] = 0;
     if (expected && tsr_mesh_part(mesh, "1", 0, &one) == TSR_OK) {
-        tsr_tensor *y = filter(tsr_from_host(one, text, picture), a->steps);
+        tsr_tensor *y =
+            filter(tsr_from_host(one, text, picture,
+                                 (size_t)tsr_shape_count(&spec->shape) * sizeof *picture),
+                   a->steps);
 
         if (tsr_to_host(y, expected, (size_t)n * sizeof *expected) == TSR_OK)
             most = 0;

@@ -359,7 +359,7 @@ static effort measure_ops(const tsr_mesh *mesh)
 
 static void print_table(const training *t, const int64_t *along, effort work, const double *memory)
 {
-    const tsr_mesh_shape *shape = tsr_mesh_shape_of(t->mesh);
+    const tsr_mesh_shape *shape = tsr_mesh_shape_get(t->mesh);
     const int64_t n = t->losses;
     const double each = median(t->seconds, n), steps = (double)(n > 1 ? n - 1 : 1);
     char mesh[TSR_TEXT_LEN], a[32], b[32];

@@ -86,7 +86,7 @@ static tsr_tensor *linear(tsr_layer l, tsr_tensor *x)
 
 static tsr_tensor *norm(tsr_layer l, tsr_tensor *x)
 {
-    return tsr_layer_norm(x, l.weight, l.bias, 1, 0, NULL, NULL);
+    return tsr_layer_norm(x, l.weight, l.bias, 1, 1e-5, NULL, NULL);
 }
 
 /* [samples, length, width] as [samples, heads, length, width / heads] */
@@ -102,10 +102,12 @@ static tsr_tensor *attend(const model *m, const block *b, tsr_tensor *x)
 {
     const app *a = m->a;
     const int64_t sizes[] = {tsr_tensor_spec(x)->shape.size[0], a->length, a->width};
-    tsr_tensor *y = tsr_attention(by_heads(a, linear(b->query, x)), by_heads(a, linear(b->key, x)),
-                                  by_heads(a, linear(b->value, x)), NULL,
-                                  &(tsr_attention_opts){.causal = true}, NULL);
+    tsr_attention_opts opts = tsr_attention_opts_default();
+    tsr_tensor *y;
 
+    opts.causal = true;
+    y = tsr_attention(by_heads(a, linear(b->query, x)), by_heads(a, linear(b->key, x)),
+                      by_heads(a, linear(b->value, x)), NULL, &opts, NULL);
     return linear(b->out, tsr_reshape(tsr_transpose(y, 1, 2), sizes, 3));
 }
 
@@ -133,13 +135,15 @@ static tsr_status make_rows(tsr_mesh *mesh, const int32_t *text, int64_t n, int6
                             int64_t stride, tsr_dataset **out)
 {
     const int64_t rows = (n - 1 - length) / stride + 1;
-    int32_t *all = malloc((size_t)(rows * (length + 1)) * sizeof *all);
+    const size_t bytes = (size_t)(rows * (length + 1)) * sizeof(int32_t);
+    int32_t *all = malloc(bytes);
     tsr_status st = TSR_ERR_MEMORY;
 
     for (int64_t i = 0; i < rows && all; i++)
         memcpy(all + i * (length + 1), text + i * stride, (size_t)(length + 1) * sizeof *all);
     if (all)
-        st = tsr_dataset_from_host(mesh, TSR_I32, &(tsr_shape){2, {rows, length + 1}}, all, out);
+        st = tsr_dataset_from_host(mesh, TSR_I32, &(tsr_shape){2, {rows, length + 1}}, all, bytes,
+                                   out);
     free(all);
     return st;
 }
@@ -167,8 +171,10 @@ static tsr_status held_out_loss(tsr_mesh *mesh, const model *m, const char *plac
     tsr_dataset *rows = NULL;
     double sum = 0, value = 0;
     int64_t count = 0;
+    tsr_class_opts sums = tsr_class_opts_default();
     tsr_status st = make_rows(mesh, a->text->held, a->text->n_held, a->length, half, &rows);
 
+    sums.reduction = TSR_LOSS_SUM;
     b.samples = st == TSR_OK ? tsr_dataset_shape(rows)->size[0] : 0;
     for (int64_t i = 0; i < tsr_batches_count(&b) && st == TSR_OK; i++) {
         tsr_tensor *ids, *targets, *logits, *loss;
@@ -177,7 +183,7 @@ static tsr_status held_out_loss(tsr_mesh *mesh, const model *m, const char *plac
         take_batch(a, rows, &b, i, places, &ids, &targets);
         logits = tsr_narrow(forward(m, ids), 1, half, a->length - half);
         loss = tsr_cross_entropy(logits, tsr_narrow(targets, 1, half, a->length - half), NULL,
-                                 &(tsr_class_opts){.reduction = TSR_LOSS_SUM}, NULL, NULL);
+                                 &sums, NULL, NULL);
         st = tsr_to_host(tsr_cast(loss, TSR_F64), &value, sizeof value);
         sum += value;
         count += st == TSR_OK ? tsr_tensor_spec(ids)->shape.size[0] * (a->length - half) : 0;
@@ -205,7 +211,7 @@ static tsr_status write_lines(tsr_mesh *mesh, const model *m)
         tsr_tensor *x;
 
         tsr_scope_push(mesh);
-        x = forward(m, tsr_from_host(mesh, spec, ids));
+        x = forward(m, tsr_from_host(mesh, spec, ids, (size_t)a->length * sizeof *ids));
         st = tsr_to_host(tsr_cast(tsr_narrow(x, 1, n - 1, 1), TSR_F64), logits, bytes);
         tsr_scope_pop(mesh);
         if (n == a->length) /* the window moves on */
@@ -227,14 +233,14 @@ static void take_step(const model *m, tsr_optimizer *optimizer, const tsr_datase
                       const tsr_batches *b, const char *places, int64_t step, training *t)
 {
     const app *a = m->a;
-    const tsr_schedule schedule = {.kind = TSR_SCHEDULE_COSINE,
-                                   .lr = a->rate,
-                                   .warmup = 100,
-                                   .steps = a->o.steps,
-                                   .last = a->rate / 20};
+    tsr_schedule schedule = tsr_schedule_default(TSR_SCHEDULE_COSINE);
     tsr_mesh *mesh = tsr_tensor_mesh(m->pieces);
     tsr_tensor *ids, *targets, *loss;
 
+    schedule.lr = a->rate;
+    schedule.warmup = 100;
+    schedule.steps = a->o.steps;
+    schedule.last = a->rate / 20;
     tsr_scope_push(mesh);
     tsr_tape_begin(mesh);
     take_batch(a, rows, b, step, places, &ids, &targets);
@@ -256,14 +262,16 @@ static tsr_status train(tsr_mesh *mesh, const model *m, const char *places, bool
     tsr_dataset *rows = NULL;
     training *t;
     int64_t step;
+    tsr_optimizer_opts adamw = tsr_optimizer_opts_default(TSR_ADAMW);
     tsr_status st = make_rows(mesh, a->text->train, a->text->n_train, a->length, a->length, &rows);
 
+    adamw.lr = a->rate;
     b.samples = st == TSR_OK ? tsr_dataset_shape(rows)->size[0] : 0;
     if (st == TSR_OK)
         st = tsr_batches_check(rows, &b, places);
     if (st == TSR_OK)
-        st = tsr_optimizer_new(mesh, &(tsr_optimizer_opts){.kind = TSR_ADAMW, .lr = a->rate},
-                               tsr_params_list(m->params), tsr_params_count(m->params), &optimizer);
+        st = tsr_optimizer_new(mesh, &adamw, tsr_params_list(m->params),
+                               tsr_params_count(m->params), &optimizer);
     if (st == TSR_OK) {
         t = training_begin(mesh, "words", &a->o);
         while (training_next(t, &step))

@@ -7,7 +7,20 @@
      Local       concerns the calling rank only,
      Pure        a function of its arguments; needs no mesh and no world.
    Arguments are borrowed. Handles are opaque and reference-counted; everything else is a plain
-   value. Options are structs in which zero means default.
+   value.
+   Options are structs: tsr_X_opts opts = tsr_X_opts_default(); then set what shall differ; NULL
+   instead of options: the defaults. Every number in them is meant as it is, 0 is 0. An optional
+   value is a pair, has_scale and scale; texts, functions and handles are left out by NULL. The
+   first member is the size of the struct as the program knows it; one that the library does not
+   know is an error.
+   Getters are called by what they give (tsr_optimizer_lr), tsr_X_get where tsr_X is a type; setters
+   are tsr_X_set and return a status.
+   A function that returns a status returns that of this call. One that makes a tensor gives the
+   error tensor on failure, and the first error stays with the mesh until it is cleared.
+   Threads: a rank is one thread. A mesh, and every tensor and other handle made on it, belongs to
+   the thread that runs its job, and only that thread may use it. Pure functions, tsr_run, tsr_main
+   and tsr_world_available may be called by any threads at the same time (jobs under MPI: see
+   tsr_run). Functions that a program hands over are called by the thread that they work for.
    A pointer argument must not be NULL unless its function says so. One that is never crashes: a
    function that returns a status gives TSR_ERR_ARG, one that makes a tensor the error tensor, and
    the mesh, or err, has a sentence that names the argument. Where no mesh is left to say it on
@@ -26,9 +39,14 @@ extern "C" {
 
 #define TSR_API __attribute__((visibility("default")))
 
+/* The version of these headers; TSR_VERSION is 1000000 major + 1000 minor + patch. Before 1.0 there
+   is no promise about the ABI: programs are built anew with every version. From 0.2.0 on programs
+   need not be changed for a new version: functions, members at the end of structs and values of
+   enums may be added. */
 #define TSR_VERSION_MAJOR 0
-#define TSR_VERSION_MINOR 1
+#define TSR_VERSION_MINOR 2
 #define TSR_VERSION_PATCH 0
+#define TSR_VERSION (1000000 * TSR_VERSION_MAJOR + 1000 * TSR_VERSION_MINOR + TSR_VERSION_PATCH)
 
 enum { TSR_MAX_DIM = 8 };        /* tensor dims */
 enum { TSR_MAX_MESH = 8 };       /* mesh dims */
@@ -73,7 +91,9 @@ typedef struct tsr_error {
 } tsr_error;
 
 TSR_API const char *tsr_status_text(tsr_status status); /* Pure. "out of memory" */
-TSR_API const char *tsr_version(void);                  /* Pure. "0.1.0" */
+/* The version of the library that runs, as text, "0.2.0", and as TSR_VERSION. Pure. */
+TSR_API const char *tsr_version(void);
+TSR_API int tsr_version_number(void);
 
 /* ---- values: dtypes, shapes, meshes, placements, specs --------------------------------------- */
 
@@ -166,14 +186,24 @@ typedef enum tsr_log_level {
 typedef void (*tsr_log_function)(void *arg, tsr_log_level level, int rank, const char *line);
 
 typedef struct tsr_run_opts {
+    size_t size;          /* of this struct */
     const char *mesh;     /* "data=2,model=4" or "2x4"; NULL: all ranks of MPI, or 1 */
     tsr_world_kind world; /* default AUTO */
-    /* for one wait; 0: TESSERA_TIMEOUT, in seconds, else 60,000; below 0: a wait has no limit */
+    bool has_timeout;
+    /* for one wait; below 0: a wait has no limit. Without it TESSERA_TIMEOUT, in seconds, else
+       60,000 */
     int timeout_ms;
     const char *cost;     /* see tsr_cost_parse; default TESSERA_COST, else "default" */
     tsr_log_function log; /* gets the lines of the level TESSERA_LOG; NULL: they go to stderr */
     void *log_arg;
 } tsr_run_opts;
+
+static inline tsr_run_opts tsr_run_opts_default(void)
+{
+    tsr_run_opts opts = {sizeof(tsr_run_opts), NULL, TSR_WORLD_AUTO, false, 0, NULL, NULL, NULL};
+
+    return opts;
+}
 
 /* A job is called once on every rank with the mesh over all ranks of the world. */
 typedef tsr_status (*tsr_job)(tsr_mesh *mesh, void *arg);
@@ -195,7 +225,8 @@ TSR_API bool tsr_world_available(tsr_world_kind kind, tsr_error *err);
 TSR_API int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg);
 
 /* From now on this rank logs lines up to `level` to `log`, or to stderr if it is NULL. Local. */
-TSR_API void tsr_log_set(tsr_mesh *mesh, tsr_log_level level, tsr_log_function log, void *arg);
+TSR_API tsr_status tsr_log_set(tsr_mesh *mesh, tsr_log_level level, tsr_log_function log,
+                               void *arg);
 
 /* The first error since the start (or the last clear) on this rank, TSR_OK if none. Local. */
 TSR_API tsr_status tsr_mesh_status(const tsr_mesh *mesh);
@@ -208,13 +239,13 @@ TSR_API void tsr_mesh_clear_error(tsr_mesh *mesh);
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 
-TSR_API const tsr_mesh_shape *tsr_mesh_shape_of(const tsr_mesh *mesh); /* Local. */
-TSR_API int tsr_mesh_rank(const tsr_mesh *mesh);                       /* Local. World rank. */
-TSR_API int tsr_mesh_index(const tsr_mesh *mesh);                      /* Local. -1 outside. */
-TSR_API int tsr_mesh_coord(const tsr_mesh *mesh, int mdim);            /* Local. -1 outside. */
-TSR_API bool tsr_mesh_is_member(const tsr_mesh *mesh);                 /* Local. */
-TSR_API int tsr_mesh_size(const tsr_mesh *mesh);                       /* Local. */
-TSR_API tsr_world_kind tsr_mesh_world(const tsr_mesh *mesh);           /* Local. */
+TSR_API const tsr_mesh_shape *tsr_mesh_shape_get(const tsr_mesh *mesh); /* Local. */
+TSR_API int tsr_mesh_rank(const tsr_mesh *mesh);                        /* Local. World rank. */
+TSR_API int tsr_mesh_index(const tsr_mesh *mesh);                       /* Local. -1 outside. */
+TSR_API int tsr_mesh_coord(const tsr_mesh *mesh, int mdim);             /* Local. -1 outside. */
+TSR_API bool tsr_mesh_is_member(const tsr_mesh *mesh);                  /* Local. */
+TSR_API int tsr_mesh_size(const tsr_mesh *mesh);                        /* Local. */
+TSR_API tsr_world_kind tsr_mesh_world(const tsr_mesh *mesh);            /* Local. */
 
 /* The part of `mesh` that this rank spans along the named dims, e.g. "model" or "data,model"
    (numbers work too: "1"). Local; collective calls on it involve its ranks only. */
@@ -233,12 +264,14 @@ TSR_API void tsr_mesh_unref(tsr_mesh *mesh); /* NULL is fine. Not for the job's 
    the mesh's error tensor, which every further call hands on; tsr_mesh_status tells the first
    error, so one check at the end suffices. */
 
+/* `bytes` is always the size of data, and must be that of the tensor, or of the part. */
 /* From an array that every rank has whole, row-major; each rank keeps its part. Local. */
-TSR_API tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *spec, const void *data);
+TSR_API tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *spec, const void *data, size_t bytes);
 /* From an array that only the rank with mesh index `root` has. Collective. */
-TSR_API tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *spec, const void *data, int root);
+TSR_API tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *spec, const void *data, size_t bytes,
+                                  int root);
 /* From every rank's own part, of local_shape; all ranks' parts must fit the spec. Collective. */
-TSR_API tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *spec, const void *data,
+TSR_API tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *spec, const void *data, size_t bytes,
                                    const tsr_shape *local_shape);
 TSR_API tsr_tensor *tsr_zeros(tsr_mesh *mesh, const char *spec);              /* Local. */
 TSR_API tsr_tensor *tsr_full(tsr_mesh *mesh, const char *spec, double value); /* Local. */
@@ -356,8 +389,10 @@ TSR_API tsr_status tsr_spec_from_dim_map(tsr_dtype dtype, const tsr_shape *shape
 
 /* ---- costs and plans ------------------------------------------------------------------------- */
 
-/* The numbers by which plans are compared. Seconds and bytes. */
+/* The numbers by which plans are compared. Seconds and bytes. Made by tsr_cost_parse or
+   tsr_cost_get. */
 typedef struct tsr_cost {
+    size_t size;                   /* of this struct */
     double latency[TSR_MAX_MESH];  /* a: per message along that mesh dim */
     double per_byte[TSR_MAX_MESH]; /* b: per byte along that mesh dim */
     double per_step;               /* each communicating step */
@@ -377,20 +412,21 @@ typedef struct tsr_cost {
 TSR_API tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err);
 /* The numbers that `mesh` plans with. Set: Collective, all ranks the same values. */
 TSR_API tsr_cost tsr_cost_get(const tsr_mesh *mesh);
-TSR_API void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost);
+TSR_API tsr_status tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost);
 /* Reproducible mode, a flag of these numbers: what ops give does not depend, bit by bit, on the
    mesh, on placements or on the kind of world; only partial inputs are added up in the order of
    their ranks. Every sum is then made by one rank from all its terms, by kernels whose order does
    not depend on sizes; tessera explain says what that costs. Collective, all ranks the same. */
-TSR_API void tsr_reproducible_set(tsr_mesh *mesh, bool on);
+TSR_API tsr_status tsr_reproducible_set(tsr_mesh *mesh, bool on);
 /* Limit of memory in bytes that one redistribution may use on a rank; 0: none. Collective. */
-TSR_API void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes);
-/* How many plans of ops, and of redistributions, a rank keeps for calls to come; 0: 16384; and how
-   many bytes they may take in all, with the specs that they are for; 0: 16 MiB. Beyond that those
-   that were not used for long are forgotten, except plans of calls that run.
+TSR_API tsr_status tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes);
+/* How many plans of ops, and of redistributions, a rank keeps for calls to come, and how many bytes
+   they may take in all, with the specs that they are for. Beyond that those that were not used for
+   long are forgotten, except plans of calls that run. The defaults are these two constants.
    tsr_counters.plan_bytes counts them. Local: ranks may differ. */
-TSR_API void tsr_plan_limit_set(tsr_mesh *mesh, int plans);
-TSR_API void tsr_plan_bytes_set(tsr_mesh *mesh, size_t bytes);
+enum { TSR_PLAN_LIMIT = 16384, TSR_PLAN_BYTES = 16 << 20 };
+TSR_API tsr_status tsr_plan_limit_set(tsr_mesh *mesh, int plans);
+TSR_API tsr_status tsr_plan_bytes_set(tsr_mesh *mesh, size_t bytes);
 
 typedef enum tsr_step_kind {
     TSR_STEP_SLICE = 0,          /* R -> S: each rank keeps its part; sends nothing */
@@ -431,7 +467,7 @@ typedef enum tsr_redist_rival {
 TSR_API tsr_status tsr_redist_plan(const tsr_spec *from, const tsr_spec *to, const tsr_cost *cost,
                                    size_t memory_limit, tsr_redist_rival rival, tsr_redist **out,
                                    tsr_error *err);
-TSR_API tsr_redist_info tsr_redist_info_of(const tsr_redist *plan);               /* Pure. */
+TSR_API tsr_redist_info tsr_redist_info_get(const tsr_redist *plan);              /* Pure. */
 TSR_API tsr_status tsr_redist_step(const tsr_redist *plan, int i, tsr_step *out); /* Pure. */
 /* Bytes that world rank `rank` receives, and sends, over all steps. Pure. */
 TSR_API int64_t tsr_redist_bytes_in(const tsr_redist *plan, int rank);
@@ -481,15 +517,15 @@ typedef struct tsr_op_counters {
     double hidden;  /* and what was: seconds of computing while windows were on their way */
 } tsr_op_counters;
 TSR_API tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op); /* Local. */
-TSR_API void tsr_statistics_set(tsr_mesh *mesh, bool on);                          /* Local. */
+TSR_API tsr_status tsr_statistics_set(tsr_mesh *mesh, bool on);                    /* Local. */
 
 /* In strict mode an op that would redistribute an input over the network by itself is an error that
    names what it would have moved; tsr_redistribute is how to do it then. Also by TESSERA_STRICT=1.
    Collective. */
-TSR_API void tsr_strict_set(tsr_mesh *mesh, bool on);
+TSR_API tsr_status tsr_strict_set(tsr_mesh *mesh, bool on);
 /* Redistributions of the current scope and those inside it may bring any rank this many bytes, from
    now on; the one that would bring more is an error on all ranks. Collective. */
-TSR_API void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes);
+TSR_API tsr_status tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes);
 /* Ops that need more of an input than a rank's part may compute the interior of their output while
    the rest travels. Usually they do if the cost model says that it pays: where the network is slow
    against memory. Results are the same. Local. */
@@ -498,13 +534,13 @@ typedef enum tsr_overlap_mode {
     TSR_OVERLAP_NEVER = 1,
     TSR_OVERLAP_ALWAYS = 2 /* where it can be done */
 } tsr_overlap_mode;
-TSR_API void tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode);
+TSR_API tsr_status tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode);
 /* Ops that need more of an input than a rank's part, as convolution does, leave what they brought
    with the tensor, up to this many bytes per rank and mesh, for the next op that needs the same:
    the weight's gradient after the convolution. It goes with the tensor, which all ranks have to let
    go of between the same calls, or when an op overwrites that; do not write into the parts of such
    tensors by hand. 0, the default: nothing more is kept. Collective over all ranks of the job. */
-TSR_API void tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes);
+TSR_API tsr_status tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes);
 
 /* ---- collectives on plain memory ------------------------------------------------------------- */
 

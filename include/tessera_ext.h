@@ -78,11 +78,15 @@ typedef struct tsr_rule {
 
 static inline tsr_rule_placement tsr_rule_shard(int dim)
 {
-    return (tsr_rule_placement){.place = {.kind = TSR_SHARD, .dim = dim}, .open = true};
+    tsr_rule_placement rule = {{TSR_SHARD, dim, TSR_SUM, 0}, true};
+
+    return rule;
 }
 static inline tsr_rule_placement tsr_rule_partial(tsr_reduce reduce)
 {
-    return (tsr_rule_placement){.place = {.kind = TSR_PARTIAL, .reduce = reduce}};
+    tsr_rule_placement rule = {{TSR_PARTIAL, 0, reduce, 0}, false};
+
+    return rule;
 }
 
 typedef struct tsr_rules tsr_rules;
@@ -187,6 +191,7 @@ typedef struct tsr_grad_call {
 } tsr_grad_call;
 
 struct tsr_op {
+    size_t size; /* of this struct, in rows that are registered; 0 in built-in ones */
     const char *name;
     const char *inputs; /* "a,b,bias?": ? is optional, * a list of one or more */
     /* "dim:dim=-1,keepdim:bool=false,dims:dims?"; NULL: none. Types are int, ints, dim and dims (an
@@ -314,7 +319,7 @@ TSR_API const tsr_op *tsr_op_find(const tsr_mesh *mesh, const char *name);
    validating mode also if a rule is wrong. Local. */
 TSR_API tsr_status tsr_op_register(tsr_mesh *mesh, const tsr_op *row);
 /* Registering validates (also by TESSERA_VALIDATE=1); takes a moment per op. Local. */
-TSR_API void tsr_validating_set(tsr_mesh *mesh, bool on);
+TSR_API tsr_status tsr_validating_set(tsr_mesh *mesh, bool on);
 
 /* The value of an attribute by its name in the row. Pure. For rows' functions. */
 TSR_API const tsr_attr *tsr_schema_attr(const tsr_schema *schema, const char *name);
@@ -396,26 +401,11 @@ TSR_API tsr_status tsr_op_rules(const tsr_schema *schema, tsr_rule *out, int cap
 
 /* ---- kernels by SKU -------------------------------------------------------------------------- */
 
-/* Categories of kernels and the ops of each. Values are a contract and more may come: they are
-   never renumbered. */
+/* Kernels have a category and, in it, an op; both have names, "pointwise" and "add", by which they
+   are found (tsr_kernel_sku_parse). The numbers of one library stay the same on all ranks; those of
+   lookups are a contract: more may come, but none is renumbered. */
 typedef uint16_t tsr_kernel_category;
-enum {
-    TSR_CATEGORY_EMBEDDING = 0,
-    TSR_CATEGORY_POINTWISE = 1,
-    TSR_CATEGORY_LINALG = 2,
-    TSR_CATEGORY_REDUCTION = 3,
-    TSR_CATEGORY_SOFTMAX = 4,
-    TSR_CATEGORY_MOVE = 5,
-    TSR_CATEGORY_CONVOLUTION = 6,
-    TSR_CATEGORY_POOLING = 7,
-    TSR_CATEGORY_LOSS = 8,
-    TSR_CATEGORY_LAYER_NORM = 9,
-    TSR_CATEGORY_INDEX = 10,
-    TSR_CATEGORY_ORDER = 11,
-    TSR_CATEGORY_RANDOM = 12,
-    TSR_CATEGORY_CREATION = 13,
-    TSR_CATEGORY_OPTIMIZER = 14
-};
+enum { TSR_CATEGORY_EMBEDDING = 0 };
 
 typedef uint16_t tsr_embedding_kind;
 enum {
@@ -431,208 +421,11 @@ enum {
     TSR_EMBEDDING_RENORM = 9
 };
 
-typedef uint16_t tsr_pointwise_kind;
-enum {
-    TSR_POINTWISE_ADD = 0,
-    TSR_POINTWISE_MUL = 1,
-    TSR_POINTWISE_NEG = 2,
-    TSR_POINTWISE_RELU = 3,
-    TSR_POINTWISE_SUB = 4,
-    TSR_POINTWISE_DIV = 5,
-    TSR_POINTWISE_POW = 6,
-    TSR_POINTWISE_MAXIMUM = 7,
-    TSR_POINTWISE_MINIMUM = 8,
-    TSR_POINTWISE_ABS = 9,
-    TSR_POINTWISE_SIGN = 10,
-    TSR_POINTWISE_EXP = 11,
-    TSR_POINTWISE_LOG = 12,
-    TSR_POINTWISE_LOG1P = 13,
-    TSR_POINTWISE_SQRT = 14,
-    TSR_POINTWISE_RSQRT = 15,
-    TSR_POINTWISE_RECIPROCAL = 16,
-    TSR_POINTWISE_TANH = 17,
-    TSR_POINTWISE_SIGMOID = 18,
-    TSR_POINTWISE_GELU = 19,
-    TSR_POINTWISE_SILU = 20,
-    TSR_POINTWISE_SOFTPLUS = 21,
-    TSR_POINTWISE_SIN = 22,
-    TSR_POINTWISE_COS = 23,
-    TSR_POINTWISE_FLOOR = 24,
-    TSR_POINTWISE_CEIL = 25,
-    TSR_POINTWISE_ROUND = 26,
-    TSR_POINTWISE_ERF = 27,
-    TSR_POINTWISE_LEAKY_RELU = 28,
-    TSR_POINTWISE_ELU = 29,
-    TSR_POINTWISE_AFFINE = 30,
-    TSR_POINTWISE_CLAMP = 31,
-    TSR_POINTWISE_EQ = 32,
-    TSR_POINTWISE_NE = 33,
-    TSR_POINTWISE_LT = 34,
-    TSR_POINTWISE_LE = 35,
-    TSR_POINTWISE_GT = 36,
-    TSR_POINTWISE_GE = 37,
-    TSR_POINTWISE_LOGICAL_AND = 38,
-    TSR_POINTWISE_LOGICAL_OR = 39,
-    TSR_POINTWISE_LOGICAL_NOT = 40,
-    TSR_POINTWISE_WHERE = 41,
-    TSR_POINTWISE_LERP = 42,
-    TSR_POINTWISE_ADDCMUL = 43,
-    TSR_POINTWISE_ADDCDIV = 44,
-    TSR_POINTWISE_MASKED_FILL = 45,
-    TSR_POINTWISE_FILL = 46,
-    TSR_POINTWISE_CAST = 47,
-    TSR_POINTWISE_RELU_BACKWARD = 48,
-    TSR_POINTWISE_TANH_BACKWARD = 49,
-    TSR_POINTWISE_SIGMOID_BACKWARD = 50,
-    TSR_POINTWISE_SILU_BACKWARD = 51,
-    TSR_POINTWISE_GELU_BACKWARD = 52,
-    TSR_POINTWISE_MISH = 53,
-    TSR_POINTWISE_MISH_BACKWARD = 54,
-    TSR_POINTWISE_FLOOR_DIVIDE = 55,
-    TSR_POINTWISE_TRUNC_DIVIDE = 56,
-    TSR_POINTWISE_REMAINDER = 57,
-    TSR_POINTWISE_FMOD = 58
-};
-
-typedef uint16_t tsr_linalg_kind;
-enum {
-    TSR_LINALG_MATMUL = 0,
-    TSR_LINALG_LINEAR = 1,
-    TSR_LINALG_EINSUM = 2,
-    TSR_LINALG_ATTENTION = 3,
-    TSR_LINALG_ATTENTION_BACKWARD = 4
-};
-
-typedef uint16_t tsr_reduction_kind;
-enum {
-    TSR_REDUCTION_SUM = 0,
-    TSR_REDUCTION_MEAN = 1,
-    TSR_REDUCTION_MAX = 2,
-    TSR_REDUCTION_PROD = 3,
-    TSR_REDUCTION_MIN = 4,
-    TSR_REDUCTION_NORM = 5,
-    TSR_REDUCTION_VAR = 6,
-    TSR_REDUCTION_STD = 7,
-    TSR_REDUCTION_LOGSUMEXP = 8,
-    TSR_REDUCTION_ARGMAX = 9,
-    TSR_REDUCTION_ARGMIN = 10,
-    TSR_REDUCTION_ANY = 11,
-    TSR_REDUCTION_ALL = 12,
-    TSR_REDUCTION_CUMSUM = 13,
-    TSR_REDUCTION_CUMPROD = 14
-};
-
-typedef uint16_t tsr_softmax_kind;
-enum {
-    TSR_SOFTMAX = 0,
-    TSR_LOG_SOFTMAX = 1,
-    TSR_SOFTMAX_BACKWARD = 2,
-    TSR_LOG_SOFTMAX_BACKWARD = 3
-};
-
-typedef uint16_t tsr_move_kind;
-enum {
-    TSR_MOVE_CAT = 0,
-    TSR_MOVE_TRANSPOSE = 1,
-    TSR_MOVE_SLICE = 2,
-    TSR_MOVE_RESHAPE = 3,
-    TSR_MOVE_EXPAND = 4,
-    TSR_MOVE_PERMUTE = 5,
-    TSR_MOVE_STACK = 6,
-    TSR_MOVE_TILE = 7,
-    TSR_MOVE_SELECT = 8,
-    TSR_MOVE_UNFOLD = 9,
-    TSR_MOVE_DIAGONAL = 10,
-    TSR_MOVE_FLIP = 11,
-    TSR_MOVE_ROLL = 12,
-    TSR_MOVE_PAD = 13,
-    TSR_MOVE_PAD_REFLECT = 14,
-    TSR_MOVE_PAD_REPLICATE = 15,
-    TSR_MOVE_PAD_CIRCULAR = 16,
-    TSR_MOVE_TRIL = 17,
-    TSR_MOVE_TRIU = 18,
-    TSR_MOVE_SLICE_BACKWARD = 19,
-    TSR_MOVE_UNFOLD_BACKWARD = 20
-};
-
-typedef uint16_t tsr_convolution_kind;
-enum {
-    TSR_CONVOLUTION_OUTPUT = 0,
-    TSR_CONVOLUTION_GRAD_INPUT = 1,
-    TSR_CONVOLUTION_GRAD_WEIGHT = 2
-};
-
-typedef uint16_t tsr_pooling_kind;
-enum {
-    TSR_POOLING_MAX = 0,
-    TSR_POOLING_AVERAGE = 1,
-    TSR_POOLING_MAX_GRAD = 2,
-    TSR_POOLING_AVERAGE_GRAD = 3
-};
-
-typedef uint16_t tsr_loss_kind;
-enum {
-    TSR_LOSS_CROSS_ENTROPY = 0,
-    TSR_LOSS_CROSS_ENTROPY_BACKWARD = 1,
-    TSR_LOSS_NLL = 2,
-    TSR_LOSS_NLL_BACKWARD = 3,
-    TSR_LOSS_MSE = 4,
-    TSR_LOSS_MSE_BACKWARD = 5,
-    TSR_LOSS_L1 = 6,
-    TSR_LOSS_L1_BACKWARD = 7,
-    TSR_LOSS_BCE = 8,
-    TSR_LOSS_BCE_BACKWARD = 9
-};
-
-typedef uint16_t tsr_layer_norm_kind;
-enum {
-    TSR_LAYER_NORM = 0,
-    TSR_LAYER_NORM_BACKWARD = 1,
-    TSR_RMS_NORM = 2,
-    TSR_RMS_NORM_BACKWARD = 3
-};
-
-typedef uint16_t tsr_index_kind;
-enum {
-    TSR_INDEX_GATHER = 0,
-    TSR_INDEX_SELECT = 1,
-    TSR_INDEX_TAKE = 2,
-    TSR_INDEX_SCATTER = 3,
-    TSR_INDEX_SCATTER_ADD = 4,
-    TSR_INDEX_ADD = 5,
-    TSR_INDEX_SCATTER_BACKWARD = 6,
-    TSR_INDEX_ONE_HOT = 7
-};
-
-typedef uint16_t tsr_order_kind;
-enum { TSR_ORDER_SORT = 0, TSR_ORDER_TOPK = 1 };
-
-typedef uint16_t tsr_random_kind;
-enum {
-    TSR_RANDOM_UNIFORM = 0,
-    TSR_RANDOM_NORMAL = 1,
-    TSR_RANDOM_BERNOULLI = 2,
-    TSR_RANDOM_RANDINT = 3,
-    TSR_RANDOM_PERMUTATION = 4,
-    TSR_RANDOM_DROPOUT = 5
-};
-
-typedef uint16_t tsr_creation_kind;
-enum { TSR_CREATION_ARANGE = 0, TSR_CREATION_LINSPACE = 1, TSR_CREATION_EYE = 2 };
-
-typedef uint16_t tsr_optimizer_step_kind;
-enum {
-    TSR_OPTIMIZER_SGD = 0,
-    TSR_OPTIMIZER_SGD_MOMENTUM = 1,
-    TSR_OPTIMIZER_ADAM = 2,
-    TSR_OPTIMIZER_ADAGRAD = 3
-};
-
 /* How a kernel is known. A plain value, the same on all ranks. */
 enum { TSR_NO_INDEX = -1 };
 typedef struct tsr_kernel_sku {
     tsr_kernel_category category;
-    uint16_t op; /* of the category: tsr_embedding_kind and so on */
+    uint16_t op; /* of the category; a tsr_embedding_kind in TSR_CATEGORY_EMBEDDING */
     tsr_dtype dtype;
     int index; /* the tsr_dtype of ids; TSR_NO_INDEX: the op has none */
     tsr_kernel_variant variant;

@@ -3,7 +3,11 @@
    placements, moves what it must, computes locally and returns a tensor of the current scope; on
    failure the error tensor (see tessera.h); NULL of no tensor at all, as there is no mesh to tell.
    Inputs are on one mesh and of one dtype unless said otherwise. All of them are Collective over
-   that mesh. */
+   that mesh.
+   Arguments come in this order: inputs, attributes or options, places for further outputs, which
+   may be NULL. NAME_backward takes the gradient of the output first, then what NAME was given and
+   gave. Where there are gradients of several inputs it returns the status of this call and puts
+   each into its own place, *grad_x; NULL: that one is not wanted, and not computed. */
 #ifndef TESSERA_OPS_H
 #define TESSERA_OPS_H
 
@@ -356,12 +360,20 @@ TSR_API tsr_tensor *tsr_outer(tsr_tensor *a, tsr_tensor *b);
    that occur once, in the order of the alphabet. At most 63 characters. */
 TSR_API tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n);
 
-/* Zero is the usual; NULL options: all usual. */
 typedef struct tsr_attention_opts {
-    bool causal;   /* row i sees keys 0 to i only */
-    double scale;  /* of the scores; 0: 1 / sqrt(dim) */
-    int64_t group; /* head h of queries reads head h / group of keys; 0: as they divide */
+    size_t size; /* of this struct */
+    bool causal; /* row i sees keys 0 to i only */
+    bool has_scale, has_group;
+    double scale;  /* of the scores; without it 1 / sqrt(dim) */
+    int64_t group; /* head h of queries reads head h / group of keys; without it as they divide */
 } tsr_attention_opts;
+
+static inline tsr_attention_opts tsr_attention_opts_default(void)
+{
+    tsr_attention_opts opts = {sizeof(tsr_attention_opts), false, false, false, 0, 0};
+
+    return opts;
+}
 
 /* softmax(scale q k^T + mask) v for q [batch, heads, rows, dim], k [batch, key heads, keys, dim]
    and v [batch, key heads, keys, width]: [batch, heads, rows, width]. mask (may be NULL) broadcasts
@@ -373,21 +385,22 @@ typedef struct tsr_attention_opts {
    output is a pending sum. */
 TSR_API tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
                                   const tsr_attention_opts *opts, tsr_tensor **lse);
-/* Gradients of q, k and v into out, and of mask into *grad_mask unless that is NULL, from those of
-   the outputs; grad_lse may be NULL: nothing depends on lse. */
+/* Its gradients from those of the outputs; grad_lse may be NULL: nothing depends on lse. Those of
+   q, k and v are computed together, whichever are wanted. */
 TSR_API tsr_status tsr_attention_backward(tsr_tensor *grad, tsr_tensor *q, tsr_tensor *k,
                                           tsr_tensor *v, tsr_tensor *y, tsr_tensor *lse,
                                           tsr_tensor *grad_lse, tsr_tensor *mask,
-                                          const tsr_attention_opts *opts, tsr_tensor *out[3],
+                                          const tsr_attention_opts *opts, tsr_tensor **grad_q,
+                                          tsr_tensor **grad_k, tsr_tensor **grad_v,
                                           tsr_tensor **grad_mask);
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 
 enum { TSR_MAX_SPATIAL = 3 }; /* spatial dims, at most */
 
-/* Per spatial dim; zero is the usual: stride, dilation and groups of 0 are 1. NULL options: all
-   usual. */
+/* Per spatial dim. Stride, dilation and groups are 1 by default, all else 0. */
 typedef struct tsr_conv_opts {
+    size_t size; /* of this struct */
     int64_t stride[TSR_MAX_SPATIAL], dilation[TSR_MAX_SPATIAL];
     int64_t padding[TSR_MAX_SPATIAL];        /* zeros before and behind the dim */
     int64_t padding_end[TSR_MAX_SPATIAL];    /* and so many more behind it; may be negative */
@@ -396,17 +409,24 @@ typedef struct tsr_conv_opts {
     bool transposed;
 } tsr_conv_opts;
 
+static inline tsr_conv_opts tsr_conv_opts_default(void)
+{
+    tsr_conv_opts opts = {
+        sizeof(tsr_conv_opts), {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, false};
+
+    return opts;
+}
+
 /* x [batch, in, space...] with 1 to 3 spatial dims, weight [out, in / groups, kernel...], bias
    [out] or NULL -> [batch, out, space...]. Transposed: weight [in, out / groups, kernel...]. Batch,
    channels and space of x may be sharded in any way; what neighbours need of each other is
    exchanged, nothing else. */
 TSR_API tsr_tensor *tsr_conv(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
                              const tsr_conv_opts *opts);
-/* Its gradients from that of the output: of x, of weight, of bias; out[k] is NULL where wanted[k]
-   is false, and nothing is computed for it. wanted NULL: all. */
+/* Its gradients from that of the output. */
 TSR_API tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
-                                     const tsr_conv_opts *opts, const bool wanted[3],
-                                     tsr_tensor *out[3]);
+                                     const tsr_conv_opts *opts, tsr_tensor **grad_x,
+                                     tsr_tensor **grad_weight, tsr_tensor **grad_bias);
 /* Single ones: of an input whose space has these sizes, and of a weight whose space has these. */
 TSR_API tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, const int64_t *input,
                                         const tsr_conv_opts *opts);
@@ -415,14 +435,32 @@ TSR_API tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const 
 
 /* ---- pooling --------------------------------------------------------------------------------- */
 
-/* Per spatial dim; zero is the usual: a kernel of 1, a stride of the kernel, no padding. */
+/* Per spatial dim. Kernel and dilation are 1 by default, padding 0. */
 typedef struct tsr_pool_opts {
-    int64_t kernel[TSR_MAX_SPATIAL], stride[TSR_MAX_SPATIAL], dilation[TSR_MAX_SPATIAL];
+    size_t size; /* of this struct */
+    bool has_stride;
+    int64_t kernel[TSR_MAX_SPATIAL], dilation[TSR_MAX_SPATIAL];
+    int64_t stride[TSR_MAX_SPATIAL];  /* without it as the kernel */
     int64_t padding[TSR_MAX_SPATIAL]; /* before and behind the dim, at most half of the kernel */
     int64_t padding_end[TSR_MAX_SPATIAL]; /* and so much more behind it */
     bool ceil;                            /* sizes are rounded up */
     bool exclude_padding;                 /* averages: padding is left out, not counted as zeros */
 } tsr_pool_opts;
+
+static inline tsr_pool_opts tsr_pool_opts_default(void)
+{
+    tsr_pool_opts opts = {sizeof(tsr_pool_opts),
+                          false,
+                          {1, 1, 1},
+                          {1, 1, 1},
+                          {1, 1, 1},
+                          {0, 0, 0},
+                          {0, 0, 0},
+                          false,
+                          false};
+
+    return opts;
+}
 
 /* x [batch, channels, space...]; as for convolution, space may be sharded. *index (may be NULL)
    gets where each maximum is in its plane of space, of equal ones the first. */
@@ -444,17 +482,24 @@ typedef enum tsr_loss_reduction {
 } tsr_loss_reduction;
 
 typedef struct tsr_class_opts {
+    size_t size; /* of this struct */
     tsr_loss_reduction reduction;
-    bool ignores;         /* targets that are ignore_index do not count; without it -100 does so */
-    int64_t ignore_index; /* need not be a class */
+    int64_t ignore_index;   /* targets of this value do not count, a class or not; default -100 */
     double label_smoothing; /* 0 to 1: what of the target goes to all classes alike */
 } tsr_class_opts;
+
+static inline tsr_class_opts tsr_class_opts_default(void)
+{
+    tsr_class_opts opts = {sizeof(tsr_class_opts), TSR_LOSS_MEAN, -100, 0};
+
+    return opts;
+}
 
 /* Minus the logarithm of softmax at the target: x is [..., classes], target i32 or i64 [...],
    weight [classes] or NULL. A mean is divided by the weights of the targets that count. *lse (may
    be NULL) is the logarithm of each row's sum of exponentials, in f64, and *divisor what a mean was
    divided by, NULL of others: the gradient needs them. A target that is no class is an error. Where
-   classes are sharded only a few numbers of each row travel. NULL options are the defaults. */
+   classes are sharded only a few numbers of each row travel. */
 TSR_API tsr_tensor *tsr_cross_entropy(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
                                       const tsr_class_opts *opts, tsr_tensor **lse,
                                       tsr_tensor **divisor);
@@ -486,22 +531,31 @@ TSR_API tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_t
                                         tsr_tensor *pos_weight, tsr_loss_reduction reduction);
 /* end of what is printed */
 
-/* Those of x, target, weight and pos_weight, all of x's shape; NULL: not computed, one is not. */
+/* The gradients, all of x's shape; one is wanted at least. */
 TSR_API tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
                                                 tsr_tensor *weight, tsr_tensor *pos_weight,
-                                                tsr_loss_reduction reduction,
-                                                tsr_tensor **const grads[4]);
+                                                tsr_loss_reduction reduction, tsr_tensor **grad_x,
+                                                tsr_tensor **grad_target, tsr_tensor **grad_weight,
+                                                tsr_tensor **grad_pos_weight);
 
 /* ---- normalisation --------------------------------------------------------------------------- */
 
 /* x is [samples, channels, space...] with any number of space dims, 0 included. weight and bias are
    [channels] and may be NULL: 1 and 0. Vectors are of x's dtype, or f32 where that is f16 or bf16;
-   statistics come as f32 there. NULL options are the defaults. */
+   statistics come as f32 there. */
 typedef struct tsr_norm_opts {
-    double eps;      /* added to variances; 0: 1e-5 */
-    double momentum; /* of the running statistics, 0 to 1; 0: 0.1 */
+    size_t size;     /* of this struct */
+    double eps;      /* added to variances; default 1e-5 */
+    double momentum; /* of the running statistics, 0 to 1; default 0.1 */
     bool inference;  /* batch_norm: by the running statistics, which stay as they are */
 } tsr_norm_opts;
+
+static inline tsr_norm_opts tsr_norm_opts_default(void)
+{
+    tsr_norm_opts opts = {sizeof(tsr_norm_opts), 1e-5, 0.1, false};
+
+    return opts;
+}
 
 /* y = (x - mean) * rstd * weight + bias, with the mean of each channel over samples and space and
    rstd = 1 / sqrt(biased variance + eps). In training the running statistics, [channels] each or
@@ -520,8 +574,8 @@ TSR_API tsr_tensor *tsr_group_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor
 TSR_API tsr_tensor *tsr_instance_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
                                       const tsr_norm_opts *opts, tsr_tensor **mean,
                                       tsr_tensor **rstd);
-/* The last n_dims dims of x less their mean, by their standard deviation (eps is added to the
-   variance; 0: 1e-5), times weight, plus bias, which are of the shape of these dims and may be
+/* The last n_dims dims of x less their mean, by their standard deviation (eps, 1e-5 as a rule, is
+   added to the variance), times weight, plus bias, which are of the shape of these dims and may be
    NULL. *mean and *rstd (may be NULL) are what the gradient needs, of size 1 along these dims. */
 TSR_API tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int n_dims,
                                    double eps, tsr_tensor **mean, tsr_tensor **rstd);
@@ -535,8 +589,7 @@ TSR_API tsr_status tsr_layer_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_
 TSR_API tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                                          tsr_tensor *rstd, int n_dims, tsr_tensor **grad_x,
                                          tsr_tensor **grad_weight);
-/* Gradients of x, weight and bias from that of y; those that are NULL are not computed, one is not.
-   Only `inference` of the options counts. */
+/* Gradients from that of y, one is wanted at least; only `inference` of the options counts. */
 TSR_API tsr_status tsr_batch_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                                            tsr_tensor *mean, tsr_tensor *rstd,
                                            const tsr_norm_opts *opts, tsr_tensor **grad_x,
@@ -629,17 +682,26 @@ TSR_API tsr_tensor *tsr_dropout(tsr_tensor *x, double p, uint64_t seed, uint64_t
 
 /* ---- lookups in tables ----------------------------------------------------------------------- */
 
-/* Ids are i32 or i64. An id that is not a row of the table is an error on every rank, which names
-   it and its place. NULL options are the defaults. */
+/* Ids are i32 or i64. An out-of-range id fails on every rank; the message gives the id and its
+   position. */
 typedef struct tsr_embedding_opts {
-    const int64_t
-        *padding_idx;        /* a row that lookups leave out; negative: from the end; NULL: none */
+    size_t size; /* of this struct */
+    bool has_padding_idx;
+    int64_t padding_idx;     /* a row that lookups leave out; negative: from the end */
     bool keep_padding;       /* the lookup reads that row all the same; bags and gradients do not */
     bool zero_out_of_range;  /* ids that are no rows give zeros instead of an error */
     bool scale_grad_by_freq; /* gradients are divided by how often a row occurs in all ids */
     bool include_last;       /* the last offset is the end of the last bag */
     bool last;               /* of equal largest values the last one wins, not the first */
 } tsr_embedding_opts;
+
+static inline tsr_embedding_opts tsr_embedding_opts_default(void)
+{
+    tsr_embedding_opts opts = {
+        sizeof(tsr_embedding_opts), false, 0, false, false, false, false, false};
+
+    return opts;
+}
 
 /* out[...,:] = table[ids[...],:] */
 TSR_API tsr_tensor *tsr_embedding(tsr_tensor *table, tsr_tensor *ids,
@@ -648,7 +710,7 @@ TSR_API tsr_tensor *tsr_embedding(tsr_tensor *table, tsr_tensor *ids,
 TSR_API tsr_tensor *tsr_embedding_backward(tsr_tensor *grad, tsr_tensor *ids, int64_t rows,
                                            const tsr_embedding_opts *opts);
 /* Rows of which a norm is above max_norm are scaled down to it in the table, if ids name them. The
-   norm is the p-norm, 2 if p is 0. Returns table. */
+   norm is the p-norm, of p above 0. Returns table. */
 TSR_API tsr_tensor *tsr_embedding_renorm(tsr_tensor *table, tsr_tensor *ids, double max_norm,
                                          double p);
 
@@ -726,7 +788,7 @@ typedef struct tsr_table_use {
     tsr_tensor *table, *ids;
     tsr_tensor *offsets, *weights; /* of bags, may be NULL */
     tsr_bag_mode pooling;
-    tsr_embedding_opts opts;
+    const tsr_embedding_opts *opts; /* NULL: the defaults */
     tsr_tensor *
         *index; /* max: where the lookup leaves the winning rows (may be NULL) and the gradient
                            finds them */
@@ -760,11 +822,20 @@ typedef struct tsr_table_facts {
 } tsr_table_facts;
 
 typedef struct tsr_tables_opts {
-    int ranks;            /* along the mesh dim that batch and tables are sharded by */
-    int64_t memory;       /* bytes for tables per rank; 0: no limit */
+    size_t size; /* of this struct */
+    int ranks;   /* along the mesh dim that batch and tables are sharded by; default 1 */
+    bool has_memory;
+    int64_t memory;       /* bytes for tables per rank; without it there is no limit */
     bool training;        /* gradients too: their memory, and the way back */
     const tsr_cost *cost; /* NULL: the default */
 } tsr_tables_opts;
+
+static inline tsr_tables_opts tsr_tables_opts_default(void)
+{
+    tsr_tables_opts opts = {sizeof(tsr_tables_opts), 1, false, 0, false, NULL};
+
+    return opts;
+}
 
 /* What a table, or all of them, cost a rank per batch. */
 typedef struct tsr_table_load {

@@ -69,9 +69,9 @@ typedef enum tsr_optimizer_kind {
     TSR_ADAGRAD = 3
 } tsr_optimizer_kind;
 
-/* What PyTorch's optimizers of these names do. A number that is 0 is the default; for none at all
-   give one that is too small to matter, 1e-300 (AdamW without decay is Adam). */
+/* What PyTorch's optimizers of these names do; defaults depend on the kind. */
 typedef struct tsr_optimizer_opts {
+    size_t size; /* of this struct */
     tsr_optimizer_kind kind;
     double lr;       /* learning rate: 0.001, of Adagrad 0.01 */
     double momentum; /* of SGD, with dampening and nesterov: none */
@@ -91,11 +91,32 @@ typedef struct tsr_optimizer_opts {
     bool rowwise;     /* Adagrad of tables by rows keeps one sum per row, of the mean square */
 } tsr_optimizer_opts;
 
+static inline tsr_optimizer_opts tsr_optimizer_opts_default(tsr_optimizer_kind kind)
+{
+    tsr_optimizer_opts opts = {sizeof(tsr_optimizer_opts),
+                               kind,
+                               kind == TSR_ADAGRAD ? 1e-2 : 1e-3,
+                               0,
+                               0,
+                               false,
+                               0.9,
+                               0.999,
+                               kind == TSR_ADAGRAD ? 1e-10 : 1e-8,
+                               kind == TSR_ADAMW ? 1e-2 : 0,
+                               0,
+                               0,
+                               NULL,
+                               false,
+                               false};
+
+    return opts;
+}
+
 typedef struct tsr_optimizer tsr_optimizer;
 
 /* Of n watched parameters, which it refers to until tsr_optimizer_free, before the job ends. opts
-   NULL: SGD. Tables watched by rows: SGD without momentum, or Adagrad, both without decay, which
-   change no row that no lookup touched. Local, the same on all ranks. */
+   NULL: those of SGD. Tables watched by rows: SGD without momentum, or Adagrad, both without decay,
+   which change no row that no lookup touched. Local, the same on all ranks. */
 TSR_API tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *opts,
                                      tsr_tensor *const *params, int n, tsr_optimizer **out);
 TSR_API void tsr_optimizer_free(tsr_optimizer *optimizer); /* Local. NULL is fine. */
@@ -123,23 +144,32 @@ TSR_API tsr_status tsr_clip_grad_norm(tsr_tensor *const *params, int n, double m
 
 typedef enum tsr_schedule_kind {
     TSR_SCHEDULE_CONSTANT = 0,
-    TSR_SCHEDULE_COSINE = 1, /* half a wave from lr down to last */
-    TSR_SCHEDULE_LINEAR = 2, /* a line from lr down to last */
-    TSR_SCHEDULE_STEPS = 3   /* times `factor` after every so many steps */
+    TSR_SCHEDULE_COSINE = 1, /* cosine decay from lr to last */
+    TSR_SCHEDULE_LINEAR = 2, /* linear decay from lr to last */
+    TSR_SCHEDULE_STEPS = 3   /* times `factor` after every `every` steps */
 } tsr_schedule_kind;
 
-/* Learning rates by the number of the step, from 0 on. */
+/* Learning rates by the number of the step, from 0 on. Numbers but lr are 0 by default. */
 typedef struct tsr_schedule {
+    size_t size; /* of this struct */
     tsr_schedule_kind kind;
-    double lr;      /* the largest */
-    int64_t warmup; /* so many steps rise to it: lr / warmup, 2 lr / warmup .. lr */
+    double lr;      /* the largest; default 0.001 */
+    int64_t warmup; /* number of linear warm-up steps: lr / warmup, 2 lr / warmup .. lr */
     int64_t steps;  /* with those: at this one `last` is reached, and stays */
     double last;
-    int64_t every; /* of STEPS, counted after the warmup */
+    int64_t every; /* of STEPS, counted after the warm-up; 0: never */
     double factor;
 } tsr_schedule;
 
-TSR_API double tsr_schedule_lr(const tsr_schedule *schedule, int64_t step); /* Pure. */
+static inline tsr_schedule tsr_schedule_default(tsr_schedule_kind kind)
+{
+    tsr_schedule schedule = {sizeof(tsr_schedule), kind, 1e-3, 0, 0, 0, 0, 0};
+
+    return schedule;
+}
+
+/* The rate of a step; NaN of a schedule whose size is not that of this library. Pure. */
+TSR_API double tsr_schedule_lr(const tsr_schedule *schedule, int64_t step);
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
@@ -150,9 +180,9 @@ typedef struct tsr_dataset tsr_dataset;
 /* From an IDX file (as MNIST's), plain or gz, of u8, i32, f32 or f64. Every rank reads it for
    itself; what one finds wrong, or different from the others, all are told. Collective. */
 TSR_API tsr_status tsr_dataset_idx(tsr_mesh *mesh, const char *path, tsr_dataset **out);
-/* From an array that every rank has, row-major, which is copied. Local. */
+/* From an array of that many bytes that every rank has, row-major, which is copied. Local. */
 TSR_API tsr_status tsr_dataset_from_host(tsr_mesh *mesh, tsr_dtype dtype, const tsr_shape *shape,
-                                         const void *data, tsr_dataset **out);
+                                         const void *data, size_t bytes, tsr_dataset **out);
 TSR_API tsr_dtype tsr_dataset_dtype(const tsr_dataset *data);        /* Local. */
 TSR_API const tsr_shape *tsr_dataset_shape(const tsr_dataset *data); /* Local. */
 TSR_API const void *tsr_dataset_memory(const tsr_dataset *data);     /* Local. */

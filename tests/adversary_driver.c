@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <tessera_ext.h>
+#include "opts.h"
 
 enum { MAX_ATTRS = 16, MAX_RANKS = 64, MAX_LINE = 4096 };
 
@@ -175,7 +176,7 @@ static void take_output(tsr_tensor *x, result *res, int k)
 }
 
 /* The first input, which all ranks have whole, placed as the call says. */
-static tsr_tensor *from_host(tsr_mesh *mesh, const call *c, int rank)
+static tsr_tensor *make_whole(tsr_mesh *mesh, const call *c, int rank)
 {
     char text[TSR_TEXT_LEN];
     tsr_spec spec;
@@ -184,7 +185,7 @@ static tsr_tensor *from_host(tsr_mesh *mesh, const call *c, int rank)
     if (tsr_placements_parse(c->to, &c->in[0].spec, &spec, &err) != TSR_OK)
         die(err.text);
     tsr_spec_text(&spec, text, sizeof text);
-    return tsr_from_host(mesh, text, c->in[0].parts[rank].data);
+    return from_host(mesh, text, c->in[0].parts[rank].data);
 }
 
 /* The whole value of a tensor as every rank gets it, as a replicated one. */
@@ -197,8 +198,7 @@ static tsr_tensor *to_host(tsr_mesh *mesh, tsr_tensor *x)
 
     tsr_to_host(x, data, bytes);
     memset(spec.place, 0, sizeof spec.place);
-    tsr_tensor *y =
-        tsr_from_local(mesh, tsr_spec_text(&spec, text, sizeof text), data, &spec.shape);
+    tsr_tensor *y = from_local(mesh, tsr_spec_text(&spec, text, sizeof text), data, &spec.shape);
     free(data);
     return y;
 }
@@ -211,7 +211,7 @@ static tsr_status run_op(tsr_mesh *mesh, const call *c, tsr_tensor *const *in, i
     if (strcmp(c->op, "redistribute") == 0)
         out[0] = tsr_redistribute(in[0], c->to);
     else if (strcmp(c->op, "from_host") == 0)
-        out[0] = from_host(mesh, c, rank);
+        out[0] = make_whole(mesh, c, rank);
     else if (strcmp(c->op, "to_host") == 0)
         out[0] = to_host(mesh, in[0]);
     else if (strcmp(c->to, "-") == 0)
@@ -230,7 +230,7 @@ static void run_call(tsr_mesh *mesh, call *c, int rank)
     for (int k = 0; k < c->n_in; k++)
         if (c->in[k].present) {
             const part *p = &c->in[k].parts[rank];
-            in[k] = tsr_from_local(mesh, c->in[k].text, p->data, &p->shape);
+            in[k] = from_local(mesh, c->in[k].text, p->data, &p->shape);
         }
     res->status = run_op(mesh, c, in, rank, out);
     tsr_barrier(mesh); /* what only one rank noticed is told to the others by the next call */
@@ -326,9 +326,10 @@ int main(int argc, char **argv)
 
     while (read_session(in, &s)) {
         tsr_error err = {0};
-        tsr_status st = tsr_run(
-            &(tsr_run_opts){.mesh = s.mesh, .world = s.world, .timeout_ms = 20000, .cost = s.cost},
-            run_session, &s, &err);
+        tsr_status st =
+            tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = s.mesh, .world = s.world, .has_timeout = true,
+                                            .timeout_ms = 20000, .cost = s.cost),
+                    run_session, &s, &err);
         fprintf(out, "session %d %s\n", (int)st, err.text);
         for (int i = 0; i < s.n_calls; i++) {
             for (int r = 0; r < s.n_ranks; r++)

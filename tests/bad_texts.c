@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tessera_ext.h"
+#include "opts.h"
 
 void expect_bad_texts(const bad_text *bad, size_t n,
                       tsr_status (*parse)(const char *text, void *out, tsr_error *err), size_t size)
@@ -60,7 +61,8 @@ static tsr_status run_call(tsr_mesh *mesh, void *arg)
 
 static tsr_status run_text(const char *text, void *out, tsr_error *err)
 {
-    const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    const tsr_run_opts opts =
+        RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
     char copy[TSR_TEXT_LEN];
 
     (void)out;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 #define SQUARE(n)                                                                                  \
@@ -26,73 +27,71 @@
 #define BOTH(n) {n, n}
 
 const conv_config CONV_CONFIGS[] = {
-    {"k3p1", SQUARE(8), WEIGHT(3), true, false, false, {.padding = BOTH(1)}},
-    {"k3p1s2", SQUARE(8), WEIGHT(3), true, false, false, {.padding = BOTH(1), .stride = BOTH(2)}},
-    {"k7p3s2", SQUARE(8), WEIGHT(7), true, false, false, {.padding = BOTH(3), .stride = BOTH(2)}},
-    {"k3p2 dilation 2",
-     SQUARE(8),
-     WEIGHT(3),
-     true,
-     false,
-     false,
-     {.padding = BOTH(2), .dilation = BOTH(2)}},
-    {"k2s2", SQUARE(8), WEIGHT(2), true, false, false, {.stride = BOTH(2)}},
-    {"k1", SQUARE(8), WEIGHT(1), true, false, false, {.groups = 1}},
-    {"k3p0", SQUARE(8), WEIGHT(3), true, false, false, {.groups = 1}},
+    {"k3p1", SQUARE(8), WEIGHT(3), true, false, false, CONV_OPTS(.padding = BOTH(1))},
+    {"k3p1s2", SQUARE(8), WEIGHT(3), true, false, false,
+     CONV_OPTS(.padding = BOTH(1), .stride = BOTH(2))},
+    {"k7p3s2", SQUARE(8), WEIGHT(7), true, false, false,
+     CONV_OPTS(.padding = BOTH(3), .stride = BOTH(2))},
+    {"k3p2 dilation 2", SQUARE(8), WEIGHT(3), true, false, false,
+     CONV_OPTS(.padding = BOTH(2), .dilation = BOTH(2))},
+    {"k2s2", SQUARE(8), WEIGHT(2), true, false, false, CONV_OPTS(.stride = BOTH(2))},
+    {"k1", SQUARE(8), WEIGHT(1), true, false, false, CONV_OPTS(.groups = 1)},
+    {"k3p0", SQUARE(8), WEIGHT(3), true, false, false, CONV_OPTS(.groups = 1)},
     {"k3p1 groups 2",
      SQUARE(8),
      {4, {8, 2, 3, 3}},
      true,
      false,
      false,
-     {.padding = BOTH(1), .groups = 2}},
+     CONV_OPTS(.padding = BOTH(1), .groups = 2)},
     {"k3p1 depthwise",
      SQUARE(8),
      {4, {4, 1, 3, 3}},
      true,
      false,
      false,
-     {.padding = BOTH(1), .groups = 4}},
+     CONV_OPTS(.padding = BOTH(1), .groups = 4)},
     {"transposed k3p1",
      SQUARE(8),
      {4, {4, 6, 3, 3}},
      true,
      false,
      false,
-     {.padding = BOTH(1), .transposed = true}},
+     CONV_OPTS(.padding = BOTH(1), .transposed = true)},
     {"transposed k2s2",
      SQUARE(8),
      {4, {4, 6, 2, 2}},
      true,
      false,
      false,
-     {.stride = BOTH(2), .transposed = true}},
-    {"k3p1 no bias", SQUARE(8), WEIGHT(3), false, false, false, {.padding = BOTH(1)}},
-    {"k3p1, W = 30", {4, {4, 4, 5, 30}}, WEIGHT(3), true, false, false, {.padding = BOTH(1)}},
-    {"1-D k3p1", {3, {4, 4, 16}}, {3, {8, 4, 3}}, true, false, false, {.padding = {1}}},
+     CONV_OPTS(.stride = BOTH(2), .transposed = true)},
+    {"k3p1 no bias", SQUARE(8), WEIGHT(3), false, false, false, CONV_OPTS(.padding = BOTH(1))},
+    {"k3p1, W = 30",
+     {4, {4, 4, 5, 30}},
+     WEIGHT(3),
+     true,
+     false,
+     false,
+     CONV_OPTS(.padding = BOTH(1))},
+    {"1-D k3p1", {3, {4, 4, 16}}, {3, {8, 4, 3}}, true, false, false, CONV_OPTS(.padding = {1})},
     {"3-D k3p1",
      {5, {4, 4, 4, 3, 4}},
      {5, {4, 4, 3, 3, 3}},
      true,
      false,
      false,
-     {.padding = {1, 1, 1}}},
+     CONV_OPTS(.padding = {1, 1, 1})},
     {"3-D k2s2",
      {5, {4, 4, 8, 4, 8}},
      {5, {4, 4, 2, 2, 2}},
      true,
      false,
      false,
-     {.stride = {2, 2, 2}}},
-    {"k3p1, x fixed", SQUARE(8), WEIGHT(3), true, true, false, {.padding = BOTH(1)}},
-    {"k3p1, weight fixed", SQUARE(8), WEIGHT(3), true, false, true, {.padding = BOTH(1)}},
-    {"k4, padding 1 and 2",
-     SQUARE(8),
-     WEIGHT(4),
-     true,
-     false,
-     false,
-     {.padding = BOTH(1), .padding_end = BOTH(1)}},
+     CONV_OPTS(.stride = {2, 2, 2})},
+    {"k3p1, x fixed", SQUARE(8), WEIGHT(3), true, true, false, CONV_OPTS(.padding = BOTH(1))},
+    {"k3p1, weight fixed", SQUARE(8), WEIGHT(3), true, false, true, CONV_OPTS(.padding = BOTH(1))},
+    {"k4, padding 1 and 2", SQUARE(8), WEIGHT(4), true, false, false,
+     CONV_OPTS(.padding = BOTH(1), .padding_end = BOTH(1))},
 };
 const int CONV_N_CONFIGS = sizeof CONV_CONFIGS / sizeof CONV_CONFIGS[0];
 
@@ -191,7 +190,7 @@ static tsr_tensor *make(tsr_mesh *mesh, const conv_run *r, role who, tsr_shape s
         else
             ((float *)data)[i] = (float)sin((double)k * 1.7);
     }
-    x = tsr_from_host(mesh, spec_of(r, who, &shape, spec), data);
+    x = from_host(mesh, spec_of(r, who, &shape, spec), data);
     free(data);
     return x;
 }
@@ -240,7 +239,9 @@ static tsr_status compute(tsr_mesh *mesh, conv_run *r, tensors *t)
     for (int k = 0; k < 3; k++)
         wanted[k] = is_wanted(c, k + 1);
     tsr_counters_reset(mesh);
-    CHECK(tsr_conv_backward(t->grad, t->x, t->w, &c->opts, wanted, &t->out[1]) == TSR_OK);
+    CHECK(tsr_conv_backward(t->grad, t->x, t->w, &c->opts, wanted[0] ? &t->out[1] : NULL,
+                            wanted[1] ? &t->out[2] : NULL,
+                            wanted[2] ? &t->out[3] : NULL) == TSR_OK);
     r->backward[me] = tsr_counters_get(mesh).bytes_in;
     for (int k = 0; k < 3; k++)
         CHECK(wanted[k] ? t->out[k + 1] && tsr_tensor_ok(t->out[k + 1]) : !t->out[k + 1]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_check.c - see kernel_check.h. */
 #include "kernel_check.h"
+#include "kernel/kinds.h"
 
 #include "kernel/sku.h"
 

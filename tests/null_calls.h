@@ -11,7 +11,7 @@
 
 #include "op/op.h"
 
-enum { NULL_CALLS_PARAMS = 12, NULL_CALLS_LIST = 12 };
+enum { NULL_CALLS_PARAMS = 13, NULL_CALLS_LIST = 12 };
 
 /* Arguments of all kinds, of one rank. */
 typedef struct null_calls {
@@ -25,7 +25,6 @@ typedef struct null_calls {
     tsr_tensor *error_list[NULL_CALLS_LIST], *watched_list[2], *out_list[TSR_OP_OUTPUTS];
     tsr_tensor *rows_list[2], *ones[1], *losses[1];
     tsr_tensor *const *lists[2];
-    tsr_tensor **outs[4];
 
     char buf[TSR_TEXT_LEN], *argv[2], file[64], idx[64], text[TSR_SKU_TEXT_LEN];
     const char *attrs[2];

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
+#include "opts.h"
 
 /* ---- calls ---- */
 
@@ -201,12 +202,12 @@ const char *onnx_list(const int64_t *v, int n, char buf[512])
 tsr_tensor *onnx_from(onnx_call *c, tsr_dtype dtype, const int64_t *size, int ndim,
                       const void *data)
 {
-    tsr_spec spec = {.dtype = dtype, .mesh = *tsr_mesh_shape_of(c->mesh), .shape = {.ndim = ndim}};
+    tsr_spec spec = {.dtype = dtype, .mesh = *tsr_mesh_shape_get(c->mesh), .shape = {.ndim = ndim}};
     char text[TSR_TEXT_LEN];
 
     for (int d = 0; d < ndim; d++)
         spec.shape.size[d] = size[d];
-    return tsr_from_host(c->mesh, tsr_spec_text(&spec, text, sizeof text), data);
+    return from_host(c->mesh, tsr_spec_text(&spec, text, sizeof text), data);
 }
 
 tsr_tensor *onnx_scalar(onnx_call *c, tsr_dtype dtype, double value)

@@ -248,7 +248,7 @@ static void run_constant(onnx_call *c)
 static void run_constant_of_shape(onnx_call *c)
 {
     const Onnx__AttributeProto *a = onnx_attr(c, "value");
-    tsr_spec spec = {.dtype = TSR_F32, .mesh = *tsr_mesh_shape_of(c->mesh)};
+    tsr_spec spec = {.dtype = TSR_F32, .mesh = *tsr_mesh_shape_get(c->mesh)};
     onnx_host host = {0};
     double value = 0;
     int64_t size[64];
@@ -272,7 +272,7 @@ static void run_range(onnx_call *c)
 {
     const double start = onnx_number(c, 0), stop = onnx_number(c, 1), step = onnx_number(c, 2);
     tsr_spec spec = {.dtype = tsr_tensor_spec(c->in[0])->dtype,
-                     .mesh = *tsr_mesh_shape_of(c->mesh),
+                     .mesh = *tsr_mesh_shape_get(c->mesh),
                      .shape = {.ndim = 1}};
     char text[TSR_TEXT_LEN];
 
@@ -424,7 +424,7 @@ static void run_dropout(onnx_call *c)
     tsr_spec spec = {.dtype = TSR_BOOL, .shape = *shape_of(c->in[0])};
     char text[TSR_TEXT_LEN];
 
-    spec.mesh = *tsr_mesh_shape_of(c->mesh);
+    spec.mesh = *tsr_mesh_shape_get(c->mesh);
     if (c->n_in > 2 && onnx_number(c, 2) != 0 && !(c->in[1] && onnx_number(c, 1) == 0)) {
         onnx_differs(c, "random numbers of another generator");
         return;

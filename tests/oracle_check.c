@@ -28,7 +28,7 @@ static tsr_status move_us(const oracle_case *c, const tsr_spec *from, const tsr_
 
     if (st != TSR_OK)
         return st;
-    *out = tsr_redist_info_of(plan).seconds * 1e6;
+    *out = tsr_redist_info_get(plan).seconds * 1e6;
     tsr_redist_free(plan);
     return TSR_OK;
 }
@@ -246,7 +246,7 @@ static tsr_status add_steps(const tsr_redist *plan, int input, json_t *steps, ts
 {
     tsr_status st = TSR_OK;
 
-    for (int i = 0; i < tsr_redist_info_of(plan).n_steps; i++) {
+    for (int i = 0; i < tsr_redist_info_get(plan).n_steps; i++) {
         tsr_step s;
         if ((st = tsr_redist_step(plan, i, &s)) != TSR_OK)
             return tsr__fail(err, st, "step %d cannot be read", i);

@@ -168,7 +168,8 @@ static void run_backward(const void *arg, tsr_tensor *const *in, tsr_tensor **ou
 {
     const masked *m = arg;
 
-    tsr_conv_backward(in[0], in[1], in[2], &m->conv->opts, m->wanted, out);
+    tsr_conv_backward(in[0], in[1], in[2], &m->conv->opts, m->wanted[0] ? &out[0] : NULL,
+                      m->wanted[1] ? &out[1] : NULL, m->wanted[2] ? &out[2] : NULL);
 }
 
 /* ---- reading ---- */
@@ -264,6 +265,7 @@ static tsr_status read_options(const json_t *json, oracle_conv *c, tsr_error *er
     size_t d;
 
     c->ndim = c->x.shape.ndim - 2;
+    c->opts = tsr_conv_opts_default();
     c->opts.groups = json_integer_value(json_object_get(json, "groups"));
     c->opts.transposed = json_is_true(json_object_get(json, "transposed"));
     if (!c->x.data || !c->weight.data || !c->grad.data || c->ndim < 1 ||

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "oracle.h"
 #include "tessera_ops.h"
+#include "opts.h"
 
 typedef enum bag_mode { NO_BAGS, SUM, MEAN, MAX } bag_mode;
 
@@ -316,14 +317,15 @@ static tsr_status read_options(const json_t *json, oracle_embedding *e, tsr_erro
     e->scaled = json_is_true(json_object_get(json, "scale_grad_by_freq"));
     e->max_norm = json_number_value(json_object_get(json, "max_norm"));
     e->padding = -1;
-    e->opts = (tsr_embedding_opts){.keep_padding = true,
-                                   .scale_grad_by_freq = e->scaled,
-                                   .include_last =
-                                       json_is_true(json_object_get(json, "include_last_offset"))};
+    e->opts =
+        (tsr_embedding_opts)EMBEDDING_OPTS(.keep_padding = true, .scale_grad_by_freq = e->scaled,
+                                           .include_last = json_is_true(
+                                               json_object_get(json, "include_last_offset")));
     if (json_is_integer(padding)) {
         e->padding_given = json_integer_value(padding);
         e->padding = e->padding_given + (e->padding_given < 0 ? e->rows : 0);
-        e->opts.padding_idx = &e->padding_given;
+        e->opts.has_padding_idx = true;
+        e->opts.padding_idx = e->padding_given;
     }
     return TSR_OK;
 }

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "oracle.h"
 #include "sampling.h"
+#include "opts.h"
 
 /* A case as calls, run by run_calls. */
 typedef tsr_status (*numeric_fn)(const oracle_line *line, const oracle_opts *opts, tsr_error *err);
@@ -133,7 +134,7 @@ static tsr_status make_input(tsr_mesh *mesh, const oracle_array *x, const tsr_sp
         return TSR_ERR_MEMORY;
     for (int64_t i = 0; i < x->n; i++)
         tsr__put(spec->dtype, data, i, x->data[i]);
-    *out = tsr_from_host(mesh, tsr_spec_text(spec, text, sizeof text), data);
+    *out = from_host(mesh, tsr_spec_text(spec, text, sizeof text), data);
     free(data);
     return tsr_tensor_ok(*out) ? spread(mesh, *out) : tsr_mesh_status(mesh);
 }
@@ -212,7 +213,7 @@ done:
 static tsr_status job(tsr_mesh *mesh, void *arg)
 {
     numeric_run *r = arg;
-    const tsr_mesh_shape *shape = tsr_mesh_shape_of(mesh);
+    const tsr_mesh_shape *shape = tsr_mesh_shape_get(mesh);
     const bool first = tsr_mesh_index(mesh) == 0 || tsr_mesh_world(mesh) == TSR_WORLD_MPI;
     uint64_t state = r->seed;
     int64_t runs = 0;
@@ -256,7 +257,7 @@ static tsr_status run_calls(const oracle_line *line, const oracle_opts *opts,
     numeric_run r = {.call = call, .n_calls = n_calls};
     unsigned long long seed = 0, count = 0;
     char cost[64];
-    tsr_run_opts run = {.mesh = mesh, .world = opts->world};
+    tsr_run_opts run = RUN_OPTS(.mesh = mesh, .world = opts->world);
     tsr_error failed = {0};
     tsr_status st;
 

@@ -10,20 +10,22 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include "opts.h"
 
 void pass_with(tsr_run_opts opts, tsr_job job, void *arg)
 {
     tsr_error err = {0};
 
-    if (!opts.timeout_ms)
+    if (!opts.has_timeout)
         opts.timeout_ms = 20000;
+    opts.has_timeout = true;
     if (tsr_run(&opts, job, arg, &err) != TSR_OK)
         fail_msg("mesh %s: %s", opts.mesh, err.text);
 }
 
 void pass_on(const char *mesh, tsr_job job, void *arg)
 {
-    pass_with((tsr_run_opts){.mesh = mesh, .world = TSR_WORLD_THREAD}, job, arg);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD), job, arg);
 }
 
 bool op_is_asked(const char *name)

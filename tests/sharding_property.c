@@ -13,6 +13,7 @@
 #include "op/local_call.h"
 #include "op/schema.h"
 #include "validate/trial.h"
+#include "opts.h"
 
 static uint64_t mixed(uint64_t a, uint64_t b)
 {
@@ -252,7 +253,7 @@ static tsr_status run_job(tsr_mesh *mesh, void *arg)
 
     for (int k = 0; k < s->n_in; k++)
         if (tsr__schema_has(s, k))
-            in[k] = tsr_from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), w->in[k]);
+            in[k] = from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), w->in[k]);
     TSR_TRY(tsr__dispatch_row(mesh->ctx, s->op, in, s->n_in, &s->attrs, out));
     for (int k = 0; k < TSR_MAX_OUT; k++) {
         s->out_shape[k].ndim = -1;
@@ -271,7 +272,7 @@ done:
 
 static tsr_status run_whole(const property_call *c, variant v, whole *w, tsr_error *err)
 {
-    tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD};
+    tsr_run_opts opts = RUN_OPTS(.mesh = "1", .world = TSR_WORLD_THREAD);
     tsr_status st;
 
     TSR_TRY(set_whole(c, v, w, err));

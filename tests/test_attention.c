@@ -14,6 +14,7 @@
 #include <tessera_ops.h>
 #include <tessera_train.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { MOST = 4096 }; /* elements of a tensor */
@@ -145,8 +146,8 @@ static tsr_tensor *whole(tsr_mesh *mesh, int64_t a, int64_t b, int64_t c, int64_
     if (n > 0 && last != 0)
         x[n - 1] = last;
     snprintf(text, sizeof text, "f64[%d,%d,%d,%d]@%s", (int)a, (int)b, (int)c, (int)d,
-             tsr_mesh_shape_of(mesh)->ndim > 1 ? "[R,R]" : "[R]");
-    return tsr_from_host(mesh, text, x);
+             tsr_mesh_shape_get(mesh)->ndim > 1 ? "[R,R]" : "[R]");
+    return from_host(mesh, text, x);
 }
 
 /* Row 0 sees nothing, or all keys by the lowest number of f32; row 1 none of the first half. */
@@ -165,11 +166,11 @@ static tsr_tensor *mask_of(tsr_mesh *mesh, const attention_case *c)
         lowest[i] = i < c->keys ? (double)-FLT_MAX : 0;
     snprintf(text, sizeof text, "f64[%d,%d]@[R]", (int)c->rows, (int)c->keys);
     if (c->masking == LOWEST)
-        return tsr_from_host(mesh, text, lowest);
+        return from_host(mesh, text, lowest);
     for (int64_t i = 0; i < c->rows * c->keys; i++)
         seen[i] = i >= c->keys + c->keys / 2 && i % 3 != 0;
     snprintf(text, sizeof text, "bool[%d,%d]@[R]", (int)c->rows, (int)c->keys);
-    return tsr_from_host(mesh, text, seen);
+    return from_host(mesh, text, seen);
 }
 
 static tsr_tensor *placed(tsr_tensor *x, const char *places)
@@ -181,7 +182,7 @@ static void make_inputs(tsr_mesh *mesh, const attention_case *c, inputs *plain, 
 {
     const int64_t batch = c->batch ? c->batch : 1, heads = c->heads ? c->heads : 1;
     const int64_t keys = c->key_heads ? c->key_heads : heads;
-    const char *rows = tsr_mesh_shape_of(mesh)->ndim > 1 ? "[R,R]" : "[R]";
+    const char *rows = tsr_mesh_shape_get(mesh)->ndim > 1 ? "[R,R]" : "[R]";
     tsr_tensor **x = &plain->q, **y = &sharded->q;
 
     plain->q = whole(mesh, batch, heads, c->rows, DIM, 1, 0);
@@ -244,7 +245,7 @@ static tsr_status check_case(tsr_mesh *mesh, const attention_case *c)
 {
     static const double TOLERANCE[] = {
         [TSR_F32] = 2e-5, [TSR_F64] = 1e-13, [TSR_F16] = 2e-2, [TSR_BF16] = 1e-1};
-    const tsr_attention_opts opts = {.causal = c->causal};
+    const tsr_attention_opts opts = ATTENTION_OPTS(.causal = c->causal);
     const double tolerance = TOLERANCE[c->dtype];
     tsr_tensor *y, *lse, *want, *want_lse, *g[3], *want_g[3], *gm = NULL, *want_gm = NULL;
     const bool of_mask = c->masking == ADDED;
@@ -258,9 +259,10 @@ static tsr_status check_case(tsr_mesh *mesh, const attention_case *c)
     if (c->spoilt || c->masking == LOWEST) /* lse is too large to be a gradient */
         return TSR_OK;
     CHECK(tsr_attention_backward(p.grad, p.q, p.k, p.v, want, want_lse, want_lse, p.mask, &opts,
-                                 want_g, of_mask ? &want_gm : NULL) == TSR_OK);
-    CHECK(tsr_attention_backward(s.grad, s.q, s.k, s.v, y, lse, lse, s.mask, &opts, g,
-                                 of_mask ? &gm : NULL) == TSR_OK);
+                                 &want_g[0], &want_g[1], &want_g[2],
+                                 of_mask ? &want_gm : NULL) == TSR_OK);
+    CHECK(tsr_attention_backward(s.grad, s.q, s.k, s.v, y, lse, lse, s.mask, &opts, &g[0], &g[1],
+                                 &g[2], of_mask ? &gm : NULL) == TSR_OK);
     CHECK(is_sharded_as(g[1], s.k) && is_sharded_as(g[2], s.v));
     for (int k = 0; k < 3; k++)
         CHECK(is_like(g[k], want_g[k], 8 * tolerance));
@@ -311,7 +313,8 @@ static tsr_status merged_job(tsr_mesh *mesh, void *arg)
     y = tsr_attention(q, k, k, NULL, NULL, &lse);
     CHECK(is_at(y, "[P(sum)]") && is_at(lse, "[R]"));
     CHECK(bytes_since(mesh) == 2 * numbers);
-    CHECK(tsr_attention_backward(grad, q, k, k, y, lse, NULL, NULL, NULL, g, NULL) == TSR_OK);
+    CHECK(tsr_attention_backward(grad, q, k, k, y, lse, NULL, NULL, NULL, &g[0], &g[1], &g[2],
+                                 NULL) == TSR_OK);
     CHECK(is_at(g[0], "[P(sum)]") && is_at(g[1], "[S(2)]") && is_at(g[2], "[S(2)]"));
     CHECK(bytes_since(mesh) == numbers);
     return TSR_OK;
@@ -343,7 +346,8 @@ static tsr_status spread_job(tsr_mesh *mesh, void *arg)
     CHECK(is_at(tsr_attention(x, x, x, NULL, NULL, NULL), "[S(1)]"));
     y = tsr_attention(one, one, one, NULL, NULL, &lse);
     CHECK(is_at(y, "[S(2)]"));
-    CHECK(tsr_attention_backward(y, one, one, one, y, lse, NULL, NULL, NULL, g, NULL) == TSR_OK);
+    CHECK(tsr_attention_backward(y, one, one, one, y, lse, NULL, NULL, NULL, &g[0], &g[1], &g[2],
+                                 NULL) == TSR_OK);
     CHECK(is_at(g[0], "[S(2)]") && is_at(g[1], "[P(sum)]"));
     return TSR_OK;
 }

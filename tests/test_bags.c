@@ -17,10 +17,12 @@
 
 #include "ranks.h"
 #include "sampling.h"
+#include "opts.h"
 
 static void pass(const char *mesh, const char *cost, tsr_job job, void *arg)
 {
-    pass_with((tsr_run_opts){.mesh = mesh, .world = TSR_WORLD_THREAD, .cost = cost}, job, arg);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .cost = cost), job,
+              arg);
 }
 
 static tsr_tensor *whole(tsr_mesh *mesh, const char *dtype, int64_t a, int64_t b, const char *where,
@@ -32,7 +34,7 @@ static tsr_tensor *whole(tsr_mesh *mesh, const char *dtype, int64_t a, int64_t b
         snprintf(spec, sizeof spec, "%s[%" PRId64 ",%" PRId64 "]@%s", dtype, a, b, where);
     else
         snprintf(spec, sizeof spec, "%s[%" PRId64 "]@%s", dtype, a, where);
-    return tsr_from_host(mesh, spec, data);
+    return from_host(mesh, spec, data);
 }
 
 /* ---- results ---- */
@@ -117,7 +119,8 @@ static tsr_status results_job(tsr_mesh *mesh, void *arg)
 {
     static const int64_t padding = PADDING;
     const bags *b = arg;
-    const tsr_embedding_opts opts = {.padding_idx = &padding, .include_last = b->include_last};
+    const tsr_embedding_opts opts = EMBEDDING_OPTS(.has_padding_idx = true, .padding_idx = padding,
+                                                   .include_last = b->include_last);
     const size_t rows = (size_t)(b->n * DIM) * sizeof(double);
     double host[ROWS * DIM + BAGS * DIM + IDS];
     int64_t index[BAGS * DIM];
@@ -304,7 +307,7 @@ static int64_t bytes_for(const moved *m, int me)
 static tsr_status moved_job(tsr_mesh *mesh, void *arg)
 {
     const moved *m = arg;
-    const tsr_embedding_opts opts = {.include_last = m->include_last};
+    const tsr_embedding_opts opts = EMBEDDING_OPTS(.include_last = m->include_last);
     const int me = tsr_mesh_index(mesh);
     int64_t *list = malloc((MANY + 1) * sizeof *list);
     tsr_tensor *table = tsr_arange(mesh, "f32[50,8]@[R]", 0, 1), *ids, *offsets, *y;
@@ -437,7 +440,8 @@ static tsr_status bad_job(tsr_mesh *mesh, void *arg)
 /* Every rank fails with the sentence, one of them at least by itself. */
 static void refuse(const bad *wrong)
 {
-    tsr_run_opts opts = {.mesh = "4", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = "4", .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
     bad b = *wrong;
     tsr_error err = {0};
     int own = 0;

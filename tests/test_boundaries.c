@@ -13,6 +13,7 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 /* ---- lookups ---- */
@@ -27,7 +28,7 @@ static tsr_status no_offsets_job(tsr_mesh *mesh, void *arg)
 
     for (int i = 0; i < 2; i++) {
         tsr_tensor *grad = tsr_zeros(mesh, grads[i]), *offsets = tsr_zeros(mesh, "i64[0]");
-        tsr_tensor *x = tsr_from_host(mesh, "i64[5]", ids);
+        tsr_tensor *x = from_host(mesh, "i64[5]", ids);
         tsr_tensor *table = tsr_arange(mesh, "f64[3,4]@[S(0)]", 0, 1), *y;
         CHECK(tsr_to_host(tsr_bag_sum_backward(grad, x, offsets, NULL, 3, NULL), got, sizeof got) ==
               TSR_OK);
@@ -48,8 +49,8 @@ static tsr_status nothing_job(tsr_mesh *mesh, void *arg)
 {
     static int64_t offsets[400];
     const int64_t ids[50] = {0};
-    tsr_tensor *x = tsr_from_host(mesh, "i64[50]", ids);
-    tsr_tensor *o = tsr_from_host(mesh, "i64[400]", offsets), *index, *y;
+    tsr_tensor *x = from_host(mesh, "i64[50]", ids);
+    tsr_tensor *o = from_host(mesh, "i64[400]", offsets), *index, *y;
     int64_t winners[800];
     double got[800];
     (void)arg;
@@ -105,13 +106,13 @@ static tsr_status padding_job(tsr_mesh *mesh, void *arg)
         snprintf(grad, sizeof grad, "f64[4,6]@%s", places[p]);
         snprintf(index, sizeof index, "i64[4,6]@%s", places[p]);
         in[0] = tsr_arange(mesh, grad, 1, 1);
-        in[1] = tsr_from_host(mesh, index, winners);
+        in[1] = from_host(mesh, index, winners);
         y = tsr_op_run_to(mesh, "bag_max_backward", in, 2, attrs, 2, "[S(0)]");
         CHECK(tsr_to_host(tsr_sum(y, NULL, 0, false), &sum, sizeof sum) == TSR_OK);
         CHECK(sum == 12 * 12); /* 1 + 3 + ... + 23 */
         for (int i = 0; i < 12; i++)
             rows[i] = winners[2 * i];
-        y = tsr_index_select(y, 0, tsr_from_host(mesh, "i64[12]", rows));
+        y = tsr_index_select(y, 0, from_host(mesh, "i64[12]", rows));
         CHECK(tsr_to_host(y, got, sizeof got) == TSR_OK);
         for (int i = 0; i < 12 * 6; i++)
             CHECK(got[i] == (i % 6 == i / 6 * 2 % 6 ? 1 + i / 6 * 2 : 0));
@@ -158,7 +159,7 @@ static tsr_status renorm_job(tsr_mesh *mesh, void *arg)
     tsr_local view;
     (void)arg;
 
-    CHECK(!tsr_tensor_ok(tsr_embedding_renorm(table, tsr_from_host(mesh, "i64[1]", &bad), 1, 2)));
+    CHECK(!tsr_tensor_ok(tsr_embedding_renorm(table, from_host(mesh, "i64[1]", &bad), 1, 2)));
     CHECK(strcmp(tsr_mesh_message(mesh), "embedding_renorm: id 99 at [0] is not in 0 to 3") == 0);
     CHECK(tsr_local_view(table, &view) == TSR_OK && ((double *)view.data)[7] == 5);
     CHECK(tsr_local_view(same, &view) == TSR_OK && ((double *)view.data)[0] == 5);
@@ -182,8 +183,11 @@ static tsr_status half_composed(tsr_tensor *const *in, int n_in, const tsr_attrs
 
 static tsr_status composed_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op half = {
-        .name = "half", .inputs = "x", .doc = "fails half-way", .compose = half_composed};
+    static const tsr_op half = {.size = sizeof(tsr_op),
+                                .name = "half",
+                                .inputs = "x",
+                                .doc = "fails half-way",
+                                .compose = half_composed};
     tsr_tensor *x = tsr_zeros(mesh, "f32[2,3]"), *out[TSR_OP_OUTPUTS];
     int64_t live = 0;
     (void)arg;
@@ -228,12 +232,14 @@ static tsr_status mute_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 
 static tsr_status mute_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op kernel = {.name = "mute_kernel",
+    static const tsr_op kernel = {.size = sizeof(tsr_op),
+                                  .name = "mute_kernel",
                                   .inputs = "x",
                                   .doc = "fails without a word",
                                   .shape = same_shape,
                                   .kernel = says_nothing};
-    static const tsr_op rule = {.name = "mute_rule",
+    static const tsr_op rule = {.size = sizeof(tsr_op),
+                                .name = "mute_rule",
                                 .inputs = "x",
                                 .doc = "its rules fail without a word",
                                 .rule = mute_rule,
@@ -313,7 +319,7 @@ static void calls(void **state)
     (void)state;
     pass_on("2", call_job, NULL);
     pass_on("1", nan_job, NULL);
-    pass_with((tsr_run_opts){.mesh = "4x4", .world = TSR_WORLD_SIM}, sim_job, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "4x4", .world = TSR_WORLD_SIM), sim_job, NULL);
 }
 
 /* ---- the ends of the floating point range ---- */
@@ -328,8 +334,8 @@ static tsr_status inverse_job(tsr_mesh *mesh, void *arg)
 {
     const double x[8] = {1.7e308, -1.7e308, INFINITY, -INFINITY, NAN, 0, 1, 1e-300};
     const float f[8] = {3e38f, -3e38f, INFINITY, -INFINITY, NAN, 0, 1, 1e-38f};
-    tsr_tensor *a = tsr_from_host(mesh, "f64[8]@[S(0)]", x);
-    tsr_tensor *b = tsr_from_host(mesh, "f32[8]@[S(0)]", f);
+    tsr_tensor *a = from_host(mesh, "f64[8]@[S(0)]", x);
+    tsr_tensor *b = from_host(mesh, "f32[8]@[S(0)]", f);
     double got[8];
     float narrow[8];
     (void)arg;
@@ -353,8 +359,8 @@ static tsr_status nan_stays_job(tsr_mesh *mesh, void *arg)
 {
     const double x[4] = {NAN, 0.25, -1, 1};
     const int32_t least[4] = {INT32_MIN, INT32_MAX, 3, -3};
-    tsr_tensor *a = tsr_from_host(mesh, "f64[4]@[S(0)]", x);
-    tsr_tensor *i = tsr_from_host(mesh, "i32[4]@[S(0)]", least);
+    tsr_tensor *a = from_host(mesh, "f64[4]@[S(0)]", x);
+    tsr_tensor *i = from_host(mesh, "i32[4]@[S(0)]", least);
     int32_t whole[4];
     double got[4];
     (void)arg;
@@ -378,9 +384,9 @@ static tsr_status infinite_job(tsr_mesh *mesh, void *arg)
     const int64_t i64[4] = {INT64_MIN, INT64_MAX, 0, -1};
     const int32_t i32[4] = {INT32_MIN, INT32_MAX, 0, -1};
     const uint8_t u8[4] = {0, 255, 1, 128};
-    tsr_tensor *in[4] = {tsr_from_host(mesh, "f64[4]", x), tsr_from_host(mesh, "i64[4]", i64),
-                         tsr_from_host(mesh, "i32[4]@[S(0)]", i32),
-                         tsr_from_host(mesh, "u8[4]@[S(0)]", u8)};
+    tsr_tensor *in[4] = {from_host(mesh, "f64[4]", x), from_host(mesh, "i64[4]", i64),
+                         from_host(mesh, "i32[4]@[S(0)]", i32),
+                         from_host(mesh, "u8[4]@[S(0)]", u8)};
     (void)arg;
 
     for (int k = 0; k < 3; k++)

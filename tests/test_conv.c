@@ -15,11 +15,12 @@
 #include "conv_matrix.h"
 #include "ranks.h"
 #include "sampling.h"
+#include "opts.h"
 
 static tsr_status run_pair(conv_run *r, const char *mesh, const char *cost, tsr_error *err)
 {
-    const tsr_run_opts opts = {
-        .mesh = mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 60000, .cost = cost};
+    const tsr_run_opts opts = RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true,
+                                       .timeout_ms = 60000, .cost = cost);
 
     return tsr_run(&opts, conv_job, r, err);
 }
@@ -232,39 +233,69 @@ static const conv_config odd[] = {
      true,
      false,
      false,
-     {.padding = {1, 3}}},
+     CONV_OPTS(.padding = {1, 3})},
     {"ranks without input",
      {4, {8, 2, 3, 3}},
      {4, {8, 2, 3, 3}},
      true,
      false,
      false,
-     {.padding = {1, 1}}},
-    {"ranks with little input", {3, {8, 2, 5}}, {3, {2, 2, 3}}, true, false, false, {.groups = 1}},
-    {"ranks without output", {3, {8, 2, 9}}, {3, {2, 2, 5}}, true, false, false, {.stride = {2}}},
+     CONV_OPTS(.padding = {1, 1})},
+    {"ranks with little input",
+     {3, {8, 2, 5}},
+     {3, {2, 2, 3}},
+     true,
+     false,
+     false,
+     CONV_OPTS(.groups = 1)},
+    {"ranks without output",
+     {3, {8, 2, 9}},
+     {3, {2, 2, 5}},
+     true,
+     false,
+     false,
+     CONV_OPTS(.stride = {2})},
     {"more output than input",
      {3, {8, 2, 2}},
      {3, {2, 2, 3}},
      true,
      false,
      false,
-     {.padding = {4}}},
-    {"strides over gaps", {3, {8, 2, 16}}, {3, {2, 2, 2}}, true, false, false, {.stride = {3}}},
-    {"the kernel is all", {3, {8, 2, 7}}, {3, {2, 2, 7}}, true, false, false, {.groups = 1}},
+     CONV_OPTS(.padding = {4})},
+    {"strides over gaps",
+     {3, {8, 2, 16}},
+     {3, {2, 2, 2}},
+     true,
+     false,
+     false,
+     CONV_OPTS(.stride = {3})},
+    {"the kernel is all",
+     {3, {8, 2, 7}},
+     {3, {2, 2, 7}},
+     true,
+     false,
+     false,
+     CONV_OPTS(.groups = 1)},
 };
 enum { ODD = sizeof odd / sizeof odd[0] };
 
 /* More ranks, of which some in the middle have nothing: 10 over 2x4 is 2, 2, 1, 0 and again. */
 static const conv_sharding LARGE[] = {{"8", "W"}, {"2x4", "WW"}, {"3x2", "WW"}, {"2x4", "HW"}};
 static const conv_config WIDE[] = {
-    {"10 wide", {4, {8, 2, 3, 10}}, {4, {2, 2, 3, 3}}, true, false, false, {.padding = {1, 1}}},
+    {"10 wide",
+     {4, {8, 2, 3, 10}},
+     {4, {2, 2, 3, 3}},
+     true,
+     false,
+     false,
+     CONV_OPTS(.padding = {1, 1})},
     {"10 wide k5s2",
      {4, {8, 2, 3, 10}},
      {4, {2, 2, 3, 5}},
      true,
      false,
      false,
-     {.padding = {1, 2}, .stride = {1, 2}}},
+     CONV_OPTS(.padding = {1, 2}, .stride = {1, 2})},
 };
 enum {
     N_LARGE = sizeof LARGE / sizeof LARGE[0],
@@ -324,8 +355,8 @@ static void check_bytes(const conv_run *r, const conv_sharding *s, tally *t)
 /* Plans of the fewest bytes. */
 static tsr_run_opts by_bytes(const char *mesh)
 {
-    return (tsr_run_opts){
-        .mesh = mesh, .world = TSR_WORLD_THREAD, .cost = "latency=1e-12,bandwidth=1e9,memory=1e15"};
+    return (tsr_run_opts)RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD,
+                                  .cost = "latency=1e-12,bandwidth=1e9,memory=1e15");
 }
 
 /* What arrives for output and gradients is what lies in a rank's window and not in its part; the
@@ -370,7 +401,8 @@ static void the_price_is_what_travels(void **state)
             if (!cuts_space(s->by))
                 continue;
             pass_on(s->mesh, conv_job, &r);
-            pass_with((tsr_run_opts){.mesh = s->mesh, .world = TSR_WORLD_SIM}, conv_job, &sim);
+            pass_with((tsr_run_opts)RUN_OPTS(.mesh = s->mesh, .world = TSR_WORLD_SIM), conv_job,
+                      &sim);
             for (int what = 0; what < CONV_OUT; what++) {
                 int64_t busiest = 0;
                 for (int rank = 0; rank < CONV_RANKS; rank++)
@@ -388,23 +420,24 @@ static void the_price_is_what_travels(void **state)
 /* ---- edges ---- */
 
 static const conv_config SMALL[] = {
-    {"no batch", {3, {0, 2, 7}}, {3, {2, 2, 3}}, true, false, false, {.padding = {1}}},
-    {"batch 1", {3, {1, 2, 7}}, {3, {2, 2, 3}}, true, false, false, {.padding = {1}}},
-    {"groups 3", {3, {2, 6, 7}}, {3, {9, 2, 3}}, true, false, false, {.groups = 3}},
+    {"no batch", {3, {0, 2, 7}}, {3, {2, 2, 3}}, true, false, false, CONV_OPTS(.padding = {1})},
+    {"batch 1", {3, {1, 2, 7}}, {3, {2, 2, 3}}, true, false, false, CONV_OPTS(.padding = {1})},
+    {"groups 3", {3, {2, 6, 7}}, {3, {9, 2, 3}}, true, false, false, CONV_OPTS(.groups = 3)},
     {"transposed, groups 3",
      {3, {2, 6, 7}},
      {3, {6, 3, 4}},
      true,
      false,
      false,
-     {.groups = 3, .transposed = true, .stride = {3}, .padding = {1}, .output_padding = {2}}},
+     CONV_OPTS(.groups = 3, .transposed = true, .stride = {3}, .padding = {1},
+               .output_padding = {2})},
     {"transposed over gaps",
      {3, {2, 2, 7}},
      {3, {2, 2, 1}},
      true,
      false,
      false,
-     {.transposed = true, .stride = {3}}},
+     CONV_OPTS(.transposed = true, .stride = {3})},
 };
 enum { N_SMALL = sizeof SMALL / sizeof SMALL[0] };
 
@@ -491,7 +524,7 @@ static tsr_status shared_job(tsr_mesh *mesh, void *arg)
 {
     const int dims[] = {0, 2};
     const int64_t space[] = {8}, kernel[] = {3};
-    const tsr_conv_opts opts = {.padding = {1}};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1});
     tsr_tensor *x = tsr_arange(mesh, "f32[8,4,8]@[S(0)]", 0, 1);
     tsr_tensor *w = tsr_arange(mesh, "f32[4,4,3]", 0, 1);
     tsr_tensor *grad = tsr_arange(mesh, "f32[8,4,8]@[P(max)]", 0, 1), *out[3];
@@ -505,7 +538,7 @@ static tsr_status shared_job(tsr_mesh *mesh, void *arg)
     tsr_sum(grad, dims, 2, false);
     CHECK(single > 0 && tsr_counters_get(mesh).bytes_in == 3 * single);
     tsr_counters_reset(mesh);
-    CHECK(tsr_conv_backward(grad, x, w, &opts, NULL, out) == TSR_OK);
+    CHECK(tsr_conv_backward(grad, x, w, &opts, &out[0], &out[1], &out[2]) == TSR_OK);
     together = tsr_counters_get(mesh).bytes_in;
     CHECK(together == single);
     return tsr_mesh_status(mesh);
@@ -514,8 +547,8 @@ static tsr_status shared_job(tsr_mesh *mesh, void *arg)
 static void a_gradient_is_moved_once(void **state)
 {
     (void)state;
-    pass_with((tsr_run_opts){.mesh = "2", .world = TSR_WORLD_THREAD, .cost = "torch"}, shared_job,
-              NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD, .cost = "torch"),
+              shared_job, NULL);
 }
 
 int main(int argc, char **argv)

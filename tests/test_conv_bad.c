@@ -10,6 +10,7 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 typedef enum function {
@@ -61,107 +62,107 @@ static const bad BAD[] = {
     {.f = FORWARD,
      .a = X,
      .b = "f32[7,2,3,3]",
-     .opts = {.groups = 2},
+     .opts = CONV_OPTS(.groups = 2),
      .code = TSR_ERR_SHAPE,
      .says = "conv: 2 groups do not divide 4 input and 7 output channels"},
     {.f = FORWARD,
      .a = X,
      .b = "f32[6,1,3,3]",
-     .opts = {.groups = 3},
+     .opts = CONV_OPTS(.groups = 3),
      .code = TSR_ERR_SHAPE,
      .says =
          "conv: weight f32[6,1,3,3]@[R] expects 3 input channels, input f32[2,4,6,6]@[S(0)] has 4"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.groups = -1},
+     .opts = CONV_OPTS(.groups = -1),
      .code = TSR_ERR_SHAPE,
      .says = "conv: -1 groups, at least 1 is possible"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.groups = INT64_MAX},
+     .opts = CONV_OPTS(.groups = INT64_MAX),
      .code = TSR_ERR_SHAPE,
      .says = "conv: 9223372036854775807 groups of 4 channels are too many"},
     {.f = FORWARD,
      .a = X,
      .b = "f32[8,4,3,9]",
-     .opts = {.padding = {1, 1}},
+     .opts = CONV_OPTS(.padding = {1, 1}),
      .code = TSR_ERR_SHAPE,
      .says =
          "conv: the kernel spans 9 in spatial dim 1 (size 9, dilation 1), the padded input only 8"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.dilation = {1, 3}},
+     .opts = CONV_OPTS(.dilation = {1, 3}),
      .code = TSR_ERR_SHAPE,
      .says =
          "conv: the kernel spans 7 in spatial dim 1 (size 3, dilation 3), the padded input only 6"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.stride = {-1}},
+     .opts = CONV_OPTS(.stride = {-1}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: the stride of spatial dim 0 is -1, at least 1 is possible"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.padding = {0, -2}},
+     .opts = CONV_OPTS(.padding = {0, -2}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: the padding of spatial dim 1 is -2, at least 0 is possible"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.padding = {1}, .padding_end = {-2}},
+     .opts = CONV_OPTS(.padding = {1}, .padding_end = {-2}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: the padding of spatial dim 0 is -1, at least 0 is possible"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.dilation = {-1, 1}},
+     .opts = CONV_OPTS(.dilation = {-1, 1}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: the dilation of spatial dim 0 is -1, at least 1 is possible"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.dilation = {INT64_MAX}},
+     .opts = CONV_OPTS(.dilation = {INT64_MAX}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: dilation 9223372036854775807 is beyond 2^48"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.padding = {INT64_MAX}},
+     .opts = CONV_OPTS(.padding = {INT64_MAX}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: padding 9223372036854775807 is beyond 2^48"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.padding = {5}, .padding_end = {INT64_MAX}},
+     .opts = CONV_OPTS(.padding = {5}, .padding_end = {INT64_MAX}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: padding 9223372036854775807 is beyond 2^48"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.padding = {(int64_t)1 << 61}},
+     .opts = CONV_OPTS(.padding = {(int64_t)1 << 61}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: padding 2305843009213693952 is beyond 2^48"},
     {.f = FORWARD,
      .a = X,
      .b = W,
-     .opts = {.output_padding = {1}},
+     .opts = CONV_OPTS(.output_padding = {1}),
      .code = TSR_ERR_SHAPE,
      .says = "conv: only a transposed one has output padding"},
     {.f = FORWARD,
      .a = X,
      .b = "f32[4,8,3,3]",
-     .opts = {.output_padding = {0, 2}, .stride = {2, 2}, .transposed = true},
+     .opts = CONV_OPTS(.output_padding = {0, 2}, .stride = {2, 2}, .transposed = true),
      .code = TSR_ERR_SHAPE,
      .says = "conv: output padding 2 of spatial dim 1 must be less than its stride 2 or its "
              "dilation 1"},
     {.f = FORWARD,
      .a = X,
      .b = "f32[3,8,3,3]",
-     .opts = {.transposed = true},
+     .opts = CONV_OPTS(.transposed = true),
      .code = TSR_ERR_SHAPE,
      .says =
          "conv: weight f32[3,8,3,3]@[R] expects 3 input channels, input f32[2,4,6,6]@[S(0)] has 4"},
@@ -226,7 +227,7 @@ static const bad BAD[] = {
     {.f = GRAD_WEIGHT,
      .a = X,
      .b = "f32[2,7,4,4]",
-     .opts = {.groups = 2},
+     .opts = CONV_OPTS(.groups = 2),
      .code = TSR_ERR_SHAPE,
      .says = "conv_grad_weight: 2 groups do not divide 4 input and 7 output channels"},
     {.f = BACKWARD,
@@ -239,7 +240,7 @@ static const bad BAD[] = {
      .a = "f32[2,8,4,4]",
      .c = W,
      .code = TSR_ERR_ARG,
-     .says = "tsr_conv_backward: x is NULL"},
+     .says = "conv_backward: input x is missing"},
     {.f = BACKWARD,
      .b = X,
      .c = W,
@@ -340,13 +341,14 @@ static void bad_call(tsr_mesh *mesh, const bad *b)
     tsr_tensor *in[] = {make(mesh, b->a, "[S(0)]"), make(mesh, b->b, "[R]"),
                         make(mesh, b->c, "[R]")};
     tsr_tensor *out[TSR_OP_OUTPUTS];
+    const tsr_conv_opts *opts = b->opts.size ? &b->opts : NULL;
 
     switch (b->f) {
-    case FORWARD: tsr_conv(in[0], in[1], in[2], &b->opts); break;
-    case GRAD_INPUT: tsr_conv_grad_input(in[0], in[1], space, &b->opts); break;
-    case NO_SIZES: tsr_conv_grad_input(in[0], in[1], NULL, &b->opts); break;
-    case GRAD_WEIGHT: tsr_conv_grad_weight(in[0], in[1], kernel, &b->opts); break;
-    case BACKWARD: tsr_conv_backward(in[0], in[1], in[2], &b->opts, b->wanted, out); break;
+    case FORWARD: tsr_conv(in[0], in[1], in[2], opts); break;
+    case GRAD_INPUT: tsr_conv_grad_input(in[0], in[1], space, opts); break;
+    case NO_SIZES: tsr_conv_grad_input(in[0], in[1], NULL, opts); break;
+    case GRAD_WEIGHT: tsr_conv_grad_weight(in[0], in[1], kernel, opts); break;
+    case BACKWARD: tsr_conv_backward(in[0], in[1], in[2], opts, &out[0], &out[1], &out[2]); break;
     case BY_NAME:
         tsr_op_run_all(mesh, b->attr[0], in, in[2] ? 3 : 2, &b->attr[1], b->attr[1] ? 1 : 0, out);
         break;
@@ -356,7 +358,7 @@ static void bad_call(tsr_mesh *mesh, const bad *b)
 /* Sharded along its columns: the halo travels. y[p] = x[p-1] + x[p] + x[p+1]. */
 static tsr_status good_call(tsr_mesh *mesh)
 {
-    const tsr_conv_opts opts = {.padding = {1}};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1});
     tsr_tensor *x = tsr_arange(mesh, "f32[1,1,8]@[S(2)]", 1, 1);
     float host[8];
 
@@ -421,7 +423,8 @@ static void nothing_at_all(void **state)
 
     (void)state;
     assert_null(tsr_conv(NULL, NULL, NULL, NULL));
-    assert_int_equal(tsr_conv_backward(NULL, NULL, NULL, NULL, NULL, out), TSR_ERR_ARG);
+    assert_int_equal(tsr_conv_backward(NULL, NULL, NULL, NULL, &out[0], &out[1], &out[2]),
+                     TSR_ERR_ARG);
     for (int k = 0; k < 3; k++)
         assert_null(out[k]);
 }
@@ -438,7 +441,7 @@ static tsr_status after_an_error(tsr_mesh *mesh, void *arg)
     CHECK(!tsr_tensor_ok(x));
     CHECK(!tsr_tensor_ok(tsr_conv(x, w, NULL, NULL)));
     CHECK(!tsr_tensor_ok(tsr_conv(w, x, NULL, NULL)));
-    CHECK(tsr_conv_backward(x, x, w, NULL, NULL, out) == TSR_ERR_SHAPE);
+    CHECK(tsr_conv_backward(x, x, w, NULL, &out[0], &out[1], &out[2]) == TSR_ERR_SHAPE);
     for (int k = 0; k < 3; k++)
         CHECK(out[k] && !tsr_tensor_ok(out[k]));
     CHECK(strcmp(tsr_mesh_message(mesh), first) == 0);

@@ -12,6 +12,7 @@
 
 #include <tessera_train.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 static float first_of(tsr_tensor *x)
@@ -108,7 +109,8 @@ static tsr_status tape_job(tsr_mesh *mesh, void *arg)
 static tsr_status optimizer_job(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *w = tsr_watch(tsr_full(mesh, "f32[4,4]", 1));
-    tsr_optimizer_opts opts = {.lr = 1, .momentum = 0.5, .dampening = 1, .states = "0"};
+    tsr_optimizer_opts opts =
+        OPTIMIZER_OPTS(TSR_SGD, .lr = 1, .momentum = 0.5, .dampening = 1, .states = "0");
     tsr_optimizer *opt;
     char text[TSR_TEXT_LEN];
     (void)arg;
@@ -134,7 +136,8 @@ static tsr_status optimizer_job(tsr_mesh *mesh, void *arg)
 
 static void schedule_ends(void **state)
 {
-    tsr_schedule s = {.kind = TSR_SCHEDULE_COSINE, .lr = 8, .last = 2, .warmup = 4, .steps = 4};
+    tsr_schedule s =
+        SCHEDULE(.kind = TSR_SCHEDULE_COSINE, .lr = 8, .last = 2, .warmup = 4, .steps = 4);
     (void)state;
 
     for (int kind = TSR_SCHEDULE_COSINE; kind <= TSR_SCHEDULE_LINEAR; kind++) {
@@ -150,7 +153,7 @@ static void schedule_ends(void **state)
         assert_true(tsr_schedule_lr(&s, 7) == 2);
     }
     assert_true(tsr_schedule_lr(&s, -1) == 2 && tsr_schedule_lr(&s, 0) == 2);
-    s = (tsr_schedule){.kind = TSR_SCHEDULE_STEPS, .lr = 8, .every = 2, .factor = 0.5};
+    s = (tsr_schedule)SCHEDULE(.kind = TSR_SCHEDULE_STEPS, .lr = 8, .every = 2, .factor = 0.5);
     assert_true(tsr_schedule_lr(&s, 1) == 8 && tsr_schedule_lr(&s, 2) == 4);
     s.every = 0;
     assert_true(tsr_schedule_lr(&s, 100) == 8);
@@ -166,7 +169,7 @@ static tsr_status data_job(tsr_mesh *mesh, void *arg)
     tsr_dataset *data;
     (void)arg;
 
-    CHECK(tsr_dataset_from_host(mesh, TSR_U8, &shape, bytes, &data) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_U8, &shape, bytes, &data) == TSR_OK);
     CHECK(tsr_dataset_check_labels(data, 3) == TSR_OK);
     CHECK(tsr_dataset_check_labels(data, 2) == TSR_ERR_ARG); /* 2 is no class of two */
     tsr_mesh_clear_error(mesh);

@@ -15,6 +15,7 @@
 #include "ranks.h"
 #include "world/mesh_handle.h"
 #include "world/thread.h"
+#include "opts.h"
 
 enum { RANKS = 4 };
 
@@ -117,7 +118,8 @@ static tsr_status damaged_job(tsr_mesh *mesh, void *arg)
 
 static void run_trial(trial *t)
 {
-    tsr_run_opts opts = {.mesh = "4", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = "4", .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
 
     tsr_run(&opts, damaged_job, t, NULL);
 }

@@ -2,6 +2,7 @@
 /* test_data.c - datasets and batches: what is read, in which order it is dealt out, and that every
    rank gets its part of it. What is wrong with data is test_data_bad.c. */
 #include "idx_files.h"
+#include "opts.h"
 #include "ranks.h"
 
 /* ---- files ---- */
@@ -42,7 +43,7 @@ static void try_dtype(idx_file *f, int type, tsr_dtype dtype, const void *data)
                 idx_pack(f);
             idx_write(f, f->n);
             pass_on("3", read_job, &w);
-            pass_with((tsr_run_opts){.mesh = "3", .world = TSR_WORLD_SIM}, read_job, &w);
+            pass_with((tsr_run_opts)RUN_OPTS(.mesh = "3", .world = TSR_WORLD_SIM), read_job, &w);
         }
 }
 
@@ -212,7 +213,7 @@ static tsr_status deal_job(tsr_mesh *mesh, void *arg)
 
     for (int i = 0; i < SAMPLES * H * W; i++)
         all[i] = (float)i;
-    CHECK(tsr_dataset_from_host(mesh, TSR_F32, &shape, all, &d) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_F32, &shape, all, &d) == TSR_OK);
     memset(all, 0, sizeof all); /* it was copied */
     for (int64_t epoch = 0; epoch < 2; epoch++)
         for (int64_t i = 0; i < tsr_batches_count(&t->batches); i++) {
@@ -239,7 +240,7 @@ static tsr_status deals_job(tsr_mesh *mesh, void *arg)
     static const char *const two[] = {"[S(0),S(1)]",  "[S(1),S(2)]", "[S(0),S(0)]",
                                       "[S(2),S(2)]",  "[R,S(0)]",    "[S(1),SS(1,2)]",
                                       "[S(0),P(max)]"};
-    const bool flat = tsr_mesh_shape_of(mesh)->ndim == 1;
+    const bool flat = tsr_mesh_shape_get(mesh)->ndim == 1;
     tsr_status st = TSR_OK;
 
     (void)arg;
@@ -274,7 +275,7 @@ static tsr_status sim_job(tsr_mesh *mesh, void *arg)
     tsr_dataset *d = NULL;
 
     (void)arg;
-    CHECK(tsr_dataset_from_host(mesh, TSR_U8, &(tsr_shape){1, {6}}, all, &d) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_U8, &(tsr_shape){1, {6}}, all, &d) == TSR_OK);
     CHECK(tsr_tensor_ok(tsr_batch(d, &b, 0, 0, "[S(0)]")));
     tsr_dataset_free(d);
     return TSR_OK;
@@ -283,7 +284,7 @@ static tsr_status sim_job(tsr_mesh *mesh, void *arg)
 static void batches_can_be_simulated(void **state)
 {
     (void)state;
-    pass_with((tsr_run_opts){.mesh = "100", .world = TSR_WORLD_SIM}, sim_job, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "100", .world = TSR_WORLD_SIM), sim_job, NULL);
 }
 
 int main(int argc, char **argv)

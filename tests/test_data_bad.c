@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <tessera_ext.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { RANKS = 4 };
@@ -283,33 +284,33 @@ static tsr_status dataset_job(tsr_mesh *mesh, void *arg)
     const tsr_shape six = {1, {6}}, pairs = {2, {3, 2}}, none = {0, {0}}, less = {1, {-1}};
     tsr_dataset *d = NULL;
 
-    CHECK(tsr_dataset_from_host(mesh, TSR_I32, NULL, values, &d) == TSR_ERR_ARG);
+    CHECK(dataset_from_host(mesh, TSR_I32, NULL, values, &d) == TSR_ERR_ARG);
     CHECK(says(mesh, TSR_ERR_ARG, "shape is NULL"));
-    tsr_dataset_from_host(mesh, TSR_I32, &six, NULL, &d);
+    dataset_from_host(mesh, TSR_I32, &six, NULL, &d);
     CHECK(says(mesh, TSR_ERR_ARG, "data is NULL"));
-    tsr_dataset_from_host(mesh, TSR_I32, &six, values, NULL);
+    dataset_from_host(mesh, TSR_I32, &six, values, NULL);
     CHECK(says(mesh, TSR_ERR_ARG, "out is NULL"));
-    tsr_dataset_from_host(mesh, TSR_I32, &none, values, &d);
+    dataset_from_host(mesh, TSR_I32, &none, values, &d);
     CHECK(says(mesh, TSR_ERR_SHAPE, "a dim that counts its samples"));
-    tsr_dataset_from_host(mesh, TSR_I32, &less, values, &d);
+    dataset_from_host(mesh, TSR_I32, &less, values, &d);
     CHECK(says(mesh, TSR_ERR_SHAPE, "negative size -1"));
-    tsr_dataset_from_host(mesh, (tsr_dtype)77, &six, values, &d);
+    dataset_from_host(mesh, (tsr_dtype)77, &six, values, &d);
     CHECK(says(mesh, TSR_ERR_DTYPE, "77 is no dtype"));
     tsr_dataset_idx(mesh, NULL, &d);
     CHECK(says(mesh, TSR_ERR_ARG, "path is NULL"));
     CHECK(!d);
 
-    CHECK(tsr_dataset_from_host(mesh, TSR_I32, &pairs, values, &d) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_I32, &pairs, values, &d) == TSR_OK);
     tsr_dataset_check_labels(d, 10);
     CHECK(says(mesh, TSR_ERR_ARG,
                "sample 1 of the dataset has label -1, which is not one of the 10"));
     tsr_dataset_free(d);
-    CHECK(tsr_dataset_from_host(mesh, TSR_I32, &(tsr_shape){1, {3}}, values, &d) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_I32, &(tsr_shape){1, {3}}, values, &d) == TSR_OK);
     CHECK(tsr_dataset_check_labels(d, 10) == TSR_OK);
     tsr_dataset_check_labels(d, 9);
     CHECK(says(mesh, TSR_ERR_ARG, "sample 1 of the dataset has label 9"));
     tsr_dataset_free(d);
-    CHECK(tsr_dataset_from_host(mesh, TSR_F32, &six, values, &d) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_F32, &six, values, &d) == TSR_OK);
     tsr_dataset_check_labels(d, 10);
     CHECK(says(mesh, TSR_ERR_DTYPE, "those of the dataset are f32"));
     tsr_dataset_free(d);
@@ -323,7 +324,7 @@ static tsr_status batch_job(tsr_mesh *mesh, void *arg)
     tsr_batches b = {.samples = 6, .size = 3};
     tsr_dataset *d = NULL;
 
-    CHECK(tsr_dataset_from_host(mesh, TSR_U8, &(tsr_shape){2, {6, 2}}, values, &d) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_U8, &(tsr_shape){2, {6, 2}}, values, &d) == TSR_OK);
     CHECK(!tsr_tensor_ok(tsr_batch(d, NULL, 0, 0, "[R,R]")));
     CHECK(says(mesh, TSR_ERR_ARG, "the batches are NULL"));
     tsr_batch(d, &b, 0, 2, "[R,R]");
@@ -410,9 +411,10 @@ static void faults_reach_all(void **state)
         for (int64_t n = 1; more; n++) {
             shortage s = {.path = f->path, .calls = way >> 1, .n = n};
             tsr_error err = {0};
-            const tsr_status st = tsr_run(
-                &(tsr_run_opts){.mesh = "2x2", .world = TSR_WORLD_THREAD, .timeout_ms = 20000},
-                short_job, &s, &err);
+            const tsr_status st =
+                tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "2x2", .world = TSR_WORLD_THREAD,
+                                                .has_timeout = true, .timeout_ms = 20000),
+                        short_job, &s, &err);
 
             more = st != TSR_OK;
             if (more && s.told != RANKS)

@@ -14,6 +14,7 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { RANKS = 4 };
@@ -47,7 +48,7 @@ static tsr_tensor *whole(tsr_mesh *mesh, const char *dtype, int64_t a, int64_t b
         snprintf(spec, sizeof spec, "%s[%lld,%lld]@%s", dtype, (long long)a, (long long)b, where);
     else
         snprintf(spec, sizeof spec, "%s[%lld]@%s", dtype, (long long)a, where);
-    return tsr_from_host(mesh, spec, data);
+    return from_host(mesh, spec, data);
 }
 
 /* ---- gradients do not depend on the mesh ---- */
@@ -64,7 +65,7 @@ typedef struct gradient {
 static tsr_status gradient_job(tsr_mesh *mesh, void *arg)
 {
     const gradient *g = arg;
-    const tsr_embedding_opts opts = {.scale_grad_by_freq = g->scaled};
+    const tsr_embedding_opts opts = EMBEDDING_OPTS(.scale_grad_by_freq = g->scaled);
     const size_t size = strcmp(g->dtype, "f32") == 0 ? 4 : 2;
     int64_t *ids = malloc(N * sizeof *ids);
     float *values = malloc(N * D * sizeof *values);
@@ -256,9 +257,8 @@ static void lookups_by_rows(void **state)
             for (int seed = 0; seed < 6; seed++) {
                 lookups l = {rows[r], way[w].table, way[w].ids, seed % 2};
                 snprintf(cost, sizeof cost, "random:%d", seed);
-                pass_with((tsr_run_opts){.mesh = way[w].mesh,
-                                         .world = TSR_WORLD_THREAD,
-                                         .cost = seed ? cost : NULL},
+                pass_with((tsr_run_opts)RUN_OPTS(.mesh = way[w].mesh, .world = TSR_WORLD_THREAD,
+                                                 .cost = seed ? cost : NULL),
                           two_lookups_job, &l);
             }
 }
@@ -284,7 +284,7 @@ static tsr_status renorm_job(tsr_mesh *mesh, void *arg)
         values[i] = rough(i);
     table = whole(mesh, "f32", NORM_ROWS, DIM, r->table, values);
     x = whole(mesh, "i64", LOOKUPS, -1, r->ids, ids);
-    CHECK(tsr_embedding_renorm(table, x, 0.5, 0) == table);
+    CHECK(tsr_embedding_renorm(table, x, 0.5, 2) == table);
     CHECK(tsr_to_host(tsr_embedding(table, x, NULL), rows, sizeof rows) == TSR_OK);
     CHECK(tsr_to_host(table, out, sizeof out) == TSR_OK);
     for (int i = 0; i < NORM_ROWS; i++) {
@@ -350,7 +350,8 @@ static const int64_t PADDING = 4;
 static tsr_status bags_job(tsr_mesh *mesh, void *arg)
 {
     const bags *b = arg;
-    const tsr_embedding_opts opts = {.padding_idx = &PADDING, .last = b->last};
+    const tsr_embedding_opts opts =
+        EMBEDDING_OPTS(.has_padding_idx = true, .padding_idx = PADDING, .last = b->last);
     int64_t ids[BAGS * LENGTH], index[BAGS * DIM];
     float table[BAG_ROWS * DIM], mean[BAGS * DIM], max[BAGS * DIM];
     tsr_tensor *t, *x, *offsets, *won, *y;
@@ -416,9 +417,8 @@ static void bags_by_rows(void **state)
             for (int seed = 0; seed < 10; seed++) {
                 bags b = {way[w].table, way[w].ids, kind % 2, kind / 2};
                 snprintf(cost, sizeof cost, "random:%d", seed);
-                pass_with((tsr_run_opts){.mesh = way[w].mesh,
-                                         .world = TSR_WORLD_THREAD,
-                                         .cost = seed ? cost : NULL},
+                pass_with((tsr_run_opts)RUN_OPTS(.mesh = way[w].mesh, .world = TSR_WORLD_THREAD,
+                                                 .cost = seed ? cost : NULL),
                           bags_job, &b);
             }
 }

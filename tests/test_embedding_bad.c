@@ -12,6 +12,7 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { RANKS = 4, DIM = 5 };
@@ -25,7 +26,7 @@ static tsr_tensor *whole(tsr_mesh *mesh, const char *dtype, int64_t a, int64_t b
         snprintf(spec, sizeof spec, "%s[%lld,%lld]@%s", dtype, (long long)a, (long long)b, where);
     else
         snprintf(spec, sizeof spec, "%s[%lld]@%s", dtype, (long long)a, where);
-    return tsr_from_host(mesh, spec, data);
+    return from_host(mesh, spec, data);
 }
 
 static tsr_tensor *make_table(tsr_mesh *mesh, int64_t rows, const char *where)
@@ -73,7 +74,8 @@ typedef struct bad {
 
 static tsr_tensor *bad_call(tsr_mesh *mesh, const bad *b)
 {
-    const tsr_embedding_opts opts = {.padding_idx = b->padded ? &b->padding : NULL};
+    const tsr_embedding_opts opts =
+        EMBEDDING_OPTS(.has_padding_idx = b->padded, .padding_idx = b->padding);
     const bool two = !b->offsets && b->op >= BAG_SUM && b->op <= BAG_BACKWARD;
     const int64_t n = two ? b->n_ids / 3 : b->n_ids;
     const int64_t n_bags = b->offsets ? 3 : n;
@@ -124,7 +126,8 @@ static tsr_status bad_job(tsr_mesh *mesh, void *arg)
    on. Then another job runs as if nothing had been. */
 static void refuse(const char *mesh, bad *b)
 {
-    tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
     tsr_error err = {0};
     tsr_mesh_shape shape;
     int n, own = 0;

@@ -12,6 +12,7 @@
 #include "exchange/exchange.h"
 #include "ranks.h"
 #include "world/mesh_handle.h"
+#include "opts.h"
 
 enum { MAX = 400 };
 
@@ -210,9 +211,10 @@ static void failing(void **state)
     tsr_error err = {0};
 
     (void)state;
-    assert_int_equal(tsr_run(&(tsr_run_opts){.mesh = CASES[first].mesh, .world = TSR_WORLD_THREAD},
-                             failing_job, &first, &err),
-                     TSR_ERR_STATE);
+    assert_int_equal(
+        tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = CASES[first].mesh, .world = TSR_WORLD_THREAD),
+                failing_job, &first, &err),
+        TSR_ERR_STATE);
 }
 
 static void halos(void **state)

@@ -13,6 +13,7 @@
 #include <tessera_ops.h>
 #include <tessera_train.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { N = 4, M = 6, COUNT = N * M };
@@ -43,16 +44,19 @@ static bool is(tsr_tensor *y, const double *want, int n)
 
 static tsr_status values_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op both = {.name = "both",
+    static const tsr_op both = {.size = sizeof(tsr_op),
+                                .name = "both",
                                 .inputs = "x,y",
                                 .doc = "x y + relu(x y), and -y",
                                 .expr = "add(mul(x, y), relu( mul(x, y) )) ; neg(y)"},
-                        rows = {.name = "rows",
+                        rows = {.size = sizeof(tsr_op),
+                                .name = "rows",
                                 .inputs = "x",
                                 .attrs = "dims:ints,keep:bool=false",
                                 .doc = "a sum of squares",
                                 .expr = "sum(both(x,x), dims=dims, keepdim=keep)"},
-                        column = {.name = "column",
+                        column = {.size = sizeof(tsr_op),
+                                  .name = "column",
                                   .inputs = "x",
                                   .attrs = "dim:int=1",
                                   .doc = "an int as a list of one",
@@ -99,16 +103,19 @@ static void values(void **state)
 /* Lists, absent inputs, one of several outputs of a part, numbers that are derived. */
 static tsr_status inputs_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op chain = {.name = "chain",
+    static const tsr_op chain = {.size = sizeof(tsr_op),
+                                 .name = "chain",
                                  .inputs = "x*",
                                  .attrs = "at:int",
                                  .doc = "-cat",
                                  .expr = "neg(cat(x, dim=at))"},
-                        dense = {.name = "dense",
+                        dense = {.size = sizeof(tsr_op),
+                                 .name = "dense",
                                  .inputs = "x,w,bias?",
                                  .doc = "relu(x w + bias)",
                                  .expr = "relu(matmul(x, w, bias))"},
-                        where = {.name = "where_max",
+                        where = {.size = sizeof(tsr_op),
+                                 .name = "where_max",
                                  .inputs = "x",
                                  .attrs = "size:int=2",
                                  .doc = "where max_pool found its maxima",
@@ -158,17 +165,20 @@ static void inputs(void **state)
    float. */
 static tsr_status derived_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op back = {.name = "back",
+    static const tsr_op back = {.size = sizeof(tsr_op),
+                                .name = "back",
                                 .inputs = "x",
                                 .attrs = "by:int=1",
                                 .doc = "the other way around",
                                 .expr = "roll(x, shifts=-by , dims=0)"},
-                        power = {.name = "power",
+                        power = {.size = sizeof(tsr_op),
+                                 .name = "power",
                                  .inputs = "x",
                                  .attrs = "a:float=2,n:int=1",
                                  .doc = "norms",
                                  .expr = "norm(x, p=a); norm(x, p=n)"},
-                        inverse = {.name = "inverse",
+                        inverse = {.size = sizeof(tsr_op),
+                                   .name = "inverse",
                                    .inputs = "x",
                                    .attrs = "a:float=1",
                                    .doc = "norms",
@@ -177,7 +187,7 @@ static tsr_status derived_job(tsr_mesh *mesh, void *arg)
                       *const half[] = {"a=0.5"};
     const double two[] = {2, 3, 4, 0, 1}, minus_one[] = {4, 0, 1, 2, 3}, five = 5, seven = 7;
     tsr_tensor *x = tsr_arange(mesh, "f64[5]@[S(0),R]", 0, 1), *out[TSR_OP_OUTPUTS];
-    tsr_tensor *v = tsr_from_host(mesh, "f64[2]@[R,R]", (double[]){3, 4});
+    tsr_tensor *v = from_host(mesh, "f64[2]@[R,R]", (double[]){3, 4});
     (void)arg;
 
     CHECK(tsr_op_register(mesh, &back) == TSR_OK);
@@ -210,8 +220,13 @@ static tsr_status most_job(tsr_mesh *mesh, void *arg)
 
     for (int more = 0; more < 2; more++) {
         char parts[512] = "", list[512] = "cat(x";
-        tsr_op deep = {.name = "deep", .inputs = "x", .doc = "as it is", .expr = parts};
-        tsr_op wide = {.name = "wide", .inputs = "x", .doc = "again", .expr = list};
+        tsr_op deep = {.size = sizeof(tsr_op),
+                       .name = "deep",
+                       .inputs = "x",
+                       .doc = "as it is",
+                       .expr = parts};
+        tsr_op wide = {
+            .size = sizeof(tsr_op), .name = "wide", .inputs = "x", .doc = "again", .expr = list};
 
         for (int i = 0; i < PARTS + more; i++)
             strcat(parts, "neg(");
@@ -268,7 +283,11 @@ static void unknown_shapes(void **state)
     assert_int_equal(tsr_mesh_parse("2", &mesh, NULL), TSR_OK);
     assert_int_equal(tsr_spec_parse("f32[4]@[S(0)]", &mesh, &spec, NULL), TSR_OK);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const tsr_op op = {.name = "new", .inputs = "x", .doc = "new", .expr = all[i].means};
+        const tsr_op op = {.size = sizeof(tsr_op),
+                           .name = "new",
+                           .inputs = "x",
+                           .doc = "new",
+                           .expr = all[i].means};
         tsr_schema s;
         tsr_error err = {0};
         const tsr_status st = tsr_schema_make(&op, &spec, 1, NULL, 0, &s, &err);
@@ -296,19 +315,23 @@ static void does_nothing(const tsr_kernel_call *call)
 
 static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op cubic = {.name = "cubic",
+    static const tsr_op cubic = {.size = sizeof(tsr_op),
+                                 .name = "cubic",
                                  .inputs = "x,w",
                                  .doc = "w x^3 + x, and w w",
                                  .expr = "add(mul(w, mul(x, mul(x, x))), x); mul(w, w)"},
-                        ladder = {.name = "ladder",
+                        ladder = {.size = sizeof(tsr_op),
+                                  .name = "ladder",
                                   .inputs = "x",
                                   .doc = "x^3 + x",
                                   .expr = "neg(neg(cubic(x, x)))"},
-                        dark = {.name = "dark",
+                        dark = {.size = sizeof(tsr_op),
+                                .name = "dark",
                                 .inputs = "x",
                                 .doc = "not known",
                                 .expr = "mul(x, sort_of(x))"},
-                        unknown = {.name = "sort_of",
+                        unknown = {.size = sizeof(tsr_op),
+                                   .name = "sort_of",
                                    .inputs = "x",
                                    .doc = "has no gradient",
                                    .shape = same_shape,
@@ -363,8 +386,11 @@ static void gradients(void **state)
    made of is written down as any other call. */
 static tsr_status on_a_tape_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op cube = {
-        .name = "cube", .inputs = "x", .doc = "x^3", .expr = "mul(x, mul(x, x))"};
+    static const tsr_op cube = {.size = sizeof(tsr_op),
+                                .name = "cube",
+                                .inputs = "x",
+                                .doc = "x^3",
+                                .expr = "mul(x, mul(x, x))"};
     tsr_tensor *x = tsr_watch(input(mesh, "f64[4,6]", 1, -9)), *y, *one, *g, *in[2];
     double want[COUNT], again[COUNT];
     (void)arg;
@@ -409,7 +435,8 @@ static void on_a_tape(void **state)
 
 static void shapes(void **state)
 {
-    static const tsr_op op = {.name = "squares",
+    static const tsr_op op = {.size = sizeof(tsr_op),
+                              .name = "squares",
                               .inputs = "x",
                               .attrs = "dims:ints",
                               .doc = "sum of squares",
@@ -440,7 +467,8 @@ static void shapes(void **state)
 /* A long chain needs no more memory than a short one: what a step leaves is taken by a later. */
 static tsr_status memory_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op six = {.name = "six",
+    static const tsr_op six = {.size = sizeof(tsr_op),
+                               .name = "six",
                                .inputs = "x",
                                .doc = "x, turned round six times",
                                .expr = "neg(neg(neg(neg(neg(neg(x))))))"};
@@ -468,12 +496,18 @@ static tsr_status hand_on(tsr_tensor *const *in, int n_in, const tsr_attrs *attr
 /* What a part handed on is let go after the last use of either name, and an input never. */
 static tsr_status handed_on_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op same = {.name = "same", .inputs = "x", .doc = "x", .compose = hand_on},
-                        last = {.name = "last",
+    static const tsr_op same = {.size = sizeof(tsr_op),
+                                .name = "same",
+                                .inputs = "x",
+                                .doc = "x",
+                                .compose = hand_on},
+                        last = {.size = sizeof(tsr_op),
+                                .name = "last",
                                 .inputs = "x",
                                 .doc = "-x^2: under its second name only",
                                 .expr = "mul(same(neg(x)), x)"},
-                        both = {.name = "two_names",
+                        both = {.size = sizeof(tsr_op),
+                                .name = "two_names",
                                 .inputs = "x",
                                 .doc = "-2 x^2: under its first name once more",
                                 .expr = "add(mul(same(neg(x)), x), mul(neg(x), same(x)))"};
@@ -511,7 +545,8 @@ typedef struct refusal {
 static tsr_status refused_job(tsr_mesh *mesh, void *arg)
 {
     const refusal *r = arg;
-    const tsr_op op = {.name = "new",
+    const tsr_op op = {.size = sizeof(tsr_op),
+                       .name = "new",
                        .inputs = r->inputs,
                        .attrs = "dim:int=1,alpha:float=1,by:none|mean=mean",
                        .doc = "new",
@@ -581,8 +616,11 @@ static void refused(void **state)
 /* A part without the output that the text asks of it; a text and a kernel. */
 static tsr_status late_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op second = {
-        .name = "second", .inputs = "x", .doc = "there is none", .expr = "neg(neg(x)[1])"};
+    static const tsr_op second = {.size = sizeof(tsr_op),
+                                  .name = "second",
+                                  .inputs = "x",
+                                  .doc = "there is none",
+                                  .expr = "neg(neg(x)[1])"};
     const tsr_op *relu = tsr_op_find(mesh, "relu");
     tsr_op two = *relu;
     tsr_tensor *x = tsr_arange(mesh, "f64[4]@[R]", 0, 1);
@@ -592,6 +630,7 @@ static tsr_status late_job(tsr_mesh *mesh, void *arg)
     CHECK(!tsr_tensor_ok(tsr_op_run(mesh, "second", &x, 1, NULL, 0)));
     CHECK(strcmp(tsr_mesh_message(mesh), "second: one of its parts has no output 1") == 0);
     tsr_mesh_clear_error(mesh);
+    two.size = sizeof two;
     two.name = "two";
     two.expr = "neg(x)";
     CHECK(tsr_op_register(mesh, &two) != TSR_OK);
@@ -604,8 +643,11 @@ static tsr_status late_job(tsr_mesh *mesh, void *arg)
 /* Errors of parts, and of parts of parts, name what was called. */
 static tsr_status named_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op outer = {
-        .name = "outer_swish", .inputs = "x", .doc = "two levels", .expr = "neg(hardswish(x))"};
+    static const tsr_op outer = {.size = sizeof(tsr_op),
+                                 .name = "outer_swish",
+                                 .inputs = "x",
+                                 .doc = "two levels",
+                                 .expr = "neg(hardswish(x))"};
     static const struct {
         const char *op, *in[2], *says;
     } all[] = {

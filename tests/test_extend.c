@@ -12,6 +12,7 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { N = 12, M = 6, COUNT = N * M };
@@ -37,7 +38,8 @@ static void twice(const tsr_kernel_call *call)
 
 static const char *const cases[] = {"f64[4,6]", "f64[5,3]", NULL};
 
-static const tsr_op by_axes = {.name = "twice_axes",
+static const tsr_op by_axes = {.size = sizeof(tsr_op),
+                               .name = "twice_axes",
                                .inputs = "x",
                                .doc = "2 x",
                                .axes = "mn->mn",
@@ -139,9 +141,7 @@ static bool only_rows(const tsr_schema *s, const tsr_spec *in, const tsr_spec *o
 static tsr_comm sum_cost(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                          const tsr_cost *cost)
 {
-    (void)s;
-    (void)out;
-    (void)in;
+    (void)s, (void)out, (void)in;
     return (tsr_comm){.seconds = cost->latency[0], .bytes = 8};
 }
 
@@ -149,9 +149,7 @@ static tsr_comm sum_cost(const tsr_schema *s, const tsr_spec *in, const tsr_spec
 static tsr_status compose(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
                           tsr_error *err)
 {
-    (void)n_in;
-    (void)attrs;
-    (void)err;
+    (void)n_in, (void)attrs, (void)err;
     out[0] = tsr_neg(tsr_neg(tsr_add(in[0], in[0])));
     return TSR_OK;
 }
@@ -538,7 +536,8 @@ static void copy_rows(const tsr_kernel_call *call)
            (size_t)tsr_shape_count(&call->in[0].shape) * tsr_dtype_size(call->in[0].dtype));
 }
 
-static const tsr_op whole_rows = {.name = "whole_rows",
+static const tsr_op whole_rows = {.size = sizeof(tsr_op),
+                                  .name = "whole_rows",
                                   .inputs = "x",
                                   .doc = "x itself, of which rows are never cut",
                                   .axes = "mn!->mn!",
@@ -655,7 +654,7 @@ static tsr_status own_moves_job(tsr_mesh *mesh, void *arg)
 /* Of x, cut into rows along mesh dim 1, each of two ranks lacks one row of the other's. */
 static tsr_status window_moves_job(tsr_mesh *mesh, void *arg)
 {
-    const tsr_conv_opts opts = {.padding = {1, 1}};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1, 1});
     tsr_tensor *x = tsr_zeros(mesh, "f32[1,1,64,1024]@[R,S(2)]");
     tsr_tensor *weight = tsr_zeros(mesh, "f32[1,1,3,3]@[R,R]");
     tsr_op_counters c;

@@ -18,6 +18,7 @@
 #include "tessera_ext.h"
 #include "dispatch/context.h"
 #include "numbers.h"
+#include "opts.h"
 
 typedef enum trouble {
     FAILS,      /* the call fails on this rank */
@@ -117,7 +118,8 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 
 static void expect_clean_end(const char *mesh, int size, plot *p)
 {
-    tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
     tsr_error err = {0};
     double begin = now();
     tsr_status st = tsr_run(&opts, job, p, &err);
@@ -156,7 +158,8 @@ static tsr_status sleepy(tsr_mesh *mesh, void *arg)
 
 static void timeout_names_the_peer(void **state)
 {
-    tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 100};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 100);
     tsr_error err = {0};
     (void)state;
 
@@ -168,13 +171,14 @@ static void timeout_names_the_peer(void **state)
 /* 0 is no timeout: longer than any that is set for one wait here, and told so by the text. */
 static void no_timeout(void **state)
 {
-    tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = -1};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = -1);
     tsr_error err = {0};
     int ms;
 
     (void)state;
     assert_int_equal(tsr_run(&opts, sleepy, NULL, &err), TSR_OK);
-    opts.timeout_ms = 0;
+    opts.has_timeout = false;
     setenv("TESSERA_TIMEOUT", "0.1", 1);
     assert_int_equal(tsr_run(&opts, sleepy, NULL, &err), TSR_ERR_TIMEOUT);
     setenv("TESSERA_TIMEOUT", "0", 1);
@@ -200,19 +204,19 @@ static tsr_status nothing(tsr_mesh *mesh, void *arg)
 
 static void impossible_worlds(void **state)
 {
-    tsr_run_opts opts = {.mesh = "2", .world = (tsr_world_kind)9};
+    tsr_run_opts opts = RUN_OPTS(.mesh = "2", .world = (tsr_world_kind)9);
     tsr_error err = {0};
 
     (void)state;
     assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_ERR_ARG);
     assert_string_equal(err.text, "9 is not a world (a tsr_world_kind)");
     assert_false(tsr_world_available((tsr_world_kind)9, &err));
-    opts = (tsr_run_opts){.mesh = "2147483647", .world = TSR_WORLD_SIM};
+    opts = (tsr_run_opts)RUN_OPTS(.mesh = "2147483647", .world = TSR_WORLD_SIM);
     assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_ERR_MESH);
-    opts = (tsr_run_opts){.mesh = "1025", .world = TSR_WORLD_THREAD};
+    opts = (tsr_run_opts)RUN_OPTS(.mesh = "1025", .world = TSR_WORLD_THREAD);
     assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_ERR_MESH);
     assert_non_null(strstr(err.text, "a world of threads at most 1024"));
-    opts = (tsr_run_opts){.mesh = "1025", .world = TSR_WORLD_SIM};
+    opts = (tsr_run_opts)RUN_OPTS(.mesh = "1025", .world = TSR_WORLD_SIM);
     assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_OK);
 }
 
@@ -263,8 +267,8 @@ static void every_allocation(void **state)
             bool more = true;
             for (int64_t n = 1; more; n++) {
                 shortage s = {.from = pairs[i][1], .to = pairs[i][2], .rank = rank, .n = n};
-                tsr_run_opts opts = {
-                    .mesh = pairs[i][0], .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+                tsr_run_opts opts = RUN_OPTS(.mesh = pairs[i][0], .world = TSR_WORLD_THREAD,
+                                             .has_timeout = true, .timeout_ms = 20000);
                 tsr_error err = {0};
                 tsr_status st = tsr_run(&opts, short_of_memory, &s, &err);
                 more = s.hit;
@@ -282,7 +286,7 @@ static void every_allocation(void **state)
 static int run_on_mpi(char **argv)
 {
     plot p = {.step = atoi(argv[1]), .rank = atoi(argv[2])};
-    tsr_run_opts opts = {.world = TSR_WORLD_MPI, .timeout_ms = 8000};
+    tsr_run_opts opts = RUN_OPTS(.world = TSR_WORLD_MPI, .has_timeout = true, .timeout_ms = 8000);
     tsr_error err = {0};
     double begin = now();
     const char *me = getenv("OMPI_COMM_WORLD_RANK");

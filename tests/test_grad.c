@@ -20,6 +20,7 @@
 #include "ranks.h"
 #include "validate/trial.h"
 #include "sampling.h"
+#include "opts.h"
 
 /* Inputs and outputs of an op, as masks over all its cases. */
 typedef struct operands {
@@ -93,7 +94,7 @@ static tsr_status run_forward(tsr_mesh *mesh, const trial *t, const tsr_schema *
     for (int k = 0; k < s->n_in; k++) {
         in[k] = NULL;
         if (tsr__schema_has(s, k))
-            in[k] = tsr_from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), t->in[k]);
+            in[k] = from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), t->in[k]);
     }
     if (tsr__dispatch_row(mesh->ctx, s->op, in, s->n_in, &s->attrs, out) != TSR_OK)
         return complain(mesh, t, s, "the op failed");
@@ -121,12 +122,12 @@ static tsr_status run_backward(tsr_mesh *mesh, const trial *t, const tsr_schema 
             continue;
         tsr_spec spec = {.dtype = tsr_tensor_spec(out[k])->dtype,
                          .shape = tsr_tensor_spec(out[k])->shape,
-                         .mesh = *tsr_mesh_shape_of(mesh)};
+                         .mesh = *tsr_mesh_shape_get(mesh)};
         for (int m = 0; m < spec.mesh.ndim && sample; m++)
             spec.place[m] = property_placement(mixed(sample, (uint64_t)(8 * k + m) + 999), &spec);
         for (int64_t i = 0; i < tsr_shape_count(&spec.shape); i++)
             tsr__put(spec.dtype, host, i, t->grad_out[k][i]);
-        l.grad_out[k] = tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), host);
+        l.grad_out[k] = from_host(mesh, tsr_spec_text(&spec, text, sizeof text), host);
     }
     for (int k = 0; k < s->n_in; k++) {
         l.in[k] = in[k];
@@ -212,7 +213,7 @@ static tsr_tensor *spoilt(tsr_mesh *mesh, const tsr_tensor *x)
 
     for (int64_t i = 0; i < tsr_shape_count(&spec->shape); i++)
         tsr__put(spec->dtype, host, i, tsr__dtype_is_float(spec->dtype) ? (double)NAN : 0);
-    return tsr_from_host(mesh, tsr_spec_text(spec, text, sizeof text), host);
+    return from_host(mesh, tsr_spec_text(spec, text, sizeof text), host);
 }
 
 /* What the tape leaves of a tensor that is not saved. */
@@ -445,7 +446,7 @@ static tsr_status test_mesh(tsr_mesh *mesh, void *arg)
         for (int k = 0; k < s.n_in; k++) {
             if (!tsr__schema_has(&s, k))
                 continue;
-            s.in[k].mesh = *tsr_mesh_shape_of(mesh);
+            s.in[k].mesh = *tsr_mesh_shape_get(mesh);
             for (int m = 0; m < s.in[k].mesh.ndim; m++)
                 s.in[k].place[m] =
                     property_placement(mixed(sample, (uint64_t)(8 * k + m)), &s.in[k]);

@@ -11,6 +11,7 @@
 
 #include <tessera_ext.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { MOST = 6 };
@@ -107,7 +108,7 @@ static tsr_status edge_job(tsr_mesh *mesh, void *arg)
 
         snprintf(spec, sizeof spec, "f64[%d]@%s", e->n, places[p]);
         for (int k = 0; k < e->n_in; k++)
-            in[k] = tsr_from_host(mesh, spec, e->in[k]);
+            in[k] = from_host(mesh, spec, e->in[k]);
         CHECK(tsr_op_run_all(mesh, e->op, in, e->n_in, (const char *const *)e->attrs, n_attrs,
                              out) == TSR_OK);
         grad_out[0] = tsr_full(mesh, tsr_tensor_spec(out[0])->shape.ndim ? spec : "f64[]", 1);
@@ -134,7 +135,7 @@ static void edge_points(void **state)
 
     for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
         edge e = edges[i];
-        tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD};
+        tsr_run_opts opts = RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD);
         tsr_error err = {0};
 
         if (tsr_run(&opts, edge_job, &e, &err) != TSR_OK) {

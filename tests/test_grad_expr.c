@@ -45,7 +45,8 @@ static bool is(tsr_tensor *y, const double *want, int n)
    an output that nothing depends on is not there. */
 static tsr_status values_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op two = {.name = "two",
+    static const tsr_op two = {.size = sizeof(tsr_op),
+                               .name = "two",
                                .inputs = "x,w",
                                .doc = "w x, and x^2",
                                .expr = "mul(x, w); mul(x, x)",
@@ -89,23 +90,27 @@ static void values(void **state)
 
 static tsr_status sizes_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op part = {.name = "part",
+    static const tsr_op part = {.size = sizeof(tsr_op),
+                                .name = "part",
                                 .inputs = "x",
                                 .attrs = "dim:int=0,size:int,step:int=1",
                                 .doc = "windows of x",
                                 .expr = "unfold(x, ...)",
                                 .grad_expr = "x: unfold_backward(g, ..., length=x.shape[dim])"},
-                        flat = {.name = "flat",
+                        flat = {.size = sizeof(tsr_op),
+                                .name = "flat",
                                 .inputs = "x",
                                 .doc = "all in one row, as f32",
                                 .expr = "cast(flatten(x), dtype=f32)",
                                 .grad_expr = "x: reshape(g, shape=x.shape)"},
-                        first = {.name = "first",
+                        first = {.size = sizeof(tsr_op),
+                                 .name = "first",
                                  .inputs = "x",
                                  .doc = "what comes first",
                                  .expr = "narrow(x, dim=0, start=0, length=1)",
                                  .grad_expr = "x: add(zeros(x), pad(g, before=0/0, after=3/0))"},
-                        pair = {.name = "pair",
+                        pair = {.size = sizeof(tsr_op),
+                                .name = "pair",
                                 .inputs = "x,target,weight?,pos_weight?",
                                 .attrs = "reduction:mean|sum|none=mean",
                                 .doc = "a loss",
@@ -164,7 +169,8 @@ static void sizes(void **state)
 /* An input that the text only asks for its shape may be overwritten, one that it reads not. */
 static tsr_status tape_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op kept = {.name = "kept",
+    static const tsr_op kept = {.size = sizeof(tsr_op),
+                                .name = "kept",
                                 .inputs = "x,y",
                                 .doc = "x + y^2",
                                 .expr = "add(x, mul(y, y))",
@@ -220,7 +226,8 @@ static tsr_status no_grad(const tsr_grad_call *call)
 static tsr_status refused_job(tsr_mesh *mesh, void *arg)
 {
     const refusal *r = arg;
-    tsr_op op = {.name = "new",
+    tsr_op op = {.size = sizeof(tsr_op),
+                 .name = "new",
                  .inputs = r->inputs,
                  .attrs = "dim:int=1,alpha:float=1",
                  .doc = "new",
@@ -241,7 +248,8 @@ static tsr_status refused_job(tsr_mesh *mesh, void *arg)
 
 static tsr_status twice_job(tsr_mesh *mesh, void *arg)
 {
-    tsr_op op = {.name = "new",
+    tsr_op op = {.size = sizeof(tsr_op),
+                 .name = "new",
                  .inputs = "x",
                  .doc = "new",
                  .expr = "neg(x)",

@@ -19,6 +19,7 @@
 #include <tessera_ops.h>
 
 #include "kernel/blas.h"
+#include "opts.h"
 #include "ranks.h"
 
 /* of libgomp, if oneDNN brought it */
@@ -68,11 +69,12 @@ static void settings_are_restored(void **state)
     pass_on("2", compute, NULL);
     assert_int_equal(blas_threads(), blas);
     assert_int_equal(omp_threads(), omp);
-    pass_with((tsr_run_opts){.mesh = "1", .world = TSR_WORLD_THREAD}, compute, NULL);
-    pass_with((tsr_run_opts){.mesh = "4", .world = TSR_WORLD_SIM}, compute, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "1", .world = TSR_WORLD_THREAD), compute, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "4", .world = TSR_WORLD_SIM), compute, NULL);
     assert_int_equal(blas_threads(), blas);
     assert_int_equal(omp_threads(), omp);
-    assert_int_equal(tsr_run(&(tsr_run_opts){.mesh = "none"}, compute, NULL, &err), TSR_ERR_PARSE);
+    assert_int_equal(tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "none"), compute, NULL, &err),
+                     TSR_ERR_PARSE);
     assert_int_equal(blas_threads(), blas);
 }
 
@@ -138,7 +140,7 @@ static size_t address_space(void)
 static int compute_with_little(size_t more)
 {
     const struct rlimit limit = {address_space() + more, RLIM_INFINITY};
-    tsr_run_opts opts = {.mesh = "8", .world = TSR_WORLD_THREAD};
+    tsr_run_opts opts = RUN_OPTS(.mesh = "8", .world = TSR_WORLD_THREAD);
     tsr_error err = {0};
     tsr_status st;
 

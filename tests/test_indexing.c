@@ -17,6 +17,7 @@
 #include "ranks.h"
 #include "tessera_ext.h"
 #include "tessera_ops.h"
+#include "opts.h"
 
 static uint64_t mixed(uint64_t a, uint64_t b)
 {
@@ -94,7 +95,7 @@ static tsr_status check_order(tsr_mesh *mesh, void *arg)
         char spec[64];
 
         snprintf(spec, sizeof spec, "%s[%d,%d]@%s", o->dtype, LINES, (int)o->n, places[p]);
-        y = tsr_from_host(mesh, spec, x);
+        y = from_host(mesh, spec, x);
         y = o->k < 0 ? tsr_sort(y, -1, o->down, &where) : tsr_topk(y, k, 1, o->down, &where);
         CHECK(tsr_to_host(y, got, (size_t)(LINES * k) * tsr_dtype_size(dtype)) == TSR_OK);
         CHECK(tsr_to_host(where, index, (size_t)(LINES * k) * 8) == TSR_OK);
@@ -188,13 +189,13 @@ static tsr_status check_moves(tsr_mesh *mesh, void *arg)
             for (int64_t i = 0; i < A * B * C; i++)
                 tsr__put(dtype, x, i, (double)(mixed(4, (uint64_t)i) % 4));
             snprintf(text, sizeof text, "%s[%d,%d,%d]@%s", dtypes[t], A, B, C, places[p]);
-            tx = tsr_from_host(mesh, text, x);
+            tx = from_host(mesh, text, x);
             snprintf(text, sizeof text, "%s[%d,%d,%d]@%s", ids, A, M, C, places[p]);
-            ti = tsr_from_host(mesh, text, index);
+            ti = from_host(mesh, text, index);
             snprintf(text, sizeof text, "%s[%d]@%s", ids, M, p == 1 ? "[S(0)]" : "[R]");
-            tl = tsr_from_host(mesh, text, list);
+            tl = from_host(mesh, text, list);
             snprintf(text, sizeof text, "%s[%d,%d,%d]@%s", dtypes[t], A, M, C, places[p]);
-            ts = tsr_from_host(mesh, text, src);
+            ts = from_host(mesh, text, src);
             CHECK(tsr_to_host(tsr_gather(tx, 1, ti), y, A * M * C * size) == TSR_OK);
             for (int i = 0; i < A * M * C; i++)
                 CHECK(tsr__get(dtype, y, i) ==
@@ -241,9 +242,9 @@ static tsr_status check_long(tsr_mesh *mesh, void *arg)
     fill_index(TSR_I32, ROWS * TAKEN, SIZE, index);
     for (int i = 0; i < ROWS * SIZE; i++)
         x[i] = (float)(i % 64);
-    tx = tsr_from_host(mesh, "f32[3,1300]@[S(0)]", x);
-    ti = tsr_from_host(mesh, "i32[3,800000]@[S(0)]", index);
-    tl = tsr_from_host(mesh, "i32[800000]@[R]", index);
+    tx = from_host(mesh, "f32[3,1300]@[S(0)]", x);
+    ti = from_host(mesh, "i32[3,800000]@[S(0)]", index);
+    tl = from_host(mesh, "i32[800000]@[R]", index);
     CHECK(tsr_to_host(tsr_gather(tx, 1, ti), y, ROWS * TAKEN * sizeof *y) == TSR_OK);
     for (int i = 0; i < ROWS * TAKEN; i++)
         CHECK(y[i] == x[i / TAKEN * SIZE + index[i]]);
@@ -291,7 +292,7 @@ static tsr_status check_slices(tsr_mesh *mesh, void *arg)
 {
     const char *const dtype = arg;
     const int64_t index[8] = {3999, 3499, 2999, 2499, 1999, 1499, 999, 499};
-    tsr_tensor *list = tsr_from_host(mesh, "i64[8]@[S(0)]", index), *x, *y;
+    tsr_tensor *list = from_host(mesh, "i64[8]@[S(0)]", index), *x, *y;
     int64_t bytes;
     char text[64];
 
@@ -484,10 +485,10 @@ static tsr_status check_bad(tsr_mesh *mesh, void *arg)
         double zeros[64] = {0};
         tsr_spec spec;
 
-        CHECK(tsr_spec_parse(b->spec[n], tsr_mesh_shape_of(mesh), &spec, NULL) == TSR_OK);
+        CHECK(tsr_spec_parse(b->spec[n], tsr_mesh_shape_get(mesh), &spec, NULL) == TSR_OK);
         if (n == indices)
             tsr__put(spec.dtype, zeros, tsr_shape_count(&spec.shape) - 1, (double)b->value);
-        in[n] = tsr_from_host(mesh, b->spec[n], zeros);
+        in[n] = from_host(mesh, b->spec[n], zeros);
     }
     tsr_op_run(mesh, b->op, in, n, &b->attr, b->attr != NULL);
     tsr_barrier(mesh);

@@ -15,6 +15,7 @@
 #include <tessera_ops.h>
 
 #include "numbers.h"
+#include "opts.h"
 #include "ranks.h"
 
 /* ---- what wraps around ---- */
@@ -115,9 +116,9 @@ static tsr_status wrapping_one(tsr_mesh *mesh, const wrapping_call *c, const cha
                                              element(type, term[k][1], i))
                                    : (uint64_t)element(type, term[k][0], i));
         }
-        in[k] = tsr_from_local(mesh, spec, term[k][tsr_mesh_index(mesh)], &shape);
+        in[k] = from_local(mesh, spec, term[k][tsr_mesh_index(mesh)], &shape);
         snprintf(spec, sizeof spec, "%s[%d]", type, ELEMENTS);
-        all[k] = tsr_from_host(mesh, spec, whole[k]);
+        all[k] = from_host(mesh, spec, whole[k]);
     }
     y = tsr_op_run(mesh, c->op, in, c->n_in, (const char *const *)c->attrs, n_attrs);
     z = tsr_op_run(mesh, c->op, all, c->n_in, (const char *const *)c->attrs, n_attrs);
@@ -154,8 +155,8 @@ static tsr_status wrapping_job(tsr_mesh *mesh, void *arg)
 static void partial_integers_pass_where_nothing_wraps(void **state)
 {
     (void)state;
-    pass_with((tsr_run_opts){.mesh = "2", .cost = "default"}, wrapping_job, NULL);
-    pass_with((tsr_run_opts){.mesh = "2", .cost = "torch"}, wrapping_job, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "2", .cost = "default"), wrapping_job, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "2", .cost = "torch"), wrapping_job, NULL);
 }
 
 /* ---- NaN in one term of a partial input ---- */
@@ -173,9 +174,9 @@ static tsr_status nan_one(tsr_mesh *mesh, const char *op, const char *attr, cons
     size_t bytes;
 
     snprintf(spec, sizeof spec, "f64[4]@[P(%s)]", by);
-    x = tsr_from_local(mesh, spec, term[tsr_mesh_index(mesh)], &shape);
+    x = from_local(mesh, spec, term[tsr_mesh_index(mesh)], &shape);
     y = tsr_op_run(mesh, op, &x, 1, &attr, attr != NULL);
-    x = tsr_from_host(mesh, "f64[4]", whole);
+    x = from_host(mesh, "f64[4]", whole);
     z = tsr_op_run(mesh, op, &x, 1, &attr, attr != NULL);
     if (!tsr_tensor_ok(y) || tsr_tensor_spec(y)->shape.ndim != 1 ||
         tsr_shape_count(&tsr_tensor_spec(y)->shape) != 4) {
@@ -219,7 +220,7 @@ static tsr_status nan_job(tsr_mesh *mesh, void *arg)
 static void nan_in_a_term_wins(void **state)
 {
     (void)state;
-    pass_with((tsr_run_opts){.mesh = "2", .cost = "torch"}, nan_job, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "2", .cost = "torch"), nan_job, NULL);
 }
 
 /* ---- numbers that a dtype has, or has not ---- */
@@ -349,7 +350,7 @@ static tsr_status exact_job(tsr_mesh *mesh, void *arg)
         const char *const attrs[] = {calls[i].attr, calls[i].more};
         const int64_t in[2] = {calls[i].from, calls[i].from};
         int64_t got[3] = {0};
-        tsr_tensor *x = tsr_from_host(mesh, "i64[2]@[R]", in);
+        tsr_tensor *x = from_host(mesh, "i64[2]@[R]", in);
         tsr_tensor *y = tsr_op_run(mesh, calls[i].op, &x, 1, attrs, calls[i].more ? 2 : 1);
 
         CHECK(tsr_tensor_ok(y));

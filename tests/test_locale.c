@@ -19,6 +19,7 @@
 #include "layout/cost.h"
 #include "tessera_ext.h"
 #include "tessera_ops.h"
+#include "opts.h"
 
 enum { OUT_LEN = 4096 };
 
@@ -26,7 +27,7 @@ static void run_job(tsr_job job, void *arg)
 {
     tsr_error err;
     tsr_status st =
-        tsr_run(&(tsr_run_opts){.mesh = "2", .world = TSR_WORLD_THREAD}, job, arg, &err);
+        tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD), job, arg, &err);
 
     if (st != TSR_OK)
         print_error("%s\n", err.text);
@@ -49,8 +50,8 @@ static tsr_status print_job(tsr_mesh *mesh, void *arg)
     const double x[] = {0.5, -2.25}, large[] = {1e10, 1.5};
 
     (void)arg;
-    tsr_print(tsr_from_host(mesh, "f64[2]@[S(0)]", x));
-    tsr_print(tsr_from_host(mesh, "f64[2]@[S(0)]", large));
+    tsr_print(from_host(mesh, "f64[2]@[S(0)]", x));
+    tsr_print(from_host(mesh, "f64[2]@[S(0)]", large));
     tsr_print(tsr_full(mesh, "f16[2]@[S(0)]", 0.1));
     return tsr_mesh_status(mesh);
 }

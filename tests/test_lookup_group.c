@@ -19,6 +19,7 @@
 #include "tessera_ops.h"
 
 #include "numbers.h"
+#include "opts.h"
 #include "ranks.h"
 
 enum { MOST = 13, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
@@ -66,13 +67,13 @@ static tsr_tensor *fill(tsr_mesh *mesh, const char *spec, int64_t n, uint64_t se
         else
             f[i] = (float)(v - range / 2);
     }
-    return tsr_from_host(mesh, spec, values);
+    return from_host(mesh, spec, values);
 }
 
 /* "[S(0),R]" from letters */
 static const char *places(tsr_mesh *mesh, const char *letters, char buf[64])
 {
-    int n = tsr_mesh_shape_of(mesh)->ndim;
+    int n = tsr_mesh_shape_get(mesh)->ndim;
 
     snprintf(buf, 64, "[");
     for (int m = 0; m < n; m++)
@@ -86,6 +87,7 @@ static const char *places(tsr_mesh *mesh, const char *letters, char buf[64])
 
 typedef struct problem {
     tsr_table_use use[MOST], alone[MOST]; /* alone: tables of one rank are replicated */
+    tsr_embedding_opts opts[MOST];
     tsr_tensor *index[MOST], *index_alone[MOST];
     tsr_mesh *home[MOST];
 } problem;
@@ -124,7 +126,10 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
         if (w->offsets)
             u->offsets = fill(mesh, spec, BAGS, 0, 0);
         u->pooling = w->pooling;
-        u->opts.padding_idx = w->padding ? &PADDING : NULL;
+        p->opts[t] = tsr_embedding_opts_default();
+        p->opts[t].has_padding_idx = w->padding;
+        p->opts[t].padding_idx = PADDING;
+        u->opts = &p->opts[t];
         tsr_tensor *table = p->alone[t].table;
         p->alone[t] = *u;
         p->alone[t].table = table;
@@ -147,10 +152,10 @@ static void drop(problem *p)
 static tsr_tensor *forward(const tsr_table_use *u)
 {
     switch (u->pooling) {
-    case TSR_BAG_SUM: return tsr_bag_sum(u->table, u->ids, u->offsets, u->weights, &u->opts);
-    case TSR_BAG_MEAN: return tsr_bag_mean(u->table, u->ids, u->offsets, &u->opts);
-    case TSR_BAG_MAX: return tsr_bag_max(u->table, u->ids, u->offsets, &u->opts, u->index);
-    default: return tsr_embedding(u->table, u->ids, &u->opts);
+    case TSR_BAG_SUM: return tsr_bag_sum(u->table, u->ids, u->offsets, u->weights, u->opts);
+    case TSR_BAG_MEAN: return tsr_bag_mean(u->table, u->ids, u->offsets, u->opts);
+    case TSR_BAG_MAX: return tsr_bag_max(u->table, u->ids, u->offsets, u->opts, u->index);
+    default: return tsr_embedding(u->table, u->ids, u->opts);
     }
 }
 
@@ -160,10 +165,10 @@ static tsr_tensor *backward(const tsr_table_use *u, tsr_tensor *grad)
 
     switch (u->pooling) {
     case TSR_BAG_SUM:
-        return tsr_bag_sum_backward(grad, u->ids, u->offsets, u->weights, rows, &u->opts);
-    case TSR_BAG_MEAN: return tsr_bag_mean_backward(grad, u->ids, u->offsets, rows, &u->opts);
+        return tsr_bag_sum_backward(grad, u->ids, u->offsets, u->weights, rows, u->opts);
+    case TSR_BAG_MEAN: return tsr_bag_mean_backward(grad, u->ids, u->offsets, rows, u->opts);
     case TSR_BAG_MAX: return tsr_bag_max_backward(grad, *u->index, rows);
-    default: return tsr_embedding_backward(grad, u->ids, rows, &u->opts);
+    default: return tsr_embedding_backward(grad, u->ids, rows, u->opts);
     }
 }
 
@@ -284,7 +289,7 @@ static tsr_status wrong_job(tsr_mesh *mesh, void *arg)
         return st;
     ids[6] = wants[t].rows;
     snprintf(spec, sizeof spec, "i64[%d,%d]@%s", BAGS, LENGTH, places(mesh, "rr", buf));
-    p.use[t].ids = tsr_from_host(mesh, spec, ids);
+    p.use[t].ids = from_host(mesh, spec, ids);
     st = tsr_lookup_group(p.use, MOST, out);
     if (st == TSR_OK)
         st = tsr_barrier(mesh);
@@ -429,10 +434,8 @@ static tsr_status refused_job(tsr_mesh *mesh, void *arg)
 
 static tsr_run_opts on(const char *mesh)
 {
-    return (tsr_run_opts){.mesh = mesh,
-                          .world = TSR_WORLD_THREAD,
-                          .timeout_ms = 20000,
-                          .cost = "latency=1e-9,bandwidth=1e8"};
+    return (tsr_run_opts)RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true,
+                                  .timeout_ms = 20000, .cost = "latency=1e-9,bandwidth=1e8");
 }
 
 static void equals_single_calls(void **state)
@@ -468,7 +471,7 @@ static void without_data(void **state)
     (void)state;
 
     for (int i = 0; i < 2; i++)
-        pass_with((tsr_run_opts){.mesh = meshes[i], .world = TSR_WORLD_SIM}, sim_job, NULL);
+        pass_with((tsr_run_opts)RUN_OPTS(.mesh = meshes[i], .world = TSR_WORLD_SIM), sim_job, NULL);
 }
 
 static void refused(void **state)

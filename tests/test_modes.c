@@ -12,6 +12,7 @@
 
 #include <tessera_ops.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { COSTS, REPRODUCIBLE, STRICT, MEMORY, WINDOWS, OVERLAP, PLANS, MODES, SETS = 1 << MODES };
@@ -39,7 +40,7 @@ static void switch_mode(tsr_mesh *mesh, int mode, bool on)
     case MEMORY: tsr_memory_limit_set(mesh, on ? 600 : 0); break;
     case WINDOWS: tsr_keep_windows_set(mesh, on ? 1 << 16 : 0); break;
     case OVERLAP: tsr_overlap_set(mesh, on ? TSR_OVERLAP_ALWAYS : TSR_OVERLAP_NEVER); break;
-    default: tsr_plan_limit_set(mesh, on ? 1 : 0); break;
+    default: tsr_plan_limit_set(mesh, on ? 1 : TSR_PLAN_LIMIT); break;
     }
 }
 
@@ -60,7 +61,7 @@ static void say(tsr_mesh *mesh, char *said, tsr_tensor *x)
 /* Calls of which each mode changes at least one. */
 static void script(tsr_mesh *mesh, char *said)
 {
-    const tsr_conv_opts same = {.padding = {1, 1}};
+    const tsr_conv_opts same = CONV_OPTS(.padding = {1, 1});
     tsr_tensor *x, *w, *image, *kernel;
 
     said[0] = 0;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "message_cases.h"
+#include "opts.h"
 
 enum { REPORT_FD = 100 }; /* stderr; 2 is silent on all ranks but the first */
 
@@ -145,7 +146,7 @@ static void *thread_main(void *arg)
 {
     thread_job *j = arg;
 
-    j->status = tsr_run(&(tsr_run_opts){.world = TSR_WORLD_MPI}, sum_job, j, &j->err);
+    j->status = tsr_run(&(tsr_run_opts)RUN_OPTS(.world = TSR_WORLD_MPI), sum_job, j, &j->err);
     return NULL;
 }
 

@@ -12,6 +12,7 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { N = 4 };
@@ -27,7 +28,8 @@ static tsr_status pick(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, 
     return TSR_OK;
 }
 
-static const tsr_op picking = {.name = "pick",
+static const tsr_op picking = {.size = sizeof(tsr_op),
+                               .name = "pick",
                                .inputs = "x",
                                .attrs = "by:mean|sum|none=sum,to:up|down,dim:int=0",
                                .doc = "x + 1, 2 or 3",
@@ -148,17 +150,20 @@ static bool begins(tsr_tensor *y, double want)
    if the row has an attribute that is called so. */
 static tsr_status handed_job(tsr_mesh *mesh, void *arg)
 {
-    static const tsr_op on = {.name = "on",
+    static const tsr_op on = {.size = sizeof(tsr_op),
+                              .name = "on",
                               .inputs = "x",
                               .attrs = "how:mean|sum|none",
                               .doc = "pick",
                               .expr = "pick(x, by=how)"},
-                        fixed = {.name = "fixed",
+                        fixed = {.size = sizeof(tsr_op),
+                                 .name = "fixed",
                                  .inputs = "x",
                                  .attrs = "none:float=0",
                                  .doc = "x + 3",
                                  .expr = "pick(x, by=none)"},
-                        other = {.name = "other",
+                        other = {.size = sizeof(tsr_op),
+                                 .name = "other",
                                  .inputs = "x",
                                  .attrs = "how:sum|mean|none=sum",
                                  .doc = "names in another order",
@@ -217,7 +222,7 @@ static tsr_status losses_job(tsr_mesh *mesh, void *arg)
 
     t = tsr_arange(mesh, "i64[4]@[R]", 0, 1);
     for (int i = 0; i < 3; i++) {
-        const tsr_class_opts opts = {.reduction = all[i]};
+        const tsr_class_opts opts = CLASS_OPTS(.reduction = all[i]);
         char text[32];
         const char *attr = text;
         tsr_tensor *pair[] = {x, y}, *row[] = {x, t};

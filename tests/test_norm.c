@@ -15,6 +15,7 @@
 
 #include <tessera_ext.h>
 #include <tessera_ops.h>
+#include "opts.h"
 
 static const char *path = "tests/data/norm_numeric.jsonl";
 
@@ -29,7 +30,8 @@ static const char *path = "tests/data/norm_numeric.jsonl";
 
 static void pass(const char *mesh, tsr_job job, void *arg)
 {
-    tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 60000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 60000);
     tsr_error err = {0};
 
     if (tsr_run(&opts, job, arg, &err) != TSR_OK)
@@ -57,7 +59,7 @@ static tsr_tensor *from_file(tsr_mesh *mesh, const json_t *json, const char *nam
     snprintf(text + strlen(text), sizeof text - strlen(text), "]@%s", where);
     for (size_t i = 0; i < json_array_size(data); i++)
         value[i] = json_number_value(json_array_get(data, i));
-    return tsr_from_host(mesh, text, value);
+    return from_host(mesh, text, value);
 }
 
 static bool is_as_in(const json_t *json, const char *name, tsr_tensor *x)
@@ -89,8 +91,9 @@ static tsr_status check_batch(tsr_mesh *mesh, const json_t *json, const char *wh
                               const char *everywhere)
 {
     const bool training = json_is_true(json_object_get(json, "training"));
-    const tsr_norm_opts opts = {
-        .eps = real(json, "eps"), .momentum = real(json, "momentum"), .inference = !training};
+    const tsr_norm_opts opts =
+        NORM_OPTS(.eps = real(json, "eps"), .momentum = real(json, "momentum"),
+                  .inference = !training);
     tsr_tensor *x = from_file(mesh, json, "x", where), *g = from_file(mesh, json, "grad", where);
     tsr_tensor *w = from_file(mesh, json, "weight", everywhere);
     tsr_tensor *running_mean = from_file(mesh, json, "running_mean", everywhere);
@@ -111,7 +114,7 @@ static tsr_status check_group(tsr_mesh *mesh, const json_t *json, const char *wh
                               const char *everywhere)
 {
     const int groups = (int)json_integer_value(json_object_get(json, "groups"));
-    const tsr_norm_opts opts = {.eps = real(json, "eps")};
+    const tsr_norm_opts opts = NORM_OPTS(.eps = real(json, "eps"));
     tsr_tensor *x = from_file(mesh, json, "x", where), *g = from_file(mesh, json, "grad", where);
     tsr_tensor *w = from_file(mesh, json, "weight", everywhere);
     tsr_tensor *b = from_file(mesh, json, "bias", everywhere), *mean, *rstd, *gx, *gw, *gb, *y;
@@ -133,7 +136,7 @@ static tsr_status check_group(tsr_mesh *mesh, const json_t *json, const char *wh
 static tsr_status check_file(tsr_mesh *mesh, void *arg)
 {
     const json_t *cases = arg;
-    const int ndim = tsr_mesh_shape_of(mesh)->ndim;
+    const int ndim = tsr_mesh_shape_get(mesh)->ndim;
     tsr_status st = TSR_OK;
 
     for (size_t i = 0; i < json_array_size(cases) && st == TSR_OK; i++) {
@@ -191,13 +194,13 @@ static tsr_tensor *rough(tsr_mesh *mesh, const char *spec, double offset)
     float *value;
     int64_t n;
 
-    if (tsr_spec_parse(spec, tsr_mesh_shape_of(mesh), &s, NULL) != TSR_OK)
+    if (tsr_spec_parse(spec, tsr_mesh_shape_get(mesh), &s, NULL) != TSR_OK)
         return NULL;
     n = tsr_shape_count(&s.shape);
     value = malloc((size_t)n * sizeof *value + 1);
     for (int64_t i = 0; i < n; i++)
         value[i] = (float)(offset + sin((double)i * 1.7) * pow(10, (double)(i % 5) - 2));
-    x = tsr_from_host(mesh, spec, value);
+    x = from_host(mesh, spec, value);
     free(value);
     return x;
 }
@@ -266,7 +269,7 @@ static void statistics_are_the_same_bits(void **state)
 static int64_t bytes_of(tsr_mesh *mesh, const char *where, const char *vectors, bool grouped,
                         bool inference)
 {
-    const tsr_norm_opts opts = {.inference = inference};
+    const tsr_norm_opts opts = NORM_OPTS(.inference = inference);
     char spec[TSR_TEXT_LEN], vector[TSR_TEXT_LEN];
     tsr_tensor *x, *w;
     int64_t before;
@@ -320,12 +323,12 @@ typedef struct problem {
 /* sum(grad * y) */
 static double loss(tsr_mesh *mesh, const problem *p)
 {
-    const tsr_norm_opts opts = {.inference = p->groups < 0};
+    const tsr_norm_opts opts = NORM_OPTS(.inference = p->groups < 0);
     static const double running[] = {0.5, 1, 1.5, 2};
-    tsr_tensor *x = tsr_from_host(mesh, "f64[3,4,4]", p->x);
-    tsr_tensor *w = tsr_from_host(mesh, "f64[4]", p->weight);
-    tsr_tensor *b = tsr_from_host(mesh, "f64[4]", p->bias);
-    tsr_tensor *given = p->groups < 0 ? tsr_from_host(mesh, "f64[4]", running) : NULL;
+    tsr_tensor *x = from_host(mesh, "f64[3,4,4]", p->x);
+    tsr_tensor *w = from_host(mesh, "f64[4]", p->weight);
+    tsr_tensor *b = from_host(mesh, "f64[4]", p->bias);
+    tsr_tensor *given = p->groups < 0 ? from_host(mesh, "f64[4]", running) : NULL;
     double y[48], sum = 0;
 
     if (p->groups > 0)
@@ -372,7 +375,7 @@ static tsr_status check_gradients(tsr_mesh *mesh, void *arg)
 
     for (int groups = -1; groups <= 4; groups = groups > 0 ? 2 * groups : groups + 1) {
         problem p = {.groups = groups};
-        const tsr_norm_opts opts = {.inference = groups < 0};
+        const tsr_norm_opts opts = NORM_OPTS(.inference = groups < 0);
         tsr_tensor *x, *w, *b, *g, *given, *mean, *rstd, *gx, *gw, *gb;
 
         for (int i = 0; i < 48; i++) {
@@ -381,9 +384,9 @@ static tsr_status check_gradients(tsr_mesh *mesh, void *arg)
             p.weight[i % 4] = 1 + 0.25 * (i % 4);
             p.bias[i % 4] = 0.5 * (i % 4);
         }
-        x = tsr_from_host(mesh, "f64[3,4,4]", p.x), g = tsr_from_host(mesh, "f64[3,4,4]", p.grad);
-        w = tsr_from_host(mesh, "f64[4]", p.weight), b = tsr_from_host(mesh, "f64[4]", p.bias);
-        given = groups < 0 ? tsr_from_host(mesh, "f64[4]", running) : NULL;
+        x = from_host(mesh, "f64[3,4,4]", p.x), g = from_host(mesh, "f64[3,4,4]", p.grad);
+        w = from_host(mesh, "f64[4]", p.weight), b = from_host(mesh, "f64[4]", p.bias);
+        given = groups < 0 ? from_host(mesh, "f64[4]", running) : NULL;
         if (groups > 0) {
             tsr_group_norm(x, w, b, groups, NULL, &mean, &rstd);
             tsr_group_norm_backward(g, x, w, mean, rstd, groups, &gx, &gw, &gb);
@@ -434,7 +437,7 @@ static tsr_status check_options(tsr_mesh *mesh, void *arg)
     y = tsr_batch_norm(nothing, NULL, NULL, running, running, NULL, &mean, &rstd);
     CHECK(tsr_tensor_ok(y) && first_of(running) == 2 && first_of(mean) == 0);
     y = tsr_batch_norm(tsr_full(mesh, "f64[4,3]@[S(0)]", 6), NULL, NULL, running, NULL,
-                       &(tsr_norm_opts){.momentum = 0.5}, NULL, NULL);
+                       &(tsr_norm_opts)NORM_OPTS(.momentum = 0.5), NULL, NULL);
     CHECK(tsr_tensor_ok(y) && first_of(running) == 4);
     CHECK(tsr_tensor_spec(running)->place[0].kind == TSR_SHARD);
     return TSR_OK;
@@ -535,7 +538,7 @@ static void bad_input(void **state)
 
 static int run_on_mpi(void)
 {
-    tsr_run_opts opts = {.world = TSR_WORLD_MPI, .timeout_ms = 60000};
+    tsr_run_opts opts = RUN_OPTS(.world = TSR_WORLD_MPI, .has_timeout = true, .timeout_ms = 60000);
     json_t *cases = read_file();
     tsr_error err = {0};
     tsr_status st = tsr_run(&opts, check_file, cases, &err);

@@ -16,6 +16,7 @@
 #include <tessera_ops.h>
 
 #include "sampling.h"
+#include "opts.h"
 
 typedef tsr_tensor *(*program)(tsr_mesh *mesh, const char *where);
 
@@ -65,13 +66,13 @@ static tsr_tensor *instance(tsr_mesh *mesh, const char *where)
 /* Keys in pieces, of which the kernel knows where they are. */
 static tsr_tensor *attention(tsr_mesh *mesh, const char *where)
 {
-    const tsr_attention_opts opts = {.causal = true};
+    const tsr_attention_opts opts = ATTENTION_OPTS(.causal = true);
     tsr_tensor *q = make(mesh, "f32[1,1,2,8]", "[R]", 1e-3);
     tsr_tensor *k = make(mesh, "f32[1,1,60,8]", "[SS(2,2)]", 1e-3), *lse, *g[3] = {NULL};
     tsr_tensor *y = tsr_attention(q, k, k, NULL, &opts, &lse);
     (void)where;
 
-    tsr_attention_backward(q, q, k, k, y, lse, NULL, NULL, &opts, g, NULL);
+    tsr_attention_backward(q, q, k, k, y, lse, NULL, NULL, &opts, &g[0], &g[1], &g[2], NULL);
     return g[0];
 }
 
@@ -156,7 +157,8 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 /* Whether there was an n-th to fail. */
 static bool try_one(const char *name, const char *mesh, int size, fault *f)
 {
-    tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
     const tsr_status expected = f->calls ? TSR_ERR_STATE : TSR_ERR_MEMORY;
     tsr_error err = {0};
     tsr_status st = tsr_run(&opts, job, f, &err);

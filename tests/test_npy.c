@@ -6,6 +6,7 @@
 #include "io/npy_header.h"
 #include "io/part_file.h"
 #include "tessera_ops.h"
+#include "opts.h"
 
 /* ---- round trips ---- */
 
@@ -63,9 +64,9 @@ static tsr_status trip_job(tsr_mesh *mesh, void *arg)
     size_t bytes;
 
     snprintf(text, sizeof text, "%s%s@%s", tsr_dtype_name(t->dtype), t->shape, t->from);
-    TSR_TRY(tsr_spec_parse(text, tsr_mesh_shape_of(mesh), &spec, NULL));
+    TSR_TRY(tsr_spec_parse(text, tsr_mesh_shape_get(mesh), &spec, NULL));
     host = host_values(t->dtype, tsr_shape_count(&spec.shape));
-    x = tsr_from_host(mesh, text, host);
+    x = from_host(mesh, text, host);
     TSR_TRY(tsr_save_npy(x, t->path));
     bytes = (size_t)tsr_shape_count(&spec.shape) * tsr_dtype_size(t->dtype);
     if (tsr_mesh_index(mesh) == 0)
@@ -158,7 +159,7 @@ static tsr_status terms_job(tsr_mesh *mesh, void *arg)
 
     for (int i = 0; i < 4; i++)
         mine[i] = (tsr_mesh_rank(mesh) + 1) * (i + 1);
-    x = tsr_from_local(mesh, "i32[4]@[P(sum)]", mine, &(tsr_shape){1, {4}});
+    x = from_local(mesh, "i32[4]@[P(sum)]", mine, &(tsr_shape){1, {4}});
     TSR_TRY(tsr_save_npy(x, arg));
     y = tsr_load_npy(mesh, arg, "[R]");
     TSR_TRY(tsr_to_host(y, sum, sizeof sum));
@@ -236,7 +237,7 @@ static tsr_status sim_job(tsr_mesh *mesh, void *arg)
 static void sim_has_no_data(void **state)
 {
     place *p = *state;
-    pass_with((tsr_run_opts){.mesh = "64", .world = TSR_WORLD_SIM}, sim_job, p->path);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "64", .world = TSR_WORLD_SIM), sim_job, p->path);
 }
 
 /* Saves of one process to one path at the same time: one of them wins, whole. */

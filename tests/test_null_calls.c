@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 /* ---- arguments ---- */
@@ -102,8 +103,8 @@ tsr_optimizer *null_calls_optimizer(null_calls *f)
 {
     tsr_optimizer *optimizer = NULL;
 
-    tsr_optimizer_new(f->mesh, &(tsr_optimizer_opts){.kind = TSR_ADAM}, f->watched_list, 1,
-                      &optimizer);
+    tsr_optimizer_new(f->mesh, &(tsr_optimizer_opts)OPTIMIZER_OPTS(TSR_ADAM, .lr = 0.1),
+                      f->watched_list, 1, &optimizer);
     return optimizer;
 }
 
@@ -111,7 +112,7 @@ tsr_dataset *null_calls_dataset(null_calls *f)
 {
     tsr_dataset *data = NULL;
 
-    tsr_dataset_from_host(f->mesh, TSR_U8, &f->shape, f->data, &data);
+    dataset_from_host(f->mesh, TSR_U8, &f->shape, f->data, &data);
     return data;
 }
 
@@ -172,21 +173,28 @@ static void fill_plain(null_calls *f, tsr_mesh *mesh)
     snprintf(f->idx, sizeof f->idx, "null_calls_%d_%d.idx", getpid(), tsr_mesh_rank(mesh));
     f->attrs[0] = "dim=0";
     f->cost = tsr_cost_get(mesh);
-    f->mesh_shape = *tsr_mesh_shape_of(mesh);
+    f->mesh_shape = *tsr_mesh_shape_get(mesh);
     f->shape = (tsr_shape){.ndim = 1, .size = {4}};
     f->local = (tsr_shape){.ndim = 2, .size = {2, 4}};
-    f->run_opts = (tsr_run_opts){.mesh = "1", .world = TSR_WORLD_THREAD};
+    f->run_opts = (tsr_run_opts)RUN_OPTS(.mesh = "1", .world = TSR_WORLD_THREAD);
     f->collective = (tsr_collective){
         .kind = TSR_COLL_ALL_REDUCE, .dtype = TSR_F64, .send = f->data, .recv = f->recv, .n = 4};
     f->batches = (tsr_batches){.samples = 4, .size = 2};
     f->table_facts = (tsr_table_facts){.rows = 8, .columns = 4, .lookups = 4, .length = 1};
-    f->tables_opts = (tsr_tables_opts){.ranks = 2};
-    f->schedule = (tsr_schedule){.lr = 1};
-    f->pool_opts = (tsr_pool_opts){.kernel = {1, 1, 1}};
+    f->tables_opts = (tsr_tables_opts)TABLES_OPTS(.ranks = 2);
+    f->schedule = (tsr_schedule)SCHEDULE(.lr = 1);
+    f->attention_opts = tsr_attention_opts_default();
+    f->class_opts = tsr_class_opts_default();
+    f->conv_opts = tsr_conv_opts_default();
+    f->embedding_opts = tsr_embedding_opts_default();
+    f->norm_opts = tsr_norm_opts_default();
+    f->optimizer_opts = tsr_optimizer_opts_default(TSR_SGD);
+    f->pool_opts = tsr_pool_opts_default();
     f->kernel_sku = tsr_kernel_at(0);
     tsr_kernel_sku_text(&f->kernel_sku, f->text, sizeof f->text);
     f->op = tsr_op_find(NULL, "add");
     f->row = *tsr_op_find(NULL, "neg");
+    f->row.size = sizeof f->row;
     f->row.name = "own";
     f->row.cases = cases;
     f->rules.heap = &f->heap;
@@ -209,8 +217,6 @@ static tsr_status fill_tensors(null_calls *f)
     f->out_list[0] = f->added;
     f->rows_list[0] = f->rows_list[1] = f->x;
     f->lists[0] = f->lists[1] = f->list;
-    for (int i = 0; i < 4; i++)
-        f->outs[i] = &f->out[i];
     f->table_use = (tsr_table_use){.table = f->x, .ids = made(f, "i64[4]")};
     CHECK(tsr_mesh_status(mesh) == TSR_OK);
     f->spec = *tsr_tensor_spec(f->x);
@@ -438,7 +444,8 @@ static bool is_asked(const char *name)
 static void run_cases(progress *p)
 {
     for (; null_calls_all[p->at / PER_CALL].name; p->at++) {
-        tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 10000};
+        tsr_run_opts opts = RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD, .has_timeout = true,
+                                     .timeout_ms = 10000);
         tsr_error err = {0};
         null_case c;
 

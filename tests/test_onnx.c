@@ -19,6 +19,7 @@
 #include "sharding_property.h"
 #include "onnx_map.h"
 #include "sampling.h"
+#include "opts.h"
 
 enum { NAMES = 256, TESTS = 2048, SAMPLES = 3 };
 
@@ -126,12 +127,12 @@ static uint64_t mixed(uint64_t a, uint64_t b)
 
 static tsr_tensor *place(tsr_mesh *mesh, const onnx_host *h, uint64_t sample)
 {
-    tsr_spec spec = {.dtype = h->dtype, .shape = h->shape, .mesh = *tsr_mesh_shape_of(mesh)};
+    tsr_spec spec = {.dtype = h->dtype, .shape = h->shape, .mesh = *tsr_mesh_shape_get(mesh)};
     char text[TSR_TEXT_LEN];
 
     for (int m = 0; m < spec.mesh.ndim && sample; m++)
         spec.place[m] = property_placement(mixed(sample, (uint64_t)m), &spec);
-    return tsr_from_host(mesh, tsr_spec_text(&spec, text, sizeof text), h->data);
+    return from_host(mesh, tsr_spec_text(&spec, text, sizeof text), h->data);
 }
 
 /* Sets verdict and why if it cannot run. */
@@ -222,7 +223,8 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 
 static void run_on(node_test *t, const char *mesh, uint64_t sample)
 {
-    tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
     tsr_error err = {0};
     char why[TSR_TEXT_LEN];
 

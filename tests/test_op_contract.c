@@ -24,6 +24,7 @@
 #include "op/schema.h"
 #include "ranks.h"
 #include "validate/validate.h"
+#include "opts.h"
 
 enum { LINE = 4096, RANKS = 2 };
 
@@ -418,7 +419,7 @@ static tsr_status contract_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
-static const tsr_run_opts WITHOUT_DATA = {.mesh = "2", .world = TSR_WORLD_SIM};
+static const tsr_run_opts WITHOUT_DATA = RUN_OPTS(.mesh = "2", .world = TSR_WORLD_SIM);
 
 static void ops_do_what_the_list_says(void **state)
 {

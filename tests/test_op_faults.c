@@ -16,6 +16,7 @@
 #include <tessera_ops.h>
 
 #include "sampling.h"
+#include "opts.h"
 
 enum { IDS = 24, RANKS = 4 };
 
@@ -44,7 +45,7 @@ static tsr_tensor *lookup(tsr_mesh *mesh, const char *where)
 
 static tsr_tensor *lookup_by_frequency(tsr_mesh *mesh, const char *where)
 {
-    const tsr_embedding_opts opts = {.scale_grad_by_freq = true};
+    const tsr_embedding_opts opts = EMBEDDING_OPTS(.scale_grad_by_freq = true);
 
     return tsr_embedding_backward(make(mesh, "f32[24,4]", where, 1),
                                   make(mesh, "i64[24]", where, 161), ROWS, &opts);
@@ -102,7 +103,7 @@ static tsr_tensor *weights_by_offsets(tsr_mesh *mesh, const char *where)
 /* Each mesh dim cuts space: what a rank lacks comes from up to three others. */
 static tsr_tensor *conv(tsr_mesh *mesh, const char *where)
 {
-    const tsr_conv_opts opts = {.padding = {1, 1}};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1, 1});
 
     return tsr_conv(make(mesh, "f32[2,3,6,8]", where, 1), tsr_full(mesh, "f32[2,3,3,3]", 1),
                     tsr_full(mesh, "f32[2]", 1), &opts);
@@ -110,17 +111,17 @@ static tsr_tensor *conv(tsr_mesh *mesh, const char *where)
 
 static tsr_tensor *conv_backward(tsr_mesh *mesh, const char *where)
 {
-    const tsr_conv_opts opts = {.padding = {1, 1}};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1, 1});
     tsr_tensor *out[3];
 
     tsr_conv_backward(make(mesh, "f32[2,2,6,8]", where, 1), make(mesh, "f32[2,3,6,8]", where, 1),
-                      tsr_full(mesh, "f32[2,3,3,3]", 1), &opts, NULL, out);
+                      tsr_full(mesh, "f32[2,3,3,3]", 1), &opts, &out[0], &out[1], &out[2]);
     return out[0];
 }
 
 static tsr_tensor *conv_transposed(tsr_mesh *mesh, const char *where)
 {
-    const tsr_conv_opts opts = {.padding = {1, 1}, .stride = {2, 2}, .transposed = true};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1, 1}, .stride = {2, 2}, .transposed = true);
 
     return tsr_conv(make(mesh, "f32[2,3,6,8]", where, 1), tsr_full(mesh, "f32[3,2,3,3]", 1), NULL,
                     &opts);
@@ -224,7 +225,8 @@ static tsr_status job(tsr_mesh *mesh, void *arg)
 /* Whether there was an n-th to fail. */
 static bool try_one(const char *name, const place *at, int64_t most_bytes, fault *f)
 {
-    tsr_run_opts opts = {.mesh = at->mesh, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    tsr_run_opts opts = RUN_OPTS(.mesh = at->mesh, .world = TSR_WORLD_THREAD, .has_timeout = true,
+                                 .timeout_ms = 20000);
     const tsr_status expected = f->calls ? TSR_ERR_STATE : TSR_ERR_MEMORY;
     tsr_error err = {0};
     tsr_status st = tsr_run(&opts, job, f, &err);

@@ -22,6 +22,7 @@
 #include "ranks.h"
 #include "sample_rows.h"
 #include "sampling.h"
+#include "opts.h"
 
 static tsr_status complain(tsr_mesh *mesh, const property_call *c, const char *what)
 {
@@ -45,7 +46,7 @@ static tsr_tensor *make_input(tsr_mesh *mesh, const property_call *c, int k)
     property_part(c, k, tsr_mesh_index(mesh), terms, &shape);
     for (int64_t i = 0; i < tsr_shape_count(&shape); i++)
         tsr__put(spec->dtype, part, i, terms[i]);
-    return tsr_from_local(mesh, tsr_spec_text(spec, text, sizeof text), part, &shape);
+    return from_local(mesh, tsr_spec_text(spec, text, sizeof text), part, &shape);
 }
 
 static tsr_status check_values(tsr_mesh *mesh, const property_call *c, int k, tsr_tensor *y,
@@ -159,7 +160,7 @@ static tsr_status test_sample(tsr_mesh *mesh, const tsr_op *op, const char *text
     tsr_error err = {0};
     tsr_status st;
 
-    if (!property_choose(op, text, tsr_mesh_shape_of(mesh), sample, &c)) {
+    if (!property_choose(op, text, tsr_mesh_shape_get(mesh), sample, &c)) {
         fprintf(stderr, "%s: the case %s cannot be read\n", op->name, text);
         return TSR_ERR_MISMATCH;
     }

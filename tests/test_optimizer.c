@@ -14,6 +14,7 @@
 #include <tessera_ext.h>
 #include <tessera_train.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { N = 4, STEPS = 5 };
@@ -31,28 +32,29 @@ static const struct golden {
     tsr_optimizer_opts opts;
     double want[N];
 } GOLDEN[] = {
-    {{.kind = TSR_SGD},
+    {OPTIMIZER_OPTS(TSR_SGD, .lr = 1e-3),
      {1.0012500000000002, -2.0012499999999998, 0.49874999999999997, 3.0012500000000002}},
-    {{.kind = TSR_SGD, .lr = 0.1}, {1.125, -2.125, 0.375, 3.125}},
-    {{.kind = TSR_SGD, .lr = 0.1, .decay = 0.2},
+    {OPTIMIZER_OPTS(TSR_SGD, .lr = 0.1), {1.125, -2.125, 0.375, 3.125}},
+    {OPTIMIZER_OPTS(TSR_SGD, .lr = 0.1, .decay = 0.2),
      {1.0338611927999999, -1.9327527856, 0.32204959840000008, 2.8367039824000004}},
-    {{.kind = TSR_SGD, .lr = 0.1, .momentum = 0.9},
+    {OPTIMIZER_OPTS(TSR_SGD, .lr = 0.1, .momentum = 0.9),
      {0.91307249999999995, -2.143945, 0.58065, 3.1367450000000003}},
-    {{.kind = TSR_SGD, .lr = 0.1, .momentum = 0.9, .dampening = 0.5, .decay = 0.1},
+    {OPTIMIZER_OPTS(TSR_SGD, .lr = 0.1, .momentum = 0.9, .dampening = 0.5, .decay = 0.1),
      {0.8227835907281249, -1.8029576845812498, 0.49603767255937498, 2.7141011703249993}},
-    {{.kind = TSR_SGD, .lr = 0.1, .momentum = 0.9, .nesterov = true, .decay = 0.1},
+    {OPTIMIZER_OPTS(TSR_SGD, .lr = 0.1, .momentum = 0.9, .nesterov = true, .decay = 0.1),
      {0.89884435146425345, -1.9385325855335069, 0.35074732895025029, 2.768367231459008}},
-    {{.kind = TSR_ADAM},
+    {OPTIMIZER_OPTS(TSR_ADAM, .lr = 1e-3),
      {0.99872982870898186, -1.9992664526293167, 0.50096130270558648, 2.999067961538886}},
-    {{.kind = TSR_ADAM, .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .decay = 0.1},
+    {OPTIMIZER_OPTS(TSR_ADAM, .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .decay = 0.1),
      {0.83734402838311695, -1.8519270102784333, 0.47195407009413165, 2.8126551894290062}},
-    {{.kind = TSR_ADAMW, .lr = 0.1},
+    {OPTIMIZER_OPTS(TSR_ADAMW, .lr = 0.1),
      {0.8684234086117637, -1.9171009658085316, 0.59335569462960758, 2.8923383461757477}},
-    {{.kind = TSR_ADAMW, .lr = 0.1, .decay = 0.2},
+    {OPTIMIZER_OPTS(TSR_ADAMW, .lr = 0.1, .decay = 0.2),
      {0.78531224670528044, -1.7429658391740444, 0.54258640202594433, 2.628519126807582}},
-    {{.kind = TSR_ADAGRAD},
+    {OPTIMIZER_OPTS(TSR_ADAGRAD, .lr = 1e-2),
      {0.99799536541004974, -1.9986838879509752, 0.50182543126425261, 2.9996971636992509}},
-    {{.kind = TSR_ADAGRAD, .lr = 0.1, .lr_decay = 0.1, .decay = 0.1, .first_sum = 0.5, .eps = 1e-3},
+    {OPTIMIZER_OPTS(TSR_ADAGRAD, .lr = 0.1, .lr_decay = 0.1, .decay = 0.1, .first_sum = 0.5,
+                    .eps = 1e-3),
      {0.97722532637213, -1.9551375642774844, 0.50208723227654461, 2.9446681688026124}},
 };
 
@@ -61,7 +63,7 @@ static const char *places(tsr_mesh *mesh, const char *first, const char *others,
 {
     size_t used = (size_t)snprintf(buf, TSR_NAME_LEN * 4, "[%s", first);
 
-    for (int m = 1; m < tsr_mesh_shape_of(mesh)->ndim; m++)
+    for (int m = 1; m < tsr_mesh_shape_get(mesh)->ndim; m++)
         used += (size_t)snprintf(buf + used, TSR_NAME_LEN * 4 - used, ",%s", others);
     snprintf(buf + used, TSR_NAME_LEN * 4 - used, "]");
     return buf;
@@ -72,7 +74,7 @@ static tsr_tensor *placed(tsr_mesh *mesh, const double x[N], tsr_dtype dtype, co
 {
     char buf[TSR_NAME_LEN * 4];
 
-    return tsr_redistribute(tsr_cast(tsr_from_host(mesh, "f64[4]", x), dtype),
+    return tsr_redistribute(tsr_cast(from_host(mesh, "f64[4]", x), dtype),
                             places(mesh, first, others, buf));
 }
 
@@ -112,9 +114,9 @@ static tsr_status one_step(tsr_mesh *mesh, tsr_optimizer *opt, tsr_tensor *w, in
 static tsr_status continued_job(tsr_mesh *mesh, void *arg)
 {
     static const tsr_optimizer_opts all[] = {
-        {.kind = TSR_SGD, .lr = 0.1, .momentum = 0.9, .dampening = 0.5},
-        {.kind = TSR_ADAM, .lr = 0.1},
-        {.kind = TSR_ADAGRAD, .lr = 0.1, .lr_decay = 0.1}};
+        OPTIMIZER_OPTS(TSR_SGD, .lr = 0.1, .momentum = 0.9, .dampening = 0.5),
+        OPTIMIZER_OPTS(TSR_ADAM, .lr = 0.1),
+        OPTIMIZER_OPTS(TSR_ADAGRAD, .lr = 0.1, .lr_decay = 0.1)};
     (void)arg;
 
     for (size_t c = 0; c < sizeof all / sizeof all[0]; c++)
@@ -236,7 +238,7 @@ static tsr_status states_job(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *w[2] = {tsr_watch(tsr_zeros(mesh, "bf16[6,8]@[R,S(1)]")),
                         tsr_watch(tsr_zeros(mesh, "f32[6,5]@[S(0),R]"))};
-    tsr_optimizer_opts opts = {.kind = TSR_ADAM, .states = "data"};
+    tsr_optimizer_opts opts = OPTIMIZER_OPTS(TSR_ADAM, .states = "data");
     tsr_optimizer *opt;
     char text[TSR_TEXT_LEN];
     (void)arg;
@@ -248,7 +250,8 @@ static tsr_status states_job(tsr_mesh *mesh, void *arg)
     CHECK(strcmp(text, "f32[6,5]@[S(0),R]") == 0); /* sharded along data already */
     CHECK(!tsr_optimizer_state(opt, 0, 2) && !tsr_optimizer_state(opt, 2, 0));
     tsr_optimizer_free(opt);
-    opts = (tsr_optimizer_opts){.momentum = 0.5, .states = "[S(0),S(0)]", .half_states = true};
+    opts = (tsr_optimizer_opts)OPTIMIZER_OPTS(TSR_SGD, .momentum = 0.5, .states = "[S(0),S(0)]",
+                                              .half_states = true);
     CHECK(tsr_optimizer_new(mesh, &opts, w, 2, &opt) == TSR_OK);
     tsr_spec_text(tsr_tensor_spec(tsr_optimizer_state(opt, 0, 0)), text, sizeof text);
     CHECK(strcmp(text, "bf16[6,8]@[S(0),S(0)]") == 0);
@@ -276,7 +279,7 @@ static tsr_status state_dims_job(tsr_mesh *mesh, void *arg)
         {"f64[4,8]@[R,R]", "f64[4,8]@[S(1),R]"},
         {"f16[4,8]@[R,R]", "f32[4,8]@[S(1),R]"},
     };
-    const tsr_optimizer_opts opts = {.kind = TSR_ADAM, .states = "data"};
+    const tsr_optimizer_opts opts = OPTIMIZER_OPTS(TSR_ADAM, .states = "data");
     char text[TSR_TEXT_LEN];
     (void)arg;
 
@@ -298,12 +301,12 @@ static tsr_status state_dims_job(tsr_mesh *mesh, void *arg)
 static tsr_status good_opts_job(tsr_mesh *mesh, void *arg)
 {
     static const tsr_optimizer_opts good[] = {
-        {.kind = TSR_SGD, .lr = 1e300, .momentum = 2, .dampening = 1},
-        {.kind = TSR_SGD, .dampening = -3, .momentum = 0.5},
-        {.kind = TSR_SGD, .nesterov = true, .momentum = 0.5},
-        {.kind = TSR_ADAM, .beta1 = 1 - 0x1p-53, .beta2 = 1 - 0x1p-53},
-        {.kind = TSR_ADAMW, .decay = 1e-300},
-        {.kind = TSR_ADAGRAD, .lr_decay = 1, .first_sum = 1},
+        OPTIMIZER_OPTS(TSR_SGD, .lr = 1e300, .momentum = 2, .dampening = 1),
+        OPTIMIZER_OPTS(TSR_SGD, .dampening = -3, .momentum = 0.5),
+        OPTIMIZER_OPTS(TSR_SGD, .nesterov = true, .momentum = 0.5),
+        OPTIMIZER_OPTS(TSR_ADAM, .beta1 = 1 - 0x1p-53, .beta2 = 1 - 0x1p-53),
+        OPTIMIZER_OPTS(TSR_ADAMW, .decay = 0),
+        OPTIMIZER_OPTS(TSR_ADAGRAD, .lr_decay = 1, .first_sum = 1),
     };
     tsr_tensor *w = tsr_watch(tsr_zeros(mesh, "f32[4]@[R,R]"));
     tsr_optimizer *opt;
@@ -331,7 +334,7 @@ static void where_states_are(void **state)
 static tsr_status zero_job(tsr_mesh *mesh, void *arg)
 {
     const int64_t size = tsr_mesh_size(mesh), bytes = 64 * 32 * 4 / size * (size - 1);
-    const tsr_optimizer_opts opts = {.kind = TSR_ADAMW, .states = "data"};
+    const tsr_optimizer_opts opts = OPTIMIZER_OPTS(TSR_ADAMW, .states = "data");
     int64_t moved;
     tsr_tensor *w = tsr_watch(tsr_full(mesh, "f32[64,32]", 1));
     tsr_optimizer *opt;
@@ -369,7 +372,7 @@ static void states_in_parts(void **state)
 
 static tsr_status care_job(tsr_mesh *mesh, void *arg)
 {
-    const tsr_optimizer_opts opts = {.kind = TSR_SGD, .lr = 0.5, .momentum = 0.5};
+    const tsr_optimizer_opts opts = OPTIMIZER_OPTS(TSR_SGD, .lr = 0.5, .momentum = 0.5);
     tsr_tensor *w[2] = {tsr_watch(tsr_full(mesh, "f64[4]", 2)),
                         tsr_watch(tsr_full(mesh, "f64[4]", 3))};
     tsr_tensor *old = tsr_detach(w[0]);
@@ -403,12 +406,13 @@ static void only_what_has_a_gradient(void **state)
 
 static void schedules(void **state)
 {
-    const tsr_schedule constant = {.lr = 0.4, .warmup = 4};
-    const tsr_schedule cosine = {.kind = TSR_SCHEDULE_COSINE, .lr = 1, .steps = 8, .last = 0.2};
-    const tsr_schedule linear = {
-        .kind = TSR_SCHEDULE_LINEAR, .lr = 1, .warmup = 2, .steps = 10, .last = 0.5};
-    const tsr_schedule steps = {
-        .kind = TSR_SCHEDULE_STEPS, .lr = 1, .warmup = 1, .every = 3, .factor = 0.5};
+    const tsr_schedule constant = SCHEDULE(.lr = 0.4, .warmup = 4);
+    const tsr_schedule cosine =
+        SCHEDULE(.kind = TSR_SCHEDULE_COSINE, .lr = 1, .steps = 8, .last = 0.2);
+    const tsr_schedule linear =
+        SCHEDULE(.kind = TSR_SCHEDULE_LINEAR, .lr = 1, .warmup = 2, .steps = 10, .last = 0.5);
+    const tsr_schedule steps =
+        SCHEDULE(.kind = TSR_SCHEDULE_STEPS, .lr = 1, .warmup = 1, .every = 3, .factor = 0.5);
     (void)state;
 
     for (int i = 0; i < 6; i++)
@@ -433,43 +437,52 @@ static tsr_status bad_job(tsr_mesh *mesh, void *arg)
         tsr_optimizer_opts opts;
         const char *text;
     } bad[] = {
-        {{.lr = -1}, "tsr_optimizer_new: lr is -1, it must be a number from 0 on"},
-        {{.lr = INFINITY}, "tsr_optimizer_new: lr is inf, it must be a number from 0 on"},
-        {{.kind = TSR_ADAGRAD, .lr_decay = -1}, "tsr_optimizer_new: lr_decay is -1, it must be"},
-        {{.kind = TSR_ADAGRAD, .first_sum = -1}, "tsr_optimizer_new: first_sum is -1, it must be"},
-        {{.kind = (tsr_optimizer_kind)4}, "tsr_optimizer_new: there is no optimizer kind 4"},
-        {{.kind = TSR_ADAMW, .beta2 = 1}, "beta1 is 0.9 and beta2 1, they must be"},
-        {{.kind = TSR_ADAM, .beta1 = -0.1}, "beta1 is -0.1 and beta2 0.999, they must be"},
-        {{.nesterov = true, .momentum = 0.5, .dampening = 0.25},
+        {OPTIMIZER_OPTS(TSR_SGD, .lr = -1),
+         "tsr_optimizer_new: lr is -1, it must be a number from 0 on"},
+        {OPTIMIZER_OPTS(TSR_SGD, .lr = INFINITY),
+         "tsr_optimizer_new: lr is inf, it must be a number from 0 on"},
+        {OPTIMIZER_OPTS(TSR_ADAGRAD, .lr_decay = -1),
+         "tsr_optimizer_new: lr_decay is -1, it must be"},
+        {OPTIMIZER_OPTS(TSR_ADAGRAD, .first_sum = -1),
+         "tsr_optimizer_new: first_sum is -1, it must be"},
+        {OPTIMIZER_OPTS((tsr_optimizer_kind)4, .lr = 1),
+         "tsr_optimizer_new: there is no optimizer kind 4"},
+        {OPTIMIZER_OPTS(TSR_ADAMW, .beta2 = 1), "beta1 is 0.9 and beta2 1, they must be"},
+        {OPTIMIZER_OPTS(TSR_ADAM, .beta1 = -0.1), "beta1 is -0.1 and beta2 0.999, they must be"},
+        {OPTIMIZER_OPTS(TSR_SGD, .nesterov = true, .momentum = 0.5, .dampening = 0.25),
          "tsr_optimizer_new: nesterov needs momentum and no dampening, they are 0.5 and 0.25"},
-        {{.kind = TSR_ADAM, .dampening = 0.5},
+        {OPTIMIZER_OPTS(TSR_ADAM, .dampening = 0.5),
          "tsr_optimizer_new: momentum and dampening are options of SGD alone"},
-        {{.kind = TSR_ADAGRAD, .momentum = 0.5},
+        {OPTIMIZER_OPTS(TSR_ADAGRAD, .momentum = 0.5),
          "tsr_optimizer_new: momentum and dampening are options of SGD alone"},
-        {{.kind = TSR_ADAM, .lr_decay = 1},
+        {OPTIMIZER_OPTS(TSR_ADAM, .lr_decay = 1),
          "tsr_optimizer_new: lr_decay, first_sum and rowwise are options of Adagrad alone"},
-        {{.first_sum = 1},
+        {OPTIMIZER_OPTS(TSR_SGD, .first_sum = 1),
          "tsr_optimizer_new: lr_decay, first_sum and rowwise are options of Adagrad alone"},
-        {{.decay = NAN}, "tsr_optimizer_new: decay is nan, it must be a number from 0 on"},
-        {{.momentum = -0.5}, "tsr_optimizer_new: momentum is -0.5, it must be a number from 0 on"},
-        {{.dampening = 2}, "tsr_optimizer_new: dampening is 2, it must be at most 1"},
-        {{.kind = TSR_ADAM, .beta1 = 1},
+        {OPTIMIZER_OPTS(TSR_SGD, .decay = NAN),
+         "tsr_optimizer_new: decay is nan, it must be a number from 0 on"},
+        {OPTIMIZER_OPTS(TSR_SGD, .momentum = -0.5),
+         "tsr_optimizer_new: momentum is -0.5, it must be a number from 0 on"},
+        {OPTIMIZER_OPTS(TSR_SGD, .dampening = 2),
+         "tsr_optimizer_new: dampening is 2, it must be at most 1"},
+        {OPTIMIZER_OPTS(TSR_ADAM, .beta1 = 1),
          "tsr_optimizer_new: beta1 is 1 and beta2 0.999, they must be from 0 to below 1"},
-        {{.kind = TSR_ADAM, .beta2 = -0.1},
+        {OPTIMIZER_OPTS(TSR_ADAM, .beta2 = -0.1),
          "tsr_optimizer_new: beta1 is 0.9 and beta2 -0.1, they must be from 0 to below 1"},
-        {{.kind = TSR_ADAM, .eps = -1},
+        {OPTIMIZER_OPTS(TSR_ADAM, .eps = -1),
          "tsr_optimizer_new: eps is -1, it must be a number from 0 on"},
-        {{.kind = (tsr_optimizer_kind)7}, "tsr_optimizer_new: there is no optimizer kind 7"},
-        {{.nesterov = true},
+        {OPTIMIZER_OPTS((tsr_optimizer_kind)7, .lr = 1),
+         "tsr_optimizer_new: there is no optimizer kind 7"},
+        {OPTIMIZER_OPTS(TSR_SGD, .nesterov = true),
          "tsr_optimizer_new: nesterov needs momentum and no dampening, they are 0 and 0"},
-        {{.kind = TSR_ADAMW, .momentum = 0.9},
+        {OPTIMIZER_OPTS(TSR_ADAMW, .momentum = 0.9),
          "tsr_optimizer_new: momentum and dampening are options of SGD alone"},
-        {{.rowwise = true},
+        {OPTIMIZER_OPTS(TSR_SGD, .rowwise = true),
          "tsr_optimizer_new: lr_decay, first_sum and rowwise are options of Adagrad alone"},
-        {{.kind = TSR_ADAM, .states = "pipe"},
+        {OPTIMIZER_OPTS(TSR_ADAM, .states = "pipe"),
          "tsr_optimizer_new: states are to be sharded along \"pipe\", but the mesh data=2 has no "
          "such dim"},
-        {{.kind = TSR_ADAM, .states = "[S(3)]"}, "S(3)"},
+        {OPTIMIZER_OPTS(TSR_ADAM, .states = "[S(3)]"), "S(3)"},
     };
     tsr_tensor *w = tsr_watch(tsr_zeros(mesh, "f32[4]")), *plain = tsr_zeros(mesh, "f32[4]");
     tsr_optimizer *opt;

@@ -107,7 +107,7 @@ static tsr_status weights_job(tsr_mesh *mesh, void *arg)
         CHECK(strcmp(tsr_params_name(p, i), names[i]) == 0 && tsr_is_watched(x));
         CHECK(tsr_params_find(p, names[i]) == x && n <= MOST);
         CHECK(tsr_to_host(x, host, (size_t)n * sizeof host[0]) == TSR_OK);
-        if (tsr_mesh_shape_of(mesh)->ndim == 2)
+        if (tsr_mesh_shape_get(mesh)->ndim == 2)
             CHECK(strcmp(tsr_placements_text(tsr_tensor_spec(x), buf, sizeof buf), on_2x2[i]) == 0);
         if (v->known)
             CHECK(memcmp(host, v->value[i], (size_t)n * sizeof host[0]) == 0);

@@ -322,7 +322,7 @@ static void many_ranks(void **state)
         assert_int_equal(tsr_spec_parse(text, &mesh, &a, NULL), TSR_OK);
         assert_int_equal(tsr_placements_parse(pairs[i][1], &a, &b, NULL), TSR_OK);
         assert_int_equal(tsr_redist_plan(&a, &b, NULL, 0, TSR_RIVAL_BEST, &plan, NULL), TSR_OK);
-        tsr_redist_info info = tsr_redist_info_of(plan);
+        tsr_redist_info info = tsr_redist_info_get(plan);
         for (int s = 0; s < info.n_steps; s++) {
             tsr_step step;
             assert_int_equal(tsr_redist_step(plan, s, &step), TSR_OK);

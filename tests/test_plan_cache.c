@@ -15,6 +15,7 @@
 #include "tessera_ext.h"
 #include "tessera_train.h"
 
+#include "opts.h"
 #include "ranks.h"
 
 /* ---- the cache alone ---- */
@@ -38,7 +39,7 @@ static void add(one_cache *c, int limit, tsr_cached *entry, int i, bool *there)
     *entry = (tsr_cached){.hash = (uint64_t)i * TSR_CACHE_BUCKETS, .bytes = 100};
     c->all.limit = limit;
     if (!c->all.limit_bytes)
-        c->all.limit_bytes = TSR_CACHE_BYTES;
+        c->all.limit_bytes = TSR_PLAN_BYTES;
     tsr__cache_add(&c->all, &c->cache, entry, note_drop, there);
     there[i] = true;
 }
@@ -199,9 +200,9 @@ static tsr_status work(tsr_mesh *mesh, record *r)
     y = tsr_matmul(a, numbers(mesh, "f64[10,7]@[S(1),S(0)]"), NULL);
     TSR_TRY(note(mesh, r, 0, y));
     y = tsr_conv(numbers(mesh, "f64[2,3,9,5]@[S(2),S(3)]"), numbers(mesh, "f64[4,3,3,3]@[R,R]"),
-                 NULL, &(tsr_conv_opts){.padding = {1, 1}});
+                 NULL, &(tsr_conv_opts)CONV_OPTS(.padding = {1, 1}));
     TSR_TRY(note(mesh, r, 1, y));
-    ids = tsr_from_host(mesh, "i64[13]@[R,S(0)]", ids_of_rows);
+    ids = from_host(mesh, "i64[13]@[R,S(0)]", ids_of_rows);
     TSR_TRY(note(mesh, r, 2, tsr_embedding(table, ids, NULL)));
     for (int i = 0; i < 3; i++)
         use[i] = (tsr_table_use){.table = i == 1 ? numbers(mesh, "f64[11,3]@[R,S(0)]") : table,
@@ -278,7 +279,7 @@ static tsr_status forgetting(tsr_mesh *mesh, void *arg)
         TSR_TRY(work_again(mesh, first, &planned));
         CHECK(planned > 8);
     }
-    tsr_plan_limit_set(mesh, 0);
+    tsr_plan_limit_set(mesh, TSR_PLAN_LIMIT);
     TSR_TRY(work_again(mesh, first, &planned));
     TSR_TRY(work_again(mesh, first, &planned));
     CHECK(planned == 0);
@@ -346,7 +347,7 @@ static tsr_status few_bytes(tsr_mesh *mesh, void *arg)
     tsr_plan_bytes_set(mesh, 1); /* every plan is forgotten at once, and made again */
     TSR_TRY(shapes(mesh, 4, 20));
     CHECK(tsr_counters_get(mesh).plan_bytes <= RUNNING);
-    tsr_plan_bytes_set(mesh, 0);
+    tsr_plan_bytes_set(mesh, TSR_PLAN_BYTES);
     for (int i = 20, before = 0; i < 20000 && before <= (int)most;
          i++) { /* until some were forgotten */
         before = (int)most;

@@ -94,7 +94,7 @@ static void check_pair(const tsr_spec *from, const tsr_spec *to, int first_cost,
             fail_msg("%s", err.text);
         if (!near(plan->seconds, want))
             wrong(from, to, c, 0, plan->seconds, want);
-        assert_true(plan->seconds == tsr_redist_info_of(plan).seconds);
+        assert_true(plan->seconds == tsr_redist_info_get(plan).seconds);
         tsr_redist_free(plan);
     }
     naive_close(&graph);
@@ -263,7 +263,7 @@ static void memory_limits(void **state)
         if (st == TSR_OK) {
             if (!near(plan->seconds, want))
                 wrong(&from, &to, c, limit, plan->seconds, want);
-            assert_true(plan->n_steps == 0 || tsr_redist_info_of(plan).peak <= limit);
+            assert_true(plan->n_steps == 0 || tsr_redist_info_get(plan).peak <= limit);
         } else {
             assert_non_null(strstr(err.text, "no plan stays within the limit of"));
             assert_null(plan);

@@ -16,6 +16,7 @@
 
 #include "bad_texts.h"
 #include "op/op_case.h"
+#include "opts.h"
 #include "ranks.h"
 
 enum { N = 6 };
@@ -77,10 +78,10 @@ static double normal(double x)
 
 static tsr_status values_job(tsr_mesh *mesh, void *arg)
 {
-    tsr_tensor *a = tsr_from_host(mesh, "f64[6]@[S(0)]", A), *b, *mask;
+    tsr_tensor *a = from_host(mesh, "f64[6]@[S(0)]", A), *b, *mask;
     (void)arg;
 
-    b = tsr_from_host(mesh, "f64[6]@[R]", B);
+    b = from_host(mesh, "f64[6]@[R]", B);
     IS(tsr_sub(a, b), -3, -2.5, 0, 0, 5, 2);
     IS(tsr_div(a, b), -2, -0.25, NAN, 1, -0.25, 2);
     IS(tsr_pow(a, b), -2, 0.25, 1, sqrt(0.5), 1, 16);
@@ -145,9 +146,9 @@ static tsr_status integers_job(tsr_mesh *mesh, void *arg)
     static const int32_t host_a[N] = {7, -7, 7, -1, INT32_MIN, 5};
     static const int32_t host_b[N] = {2, 2, -2, -3, -1, 0};
     static const uint8_t host_c[N] = {0, 1, 127, 128, 200, 255};
-    tsr_tensor *a = tsr_from_host(mesh, "i32[6]@[S(0)]", host_a);
-    tsr_tensor *b = tsr_from_host(mesh, "i32[6]@[R]", host_b);
-    tsr_tensor *c = tsr_from_host(mesh, "u8[6]@[S(0)]", host_c);
+    tsr_tensor *a = from_host(mesh, "i32[6]@[S(0)]", host_a);
+    tsr_tensor *b = from_host(mesh, "i32[6]@[R]", host_b);
+    tsr_tensor *c = from_host(mesh, "u8[6]@[S(0)]", host_c);
     (void)arg;
 
     IS(tsr_floor_divide(a, b), 3, -4, -4, 0, INT32_MIN, 0);
@@ -260,7 +261,7 @@ static tsr_status inplace_job(tsr_mesh *mesh, void *arg)
     (void)arg;
 
     for (int i = 0; i < 3; i++) {
-        tsr_tensor *a = tsr_from_host(mesh, specs[i], A), *b = tsr_from_host(mesh, specs[2 - i], B);
+        tsr_tensor *a = from_host(mesh, specs[i], A), *b = from_host(mesh, specs[2 - i], B);
         const tsr_spec spec = *tsr_tensor_spec(a);
 
         CHECK(tsr_sub_inplace(a, b) == a);
@@ -300,8 +301,8 @@ static tsr_status steps_job(tsr_mesh *mesh, void *arg)
 
     memcpy(want, A, sizeof want);
     for (int i = 0; i < LISTS; i++) {
-        x[i] = tsr_from_host(mesh, i % 2 ? "f64[6]@[S(0)]" : "f64[6]@[R]", A);
-        m[i] = tsr_from_host(mesh, "f64[6]@[S(0)]", B);
+        x[i] = from_host(mesh, i % 2 ? "f64[6]@[S(0)]" : "f64[6]@[R]", A);
+        m[i] = from_host(mesh, "f64[6]@[S(0)]", B);
         v[i] = tsr_fill(m[i], 4);
     }
     for (int step = 1; step <= 5; step++) {

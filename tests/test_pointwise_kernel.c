@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "kernel/kinds.h"
 #include "kernel/sku.h"
 #include "kernel_check.h"
 #include "op/op.h"

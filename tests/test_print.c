@@ -16,6 +16,7 @@
 #include "dispatch/context.h"
 #include "harness.h"
 #include "tessera_ext.h"
+#include "opts.h"
 
 enum { OUT_LEN = 1 << 16 };
 
@@ -30,7 +31,7 @@ typedef struct ask {
 static tsr_status print_job(tsr_mesh *mesh, void *arg)
 {
     const ask *a = arg;
-    tsr_print(tsr_from_host(mesh, a->spec, a->data));
+    tsr_print(from_host(mesh, a->spec, a->data));
     return tsr_mesh_status(mesh);
 }
 
@@ -43,7 +44,7 @@ static void print_on(const char *mesh, const char *spec, const void *data, const
     tsr_status st;
 
     c = capture_begin(STDOUT_FILENO);
-    st = tsr_run(&(tsr_run_opts){.mesh = mesh, .world = TSR_WORLD_THREAD}, print_job,
+    st = tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD), print_job,
                  &(ask){spec, data}, &err);
     capture_end(&c, text, OUT_LEN);
     if (st != TSR_OK)
@@ -218,7 +219,8 @@ static void ranks_outside_take_no_part(void **state)
 
     (void)state;
     c = capture_begin(STDOUT_FILENO);
-    st = tsr_run(&(tsr_run_opts){.mesh = "4", .world = TSR_WORLD_THREAD}, outside_job, NULL, NULL);
+    st = tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "4", .world = TSR_WORLD_THREAD), outside_job, NULL,
+                 NULL);
     capture_end(&c, text, OUT_LEN);
     assert_int_equal(st, TSR_OK);
     assert_string_equal(text, "i32[3]@[S(0)]\n[1 2 3]\n");
@@ -238,7 +240,8 @@ static void sim_prints_the_spec(void **state)
 
     (void)state;
     c = capture_begin(STDOUT_FILENO);
-    st = tsr_run(&(tsr_run_opts){.mesh = "8x8", .world = TSR_WORLD_SIM}, sim_job, NULL, NULL);
+    st = tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "8x8", .world = TSR_WORLD_SIM), sim_job, NULL,
+                 NULL);
     capture_end(&c, text, OUT_LEN);
     assert_int_equal(st, TSR_OK);
     assert_string_equal(text, "f32[4096,4096]@[S(0),R]\nno data (sim)\n");
@@ -258,9 +261,9 @@ static void the_error_tensor_hands_on(void **state)
     tsr_error err;
 
     (void)state;
-    assert_int_equal(
-        tsr_run(&(tsr_run_opts){.mesh = "2", .world = TSR_WORLD_THREAD}, wrong_job, NULL, &err),
-        TSR_ERR_SPEC);
+    assert_int_equal(tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD),
+                             wrong_job, NULL, &err),
+                     TSR_ERR_SPEC);
 }
 
 static tsr_status full_job(tsr_mesh *mesh, void *arg)
@@ -281,7 +284,7 @@ static void a_full_disk_is_an_error_on_all_ranks(void **state)
     (void)state;
     fflush(stdout);
     assert_non_null(freopen("/dev/full", "w", stdout));
-    tsr_run(&(tsr_run_opts){.mesh = "3", .world = TSR_WORLD_THREAD}, full_job, seen, NULL);
+    tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "3", .world = TSR_WORLD_THREAD), full_job, seen, NULL);
     clearerr(stdout);
     dup2(old, STDOUT_FILENO);
     close(old);

@@ -17,7 +17,7 @@ enum { OUT_LEN = 4096, WORDS = 16 };
 static tsr_status job(tsr_mesh *mesh, void *arg)
 {
     if (tsr_mesh_rank(mesh) == 0)
-        tsr_mesh_text(tsr_mesh_shape_of(mesh), arg, TSR_TEXT_LEN);
+        tsr_mesh_text(tsr_mesh_shape_get(mesh), arg, TSR_TEXT_LEN);
     return TSR_OK;
 }
 

@@ -124,7 +124,7 @@ static tsr_status same_as_one_rank(tsr_mesh *mesh, void *arg)
     static const char *const one[] = {"[S(0)]", "[S(1)]", "[SS(0,2)]", "[SS(1,3)]", "[P(sum)]"};
     static const char *const two[] = {"[S(0),S(1)]", "[SS(0,2),S(0)]", "[S(1),SS(0,3)]",
                                       "[P(sum),S(0)]", "[S(0),S(0)]"};
-    const char *const *places = tsr_mesh_shape_of(mesh)->ndim == 1 ? one : two;
+    const char *const *places = tsr_mesh_shape_get(mesh)->ndim == 1 ? one : two;
 
     (void)arg;
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
@@ -138,7 +138,7 @@ static tsr_status same_as_one_rank(tsr_mesh *mesh, void *arg)
             CHECK(tsr__dtype_parse(dtype, strlen(dtype), &number, NULL) == TSR_OK);
             bytes = COUNT * tsr_dtype_size(number);
             CHECK(make_host(mesh, &makers[i], dtype,
-                            tsr_mesh_shape_of(mesh)->ndim == 1 ? "[R]" : "[R,R]", want,
+                            tsr_mesh_shape_get(mesh)->ndim == 1 ? "[R]" : "[R,R]", want,
                             bytes) == TSR_OK);
             for (int p = 0; p < 5; p++) {
                 if ((list && strstr(places[p], "(1")) ||
@@ -158,7 +158,7 @@ static tsr_status same_as_alone(tsr_mesh *mesh, void *arg)
     tsr_tensor *x = tsr_randn(mesh, mesh ? "f32[13,7]@[S(0)]" : "", 5);
 
     CHECK(tsr_to_host(x, here, sizeof here) == TSR_OK);
-    if (tsr_mesh_shape_of(mesh)->size[0] == 1)
+    if (tsr_mesh_shape_get(mesh)->size[0] == 1)
         memcpy(alone, here, sizeof here);
     CHECK(memcmp(alone, here, sizeof here) == 0);
     return TSR_OK;

@@ -17,6 +17,7 @@
 #include "ranks.h"
 #include "tessera.h"
 #include "sampling.h"
+#include "opts.h"
 
 enum { MAX_ELEMENTS = 512 };
 
@@ -144,7 +145,7 @@ static tsr_tensor *make_source(tsr_mesh *mesh, const pair *p)
 
     for (int64_t i = 0; i < n; i++)
         tsr__put(p->from.dtype, terms, i, part[i]);
-    return tsr_from_local(mesh, p->from_text, terms, &shape);
+    return from_local(mesh, p->from_text, terms, &shape);
 }
 
 static tsr_status test_pair(tsr_mesh *mesh, const pair *p)
@@ -184,7 +185,7 @@ static tsr_status test_pair(tsr_mesh *mesh, const pair *p)
 static tsr_status test_family(tsr_mesh *mesh, void *arg)
 {
     const family *f = arg;
-    int ndim = tsr_mesh_shape_of(mesh)->ndim, n = tuples_of(f, ndim);
+    int ndim = tsr_mesh_shape_get(mesh)->ndim, n = tuples_of(f, ndim);
     int every = getenv("TESSERA_TEST_ALL") ? 1 : f->every * (int)sample_every();
     tsr_cost usual = tsr_cost_get(mesh);
     tsr_status st = TSR_OK;
@@ -196,8 +197,8 @@ static tsr_status test_family(tsr_mesh *mesh, void *arg)
         tuple_text(f, ndim, k % n, to, sizeof to);
         snprintf(p.from_text, sizeof p.from_text, "%s%s@%s", f->dtype, f->shape, from);
         snprintf(p.to_text, sizeof p.to_text, "%s%s@%s", f->dtype, f->shape, to);
-        if (tsr_spec_parse(p.from_text, tsr_mesh_shape_of(mesh), &p.from, NULL) != TSR_OK ||
-            tsr_spec_parse(p.to_text, tsr_mesh_shape_of(mesh), &p.to, NULL) != TSR_OK)
+        if (tsr_spec_parse(p.from_text, tsr_mesh_shape_get(mesh), &p.from, NULL) != TSR_OK ||
+            tsr_spec_parse(p.to_text, tsr_mesh_shape_get(mesh), &p.to, NULL) != TSR_OK)
             continue; /* S(1) of a 1-dim tensor, say */
         st = test_pair(mesh, &p);
     }

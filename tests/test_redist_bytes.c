@@ -146,7 +146,7 @@ static void check_step(const tsr_redist_plan_step *s, int64_t *in, int64_t *out)
 static void check_weights(const tsr_redist *plan)
 {
     int64_t in[RANKS] = {0}, out[RANKS] = {0}, most = 0;
-    tsr_redist_info info = tsr_redist_info_of(plan);
+    tsr_redist_info info = tsr_redist_info_get(plan);
     tsr_layout source = tsr__layout_of(&plan->from);
     size_t size = tsr_dtype_size(plan->from.dtype), first = (size_t)naive_largest(&source) * size;
     size_t peak = first;

@@ -19,6 +19,7 @@
 #include "sampling.h"
 #include "tessera_ext.h"
 #include "tessera_ops.h"
+#include "opts.h"
 
 /* ---- kernels ---- */
 
@@ -248,10 +249,10 @@ static tsr_status check_edge(tsr_mesh *mesh, void *arg)
 
     tsr__convert(edges[e].dtype, x, TSR_F64, edges[e].x, edges[e].n);
     snprintf(spec, sizeof spec, "%s[%d]@[S(0)%s]", tsr_dtype_name(edges[e].dtype), edges[e].n,
-             tsr_mesh_shape_of(mesh)->ndim > 1 ? ",S(0)" : "");
+             tsr_mesh_shape_get(mesh)->ndim > 1 ? ",S(0)" : "");
     while (n_attrs < 3 && edges[e].attrs[n_attrs])
         n_attrs++;
-    in = tsr_from_host(mesh, spec, x);
+    in = from_host(mesh, spec, x);
     y = tsr_op_run(mesh, edges[e].op, &in, 1, edges[e].attrs, n_attrs);
     CHECK(tsr_mesh_status(mesh) == TSR_OK);
     dtype = tsr_tensor_spec(y)->dtype;
@@ -311,7 +312,8 @@ static tsr_status places_job(tsr_mesh *mesh, void *arg)
         }
     for (int k = 0; k < 2; k++) {
         x = tsr_from_root(mesh, k ? "i32[903,3]@[S(0)]" : "i64[903,3]@[S(0)]",
-                          k ? (const void *)narrow : (const void *)wide, 0);
+                          k ? (const void *)narrow : (const void *)wide,
+                          k ? 903 * 3 * sizeof *narrow : 903 * 3 * sizeof *wide, 0);
         tsr_counters_reset(mesh);
         CHECK(tsr_to_host(tsr_argmax(x, &dim, false), got, sizeof got) == TSR_OK);
         CHECK(memcmp(got, greatest, sizeof got) == 0);
@@ -353,7 +355,7 @@ static tsr_status eights_job(tsr_mesh *mesh, void *arg)
 
         for (int i = 0; x && i < EIGHTS * ROW; i++)
             x[i] = number_at(i / ROW, i % ROW);
-        in = x ? tsr_cast(tsr_from_host(mesh, "f64[19,3001]@[R]", x), types[type]) : NULL;
+        in = x ? tsr_cast(from_host(mesh, "f64[19,3001]@[R]", x), types[type]) : NULL;
         free(x);
         for (int op = 0; op < 7; op++) {
             static const double power[] = {1, 2, INFINITY};
@@ -412,14 +414,14 @@ static tsr_status apart_job(tsr_mesh *mesh, void *arg)
         total[at] += x[i];
         squares[at] += x[i] * x[i];
     }
-    CHECK(tsr_to_host(tsr_var(tsr_from_host(mesh, "f64[3,2,3,2,3]@[R]", x), dims, 3, 1, false), got,
+    CHECK(tsr_to_host(tsr_var(from_host(mesh, "f64[3,2,3,2,3]@[R]", x), dims, 3, 1, false), got,
                       sizeof got) == TSR_OK);
     for (int i = 0; i < 4; i++)
         CHECK(fabs(got[i] - (squares[i] - total[i] * total[i] / 27) / 26) < 1e-10);
     for (int i = 0; i < 108; i++)
         x[i] *= 1e200;
-    CHECK(tsr_to_host(tsr_norm(tsr_from_host(mesh, "f64[3,2,3,2,3]@[R]", x), 2, dims, 3, false),
-                      got, sizeof got) == TSR_OK);
+    CHECK(tsr_to_host(tsr_norm(from_host(mesh, "f64[3,2,3,2,3]@[R]", x), 2, dims, 3, false), got,
+                      sizeof got) == TSR_OK);
     for (int i = 0; i < 4; i++)
         CHECK(fabs(got[i] / (1e200 * sqrt(squares[i])) - 1) < 1e-14);
     return TSR_OK;
@@ -578,9 +580,9 @@ static tsr_status check_products(tsr_mesh *mesh, void *arg)
 
     (void)arg;
     tsr__convert(TSR_F16, half, TSR_F32, elements, N);
-    x[0] = tsr_redistribute(tsr_from_host(mesh, "f16[4]@[R]", half), "[S(0)]");
+    x[0] = tsr_redistribute(from_host(mesh, "f16[4]@[R]", half), "[S(0)]");
     tsr__convert(TSR_F16, half, TSR_F32, terms[tsr_mesh_index(mesh)], N);
-    x[1] = tsr_from_local(mesh, "f16[4]@[P(prod)]", half, &shape);
+    x[1] = from_local(mesh, "f16[4]@[P(prod)]", half, &shape);
     for (int i = 0; i < 2; i++) {
         y = tsr_cast(tsr_prod(x[i], NULL, 0, false), TSR_F64);
         CHECK(tsr_to_host(y, got, 8) == TSR_OK && got[0] == 1);

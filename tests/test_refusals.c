@@ -17,6 +17,7 @@
 #include <tessera_ops.h>
 #include <tessera_train.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 /* Did the last call fail with this status and a sentence that has this in it? It is cleared. */
@@ -45,7 +46,8 @@ static tsr_status tensors_job(tsr_mesh *mesh, void *arg)
         snprintf(text, sizeof text, "root %d is not in 0 to 3", root);
         CHECK(tsr_to_root(x, host, sizeof host, root) == TSR_ERR_ARG);
         CHECK(refused(mesh, TSR_ERR_ARG, text));
-        CHECK(!tsr_tensor_ok(tsr_from_root(mesh, "f64[4,4]@[S(0),R]", host, root)));
+        CHECK(!tsr_tensor_ok(
+            tsr_from_root(mesh, "f64[4,4]@[S(0),R]", host, 16 * sizeof *host, root)));
         CHECK(refused(mesh, TSR_ERR_ARG, text));
     }
     CHECK(tsr_to_root(x, host, sizeof host, 3) == TSR_OK);
@@ -99,7 +101,8 @@ static tsr_status training_job(tsr_mesh *mesh, void *arg)
     char name[512];
     (void)arg;
 
-    CHECK(tsr_optimizer_new(mesh, &(tsr_optimizer_opts){.kind = TSR_ADAM}, &w, 1, &opt) == TSR_OK);
+    CHECK(tsr_optimizer_new(mesh, &(tsr_optimizer_opts)OPTIMIZER_OPTS(TSR_ADAM, .lr = 0.1), &w, 1,
+                            &opt) == TSR_OK);
     CHECK(tsr_optimizer_state(opt, 0, 0) && tsr_optimizer_state(opt, 0, 1));
     CHECK(!tsr_optimizer_state(opt, -1, 0) && !tsr_optimizer_state(opt, 1, 0));
     CHECK(!tsr_optimizer_state(opt, 0, -1) && !tsr_optimizer_state(opt, 0, 2));
@@ -109,7 +112,8 @@ static tsr_status training_job(tsr_mesh *mesh, void *arg)
     tsr_optimizer_free(opt);
 
     static const tsr_optimizer_opts not_by_rows[] = {
-        {.decay = 0.5}, {.kind = TSR_ADAGRAD, .decay = 0.5}, {.momentum = 0.5}, {.kind = TSR_ADAM}};
+        OPTIMIZER_OPTS(TSR_SGD, .decay = 0.5), OPTIMIZER_OPTS(TSR_ADAGRAD, .decay = 0.5),
+        OPTIMIZER_OPTS(TSR_SGD, .momentum = 0.5), OPTIMIZER_OPTS(TSR_ADAM, .lr = 0.1)};
     for (int i = 0; i < 4; i++) {
         CHECK(tsr_optimizer_new(mesh, &not_by_rows[i], &table, 1, &opt) == TSR_ERR_ARG);
         CHECK(refused(mesh, TSR_ERR_ARG, "is watched by rows, which only SGD without momentum"));
@@ -153,8 +157,8 @@ static tsr_status data_job(tsr_mesh *mesh, void *arg)
     CHECK(tsr_batches_count(&(tsr_batches){.samples = 5, .size = -1}) == 0);
     CHECK(tsr_batches_count(&(tsr_batches){.size = 2, .keep_last = true}) == 0);
 
-    CHECK(tsr_dataset_from_host(mesh, TSR_I32, &(tsr_shape){.ndim = 1, .size = {5}}, labels,
-                                &data) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_I32, &(tsr_shape){.ndim = 1, .size = {5}}, labels, &data) ==
+          TSR_OK);
     CHECK(tsr_dataset_check_labels(data, 4) == TSR_OK);
     CHECK(tsr_dataset_check_labels(data, 3) == TSR_ERR_ARG);
     CHECK(refused(mesh, TSR_ERR_ARG, "has label 3, which is not one of the 3 classes"));
@@ -167,13 +171,13 @@ static tsr_status data_job(tsr_mesh *mesh, void *arg)
     tsr_mesh_clear_error(mesh);
     tsr_dataset_free(data);
 
-    CHECK(tsr_dataset_from_host(mesh, TSR_I64, &(tsr_shape){.ndim = 1, .size = {2}}, negative,
-                                &data) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_I64, &(tsr_shape){.ndim = 1, .size = {2}}, negative, &data) ==
+          TSR_OK);
     CHECK(tsr_dataset_check_labels(data, 4) == TSR_ERR_ARG);
     CHECK(refused(mesh, TSR_ERR_ARG, "sample 1 of"));
     tsr_dataset_free(data);
-    CHECK(tsr_dataset_from_host(mesh, TSR_F32, &(tsr_shape){.ndim = 1, .size = {2}}, numbers,
-                                &data) == TSR_OK);
+    CHECK(dataset_from_host(mesh, TSR_F32, &(tsr_shape){.ndim = 1, .size = {2}}, numbers, &data) ==
+          TSR_OK);
     CHECK(tsr_dataset_check_labels(data, 4) == TSR_ERR_DTYPE);
     CHECK(refused(mesh, TSR_ERR_DTYPE, "labels are integers, but those of"));
     tsr_dataset_free(data);
@@ -244,7 +248,7 @@ static tsr_status zero_rows_job(tsr_mesh *mesh, void *arg)
     static const int64_t id[] = {-1, 0, 7, 8, 3, 4};
     static const double want[] = {0, 1, 8, 0, 4, 5};
     static const char *const place[] = {"[R]", "[S(0)]"};
-    const tsr_embedding_opts zero = {.zero_out_of_range = true};
+    const tsr_embedding_opts zero = EMBEDDING_OPTS(.zero_out_of_range = true);
     double got[12];
     (void)arg;
 
@@ -253,7 +257,7 @@ static tsr_status zero_rows_job(tsr_mesh *mesh, void *arg)
         snprintf(spec, sizeof spec, "f64[8,2]@%s", place[i / 2]);
         tsr_tensor *table = tsr_add(tsr_arange(mesh, spec, 0, 0.5), tsr_full(mesh, spec, 1));
         snprintf(spec, sizeof spec, "i64[6]@%s", place[i % 2]);
-        tsr_tensor *ids = tsr_from_host(mesh, spec, id);
+        tsr_tensor *ids = from_host(mesh, spec, id);
 
         CHECK(tsr_to_host(tsr_embedding(table, ids, &zero), got, sizeof got) == TSR_OK);
         for (int k = 0; k < 6; k++)
@@ -277,7 +281,8 @@ static tsr_status one_rank_job(tsr_mesh *mesh, void *arg)
     double got[3] = {0};
     (void)arg;
 
-    CHECK(tsr_to_host(tsr_from_root(mesh, "f64[3]@[S(0)]", data, 0), got, sizeof got) == TSR_OK);
+    CHECK(tsr_to_host(tsr_from_root(mesh, "f64[3]@[S(0)]", data, 3 * sizeof *data, 0), got,
+                      sizeof got) == TSR_OK);
     CHECK(memcmp(got, data, sizeof got) == 0);
     return TSR_OK;
 }
@@ -496,7 +501,7 @@ static tsr_status no_run(const tsr_run_call *call, tsr_error *err)
     return TSR_ERR_STATE;
 }
 
-#define ROW .name = "new", .doc = "new", .shape = same_shape
+#define ROW .size = sizeof(tsr_op), .name = "new", .doc = "new", .shape = same_shape
 
 static tsr_status rows_job(tsr_mesh *mesh, void *arg)
 {
@@ -510,7 +515,12 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
          "have 5 outputs, at most 4 work"},
         {{ROW, .inputs = "x*", .kernel = no_kernel, .axes = "mn->mn"},
          "new: axes are for inputs that are counted, not for a list"},
-        {{.name = "new", .doc = "new", .inputs = "x", .expr = "neg(x)", .axes = "mn->mn"},
+        {{.size = sizeof(tsr_op),
+          .name = "new",
+          .doc = "new",
+          .inputs = "x",
+          .expr = "neg(x)",
+          .axes = "mn->mn"},
          "new: it is composed of other ops, so it has no rules of its own"},
         {{ROW, .inputs = "x", .kernel = no_kernel, .run = no_run},
          "new: its row has a kernel and a run, but no comm to choose by"},
@@ -519,7 +529,8 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
         {{ROW, .inputs = "x,y", .kernel = no_kernel, .is_view = true},
          "new: a view has a kernel and"},
     };
-    static const tsr_op most = {.name = "most",
+    static const tsr_op most = {.size = sizeof(tsr_op),
+                                .name = "most",
                                 .doc = "most",
                                 .shape = same_shape,
                                 .inputs = "a,b,c,d,e,f,g,h,i,j,k,l",

@@ -15,13 +15,15 @@
 #include "ranks.h"
 #include "tessera_ext.h"
 #include "tessera_ops.h"
+#include "opts.h"
 
 enum { OUT_LEN = 1 << 14 };
 
 static tsr_status run_on(const char *mesh, tsr_job job, void *arg, tsr_log_function log, void *to,
                          tsr_error *err)
 {
-    const tsr_run_opts opts = {.mesh = mesh, .world = TSR_WORLD_THREAD, .log = log, .log_arg = to};
+    const tsr_run_opts opts =
+        RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .log = log, .log_arg = to);
 
     return tsr_run(&opts, job, arg, err);
 }
@@ -32,7 +34,7 @@ static tsr_status work_job(tsr_mesh *mesh, void *arg)
 {
     const char *path = arg;
     double host[64] = {0}, sum, one = 1;
-    tsr_tensor *x = tsr_from_host(mesh, "f64[8,8]@[S(0),R]", host), *y, *image, *filter;
+    tsr_tensor *x = from_host(mesh, "f64[8,8]@[S(0),R]", host), *y, *image, *filter;
     tsr_op_counters c;
 
     y = tsr_redistribute(x, "[R,S(1)]");

@@ -19,6 +19,7 @@
 #include "ranks.h"
 #include "validate/trial.h"
 #include "sampling.h"
+#include "opts.h"
 
 static uint64_t mixed(uint64_t a, uint64_t b)
 {
@@ -72,7 +73,7 @@ static tsr_status run_call(tsr_mesh *mesh, const trial *t, const tsr_schema *s, 
 
     for (int k = 0; k < s->n_in; k++)
         if (tsr__schema_has(s, k))
-            in[k] = tsr_from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), t->in[k]);
+            in[k] = from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), t->in[k]);
     return tsr__dispatch_row(mesh->ctx, s->op, in, s->n_in, &s->attrs, out);
 }
 
@@ -169,7 +170,7 @@ static tsr_status run_on_mesh(tsr_mesh *mesh, void *arg)
 
         for (int k = 0; k < s.n_in; k++)
             if (tsr__schema_has(&s, k))
-                place(&s.in[k], tsr_mesh_shape_of(mesh), mixed(sample, (uint64_t)k));
+                place(&s.in[k], tsr_mesh_shape_get(mesh), mixed(sample, (uint64_t)k));
         snprintf(text, sizeof text, i % 2 ? "random:%d+reproducible" : "default+reproducible",
                  (int)(sample % 10000));
         TSR_TRY(tsr_cost_parse(text, &cost, NULL));
@@ -286,7 +287,7 @@ static tsr_status test_mpi(tsr_mesh *world, void *arg)
     (void)arg;
 
     for (size_t i = 0; i < sizeof large / sizeof *large && st == TSR_OK; i++) {
-        tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD};
+        tsr_run_opts opts = RUN_OPTS(.mesh = "1", .world = TSR_WORLD_THREAD);
         trial t;
 
         if (!open_trial(&t, tsr_op_find(NULL, large[i].op), large[i].text, dtypes[i % 4], i))

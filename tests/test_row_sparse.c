@@ -15,6 +15,7 @@
 #include "numbers.h"
 #include "ranks.h"
 #include "sampling.h"
+#include "opts.h"
 
 enum { V = 23, D = 6, N = 40, BAGS = 10, LENGTH = N / BAGS };
 
@@ -54,7 +55,7 @@ static tsr_tensor *make(tsr_mesh *mesh, tsr_dtype dtype, const char *shape, cons
 
     snprintf(spec, sizeof spec, "%s%s%s%s", tsr_dtype_name(dtype), shape, place ? "@" : "",
              place ? place : "");
-    return tsr_from_host(mesh, spec, data);
+    return from_host(mesh, spec, data);
 }
 
 /* Values in a dtype of 2, 4 or 8 bytes, the same on all ranks: small fractions of 2. */
@@ -164,7 +165,7 @@ static tsr_status compare(tsr_mesh *mesh, const setup *s, const tsr_embedding_op
 {
     char whole[V * D * 8];
     const size_t bytes = V * D * tsr_dtype_size(s->dtype);
-    int64_t padding = opts && opts->padding_idx ? *opts->padding_idx : -1;
+    int64_t padding = opts && opts->has_padding_idx ? opts->padding_idx : -1;
     tsr_row_sparse t;
     tsr_tensor *table;
     inputs in;
@@ -192,11 +193,11 @@ static tsr_status all_placements(tsr_mesh *mesh, void *arg)
     static const char *const one[] = {"[R]", "[S(0)]", "[S(1)]"};
     static const char *const two[] = {"[R,R]",    "[S(0),S(0)]", "[S(0),R]",    "[R,S(0)]",
                                       "[S(1),R]", "[S(0),S(1)]", "[S(1),S(0)]", "[S(1),S(1)]"};
-    static const int64_t padding = 4;
     static const tsr_embedding_opts options[] = {
-        {0}, {.padding_idx = &padding}, {.scale_grad_by_freq = true}};
+        EMBEDDING_OPTS(), EMBEDDING_OPTS(.has_padding_idx = true, .padding_idx = 4),
+        EMBEDDING_OPTS(.scale_grad_by_freq = true)};
     static const tsr_dtype dtypes[] = {TSR_F32, TSR_BF16, TSR_F64};
-    bool flat = tsr_mesh_shape_of(mesh)->ndim == 1;
+    bool flat = tsr_mesh_shape_get(mesh)->ndim == 1;
     const char *const *places = flat ? one : two;
     int n = flat ? 3 : 8;
     tsr_status st = TSR_OK;
@@ -219,8 +220,9 @@ static tsr_status all_placements(tsr_mesh *mesh, void *arg)
 
 static void run_on(const char *text, tsr_job job)
 {
-    pass_with((tsr_run_opts){.mesh = text, .world = on_mpi ? TSR_WORLD_MPI : TSR_WORLD_THREAD}, job,
-              NULL);
+    pass_with(
+        (tsr_run_opts)RUN_OPTS(.mesh = text, .world = on_mpi ? TSR_WORLD_MPI : TSR_WORLD_THREAD),
+        job, NULL);
 }
 
 static void test_placements(void **state)
@@ -341,7 +343,7 @@ static tsr_status update_others(tsr_mesh *mesh, void *arg)
         snprintf(a, sizeof a, "%s[2,300]", type[i]);
         snprintf(b, sizeof b, "%s[1,300]", type[i]);
         table = tsr_full(mesh, a, 1);
-        if (tsr_embedding_backward_sparse(tsr_full(mesh, b, 3), tsr_from_host(mesh, "i64[1]", id),
+        if (tsr_embedding_backward_sparse(tsr_full(mesh, b, 3), from_host(mesh, "i64[1]", id),
                                           table, NULL, &t) != TSR_OK ||
             tsr_row_sparse_add(table, &t, 2) != TSR_OK)
             return tsr_mesh_status(mesh);
@@ -441,7 +443,7 @@ static void test_bad_id(void **state)
     for (int i = 0; i < 3; i++) {
         tsr_error err = {0};
         kind k = kinds[i];
-        tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD};
+        tsr_run_opts opts = RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD);
         assert_int_not_equal(tsr_run(&opts, bad_id, &k, &err), TSR_OK);
         assert_non_null(strstr(err.text, k == LOOKUP ? "id 23 at [23] is not in 0 to 22"
                                                      : "id 23 at [5,3] is not in 0 to 22"));
@@ -465,7 +467,7 @@ static tsr_status simulated(tsr_mesh *mesh, void *arg)
 static void test_sim(void **state)
 {
     (void)state;
-    pass_with((tsr_run_opts){.mesh = "2", .world = TSR_WORLD_SIM}, simulated, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "2", .world = TSR_WORLD_SIM), simulated, NULL);
 }
 
 int main(int argc, char **argv)

@@ -17,6 +17,7 @@
 
 #include "ranks.h"
 #include "sampling.h"
+#include "opts.h"
 
 enum { V = 11, D = 6, IDS = 7, STEPS = 3, BATCHES = 2 };
 
@@ -87,7 +88,7 @@ static tsr_tensor *make(tsr_mesh *mesh, const char *what, const char *where, con
     char spec[TSR_TEXT_LEN];
 
     snprintf(spec, sizeof spec, "%s@%s", what, where);
-    return tsr_from_host(mesh, spec, data);
+    return from_host(mesh, spec, data);
 }
 
 static tsr_tensor *make_table(tsr_mesh *mesh, const setup *s)
@@ -98,7 +99,7 @@ static tsr_tensor *make_table(tsr_mesh *mesh, const setup *s)
     for (int r = 0; r < V; r++)
         for (int c = 0; c < D; c++)
             first[r][c] = first_of(r, c);
-    x = tsr_redistribute(tsr_cast(tsr_from_host(mesh, "f64[11,6]", first), s->dtype), s->table);
+    x = tsr_redistribute(tsr_cast(from_host(mesh, "f64[11,6]", first), s->dtype), s->table);
     return tsr_watch_sparse(tsr_detach(x));
 }
 
@@ -123,7 +124,7 @@ static tsr_status go_back(tsr_mesh *mesh, const setup *s, tsr_tensor *table, int
                 factor[i][c] = factor_of(l, i, c);
         }
         part = tsr_embedding(table, make(mesh, "i64[7]", s->ids, ids), NULL);
-        part = sum_of(tsr_mul(part, tsr_cast(tsr_from_host(mesh, "f64[7,6]", factor), s->dtype)));
+        part = sum_of(tsr_mul(part, tsr_cast(from_host(mesh, "f64[7,6]", factor), s->dtype)));
         loss = loss ? tsr_add(loss, part) : part;
     }
     if (s->dense)
@@ -178,9 +179,9 @@ enum { N_PLACES = sizeof PLACES / sizeof PLACES[0] };
 static void rows_are_as_dense(void **state)
 {
     static const tsr_optimizer_opts OPTS[] = {
-        {.kind = TSR_SGD, .lr = 0.5},
-        {.kind = TSR_ADAGRAD, .lr = 0.5, .eps = 1e-3},
-        {.kind = TSR_ADAGRAD, .lr = 0.5, .eps = 1e-3, .rowwise = true},
+        OPTIMIZER_OPTS(TSR_SGD, .lr = 0.5),
+        OPTIMIZER_OPTS(TSR_ADAGRAD, .lr = 0.5, .eps = 1e-3),
+        OPTIMIZER_OPTS(TSR_ADAGRAD, .lr = 0.5, .eps = 1e-3, .rowwise = true),
     };
     static const tsr_dtype DTYPES[] = {TSR_F64, TSR_F32, TSR_BF16, TSR_F16};
     (void)state;
@@ -207,7 +208,7 @@ static tsr_status torch_job(tsr_mesh *mesh, void *arg)
                                     1.6500000000014285,
                                     1.9000000000016666,
                                     2.1500000000014285};
-    const tsr_optimizer_opts opts = {.kind = TSR_ADAGRAD, .lr = 0.1};
+    const tsr_optimizer_opts opts = OPTIMIZER_OPTS(TSR_ADAGRAD, .lr = 0.1);
     tsr_tensor *table = tsr_watch_sparse(tsr_arange(mesh, "f64[5,2]@[S(0)]", 0, 0.25));
     tsr_optimizer *opt;
     double got[10];
@@ -218,9 +219,9 @@ static tsr_status torch_job(tsr_mesh *mesh, void *arg)
         const int64_t ids[] = {0, 2, 2, 4 - t};
 
         tsr_tape_begin(mesh);
-        CHECK(tsr_backward(sum_of(
-                  tsr_mul(tsr_embedding(table, tsr_from_host(mesh, "i64[4]@[S(0)]", ids), NULL),
-                          tsr_arange(mesh, "f64[4,2]", 0, 1)))) == TSR_OK);
+        CHECK(tsr_backward(
+                  sum_of(tsr_mul(tsr_embedding(table, from_host(mesh, "i64[4]@[S(0)]", ids), NULL),
+                                 tsr_arange(mesh, "f64[4,2]", 0, 1)))) == TSR_OK);
         CHECK(tsr_optimizer_step(opt) == TSR_OK);
     }
     CHECK(tsr_to_host(table, got, sizeof got) == TSR_OK);
@@ -233,7 +234,7 @@ static tsr_status torch_job(tsr_mesh *mesh, void *arg)
 /* Only the rows' squares travel where columns are shared out, and nothing elsewhere. */
 static tsr_status bytes_job(tsr_mesh *mesh, void *arg)
 {
-    const tsr_optimizer_opts opts = {.kind = TSR_ADAGRAD, .rowwise = true};
+    const tsr_optimizer_opts opts = OPTIMIZER_OPTS(TSR_ADAGRAD, .rowwise = true);
     const bool columns = *(bool *)arg;
     tsr_tensor *table = tsr_watch_sparse(
         tsr_arange(mesh, columns ? "f32[100,6]@[S(1)]" : "f32[100,6]@[S(0)]", 0, 1));
@@ -243,7 +244,7 @@ static tsr_status bytes_job(tsr_mesh *mesh, void *arg)
 
     CHECK(tsr_optimizer_new(mesh, &opts, &table, 1, &opt) == TSR_OK);
     tsr_tape_begin(mesh);
-    CHECK(tsr_backward(sum_of(tsr_embedding(table, tsr_from_host(mesh, "i64[4]", ids), NULL))) ==
+    CHECK(tsr_backward(sum_of(tsr_embedding(table, from_host(mesh, "i64[4]", ids), NULL))) ==
           TSR_OK);
     before = tsr_counters_get(mesh);
     CHECK(tsr_optimizer_step(opt) == TSR_OK);
@@ -287,7 +288,7 @@ static tsr_status clip_job(tsr_mesh *mesh, void *arg)
 {
     const setup *s = arg;
     const double g1[12] = {1, -2, 3, 4, -5, 6, 0.5, 8, -9, 10, 11, 12}, g2[5] = {1, 2, -3, 4, 5};
-    const int ndim = tsr_mesh_shape_of(mesh)->ndim;
+    const int ndim = tsr_mesh_shape_get(mesh)->ndim;
     double all[V * D + 12 + 12 + 5], g[V][D], want, norm, factor, got[V * D];
     tsr_tensor *table = make_table(mesh, s), *w[4], *grad;
     const tsr_row_sparse *rows;
@@ -309,10 +310,10 @@ static tsr_status clip_job(tsr_mesh *mesh, void *arg)
         factor = max == 1 ? 1 : limit / (want + 1e-6);
         for (int i = 0; i < 4; i++)
             tsr_grad_clear(w[i]);
-        grad = tsr_redistribute(tsr_from_host(mesh, "f64[3,4]", g1),
+        grad = tsr_redistribute(from_host(mesh, "f64[3,4]", g1),
                                 ndim == 1 ? "[P(sum)]" : "[S(1),P(sum)]");
         CHECK(tsr_grad_set(w[0], grad) == TSR_OK && tsr_grad_set(w[1], grad) == TSR_OK);
-        CHECK(tsr_grad_set(w[2], tsr_from_host(mesh, "f64[5]", g2)) == TSR_OK);
+        CHECK(tsr_grad_set(w[2], from_host(mesh, "f64[5]", g2)) == TSR_OK);
         for (int b = 0; b < BATCHES; b++)
             CHECK(go_back(mesh, s, table, 0, b) == TSR_OK);
         CHECK(tsr_clip_grad_norm(w, 4, limit, &norm) == TSR_OK);
@@ -349,7 +350,7 @@ static tsr_status infinite_norm_job(tsr_mesh *mesh, void *arg)
         CHECK(tsr_tape_begin(mesh) == TSR_OK);
         tsr_grad_clear(table);
         CHECK(tsr_backward(tsr_sum(tsr_embedding(table, ids, NULL), NULL, 0, false)) == TSR_OK);
-        CHECK(tsr_grad_set(w[0], tsr_from_host(mesh, "f64[3]", g)) == TSR_OK);
+        CHECK(tsr_grad_set(w[0], from_host(mesh, "f64[3]", g)) == TSR_OK);
         CHECK(tsr_grad_set(w[1], tsr_full(mesh, "f64[3]@[S(0)]", bad[i])) == TSR_OK);
         CHECK(tsr_clip_grad_norm(all, 3, 1, &norm) == TSR_OK && !isfinite(norm));
         CHECK(tsr_to_host(tsr_grad(w[0]), got, sizeof g) == TSR_OK && near(got, g, 3, 1));
@@ -368,7 +369,7 @@ static tsr_status bad_clip_job(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *w = tsr_watch(tsr_zeros(mesh, "f64[3]")), *plain = tsr_zeros(mesh, "f64[3]");
     tsr_tensor *table = tsr_watch_sparse(tsr_zeros(mesh, "f64[3,2]"));
-    const tsr_optimizer_opts adam = {.kind = TSR_ADAM};
+    const tsr_optimizer_opts adam = OPTIMIZER_OPTS(TSR_ADAM, .lr = 1e-3);
     tsr_optimizer *opt;
     double norm = 7;
     (void)arg;
@@ -417,8 +418,8 @@ typedef struct fault {
 static tsr_status train_once(tsr_mesh *mesh)
 {
     const setup s = {.dtype = TSR_F32, .table = "[S(1)]", .ids = "[R]", .dense = true};
-    const tsr_optimizer_opts adam = {.kind = TSR_ADAM, .states = "0"};
-    const tsr_optimizer_opts rows = {.kind = TSR_ADAGRAD, .rowwise = true};
+    const tsr_optimizer_opts adam = OPTIMIZER_OPTS(TSR_ADAM, .states = "0");
+    const tsr_optimizer_opts rows = OPTIMIZER_OPTS(TSR_ADAGRAD, .rowwise = true);
     tsr_optimizer *a = NULL, *b = NULL;
     tsr_tensor *w[2];
     tsr_status st = tsr_scope_push(mesh);
@@ -487,7 +488,8 @@ static void faults(void **state)
         int64_t n = 1 + (calls ? 0 : sample_first(step));
 
         for (; more; n += calls ? 1 : step) {
-            const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+            const tsr_run_opts opts = RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD,
+                                               .has_timeout = true, .timeout_ms = 20000);
             fault f = {.n = n, .calls = calls};
             tsr_error err = {0};
             const tsr_status st = tsr_run(&opts, fault_job, &f, &err);

@@ -14,6 +14,7 @@
 #include <tessera_ops.h>
 
 #include "bad_texts.h"
+#include "opts.h"
 #include "ranks.h"
 
 enum { MOST = 64, WORDS = 4 };
@@ -110,7 +111,7 @@ static tsr_status run_known(tsr_mesh *mesh, const known *k, int dim)
     char in[WORDS][MOST], attr[WORDS][MOST], spec[TSR_TEXT_LEN];
     const char *attrs[WORDS] = {attr[0], attr[1], attr[2], attr[3]};
     const int n_in = words(k->in, in), n_attrs = words(k->attrs, attr);
-    const int ndim = tsr_mesh_shape_of(mesh)->ndim;
+    const int ndim = tsr_mesh_shape_get(mesh)->ndim;
     tsr_tensor *x[WORDS] = {NULL}, *y[TSR_OP_OUTPUTS];
     double host[MOST];
 
@@ -122,7 +123,7 @@ static tsr_status run_known(tsr_mesh *mesh, const known *k, int dim)
         snprintf(spec + used, sizeof spec - used, "]");
         for (int e = 0; e < MOST; e++)
             host[e] = e + 100 * i;
-        x[i] = tsr_from_host(mesh, spec, host);
+        x[i] = from_host(mesh, spec, host);
     }
     CHECK(tsr_op_run_all(mesh, k->op, x, n_in, attrs, n_attrs, y) == TSR_OK);
     CHECK(has_shape(y[0], k->out));
@@ -173,7 +174,7 @@ static tsr_status lists(tsr_mesh *mesh, void *arg)
     (void)arg;
     for (int i = 0; i < 3 * N; i++)
         host[i] = i;
-    x = tsr_from_host(mesh, "f64[7,3]@[S(0)]", host);
+    x = from_host(mesh, "f64[7,3]@[S(0)]", host);
     CHECK(tsr_split(x, 0, sizes, 5, part) == TSR_OK);
     CHECK(has_shape(part[1], "[0,3]") && has_shape(part[4], "[3,3]"));
     all = tsr_cat(part, 5, 0);
@@ -419,7 +420,8 @@ static tsr_status no_lists(tsr_mesh *mesh, void *arg)
 
 static void lists_that_are_null(void **state)
 {
-    const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 60000};
+    const tsr_run_opts opts =
+        RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 60000);
     tsr_error err = {0};
 
     (void)state;
@@ -441,7 +443,8 @@ static tsr_status expect_message(tsr_mesh *mesh, void *arg)
 static void empty_lists(void **state)
 {
     tsr_error err = {0};
-    const tsr_run_opts opts = {.mesh = "2", .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    const tsr_run_opts opts =
+        RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
 
     (void)state;
     assert_int_equal(tsr_run(&opts, expect_message, NULL, &err), TSR_ERR_ARG);

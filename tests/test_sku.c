@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/cpu.h"
+#include "kernel/kinds.h"
 #include "kernel/blas.h"
 #include "ops/convolution/pooling.h"
 #include "op/local_call.h"

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/cpu.h"
+#include "kernel/kinds.h"
 #include "base/dtype.h"
 #include "kernel/softmax_loops.h"
 #include "ops/loss/class_loss.h"

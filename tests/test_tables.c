@@ -12,6 +12,7 @@
 
 #include "numbers.h"
 #include "ops/embedding/tables.h"
+#include "opts.h"
 
 enum { TABLES = 4, RANKS = 3, CASES = 300 };
 
@@ -32,8 +33,10 @@ static void make(uint64_t seed, tsr_table_facts *t, tsr_tables_opts *opts)
             t[i].length = 1;
         all += t[i].rows * t[i].columns * (int64_t)tsr_dtype_size(t[i].dtype);
     }
-    *opts = (tsr_tables_opts){.ranks = 1 + (int)below(&seed, RANKS), .training = below(&seed, 2)};
-    if (below(&seed, 3))
+    *opts = (tsr_tables_opts)TABLES_OPTS(.ranks = 1 + (int)below(&seed, RANKS),
+                                         .training = below(&seed, 2));
+    opts->has_memory = below(&seed, 3);
+    if (opts->has_memory)
         opts->memory = (int64_t)((double)all * (opts->training ? 2 : 1) *
                                  (0.4 + 0.1 * (double)below(&seed, 6)));
 }
@@ -75,7 +78,7 @@ static void near_the_best(void **state)
         fits++;
         best = best_of_all(t, &opts);
         for (int r = 0; r < opts.ranks; r++) {
-            assert_true(opts.memory == 0 || loads[r].memory <= opts.memory);
+            assert_true(!opts.has_memory || loads[r].memory <= opts.memory);
             got = loads[r].seconds > got ? loads[r].seconds : got;
         }
         assert_true(got >= best * (1 - 1e-9));
@@ -91,7 +94,7 @@ static void memory_is_kept(void **state)
 {
     tsr_table_facts t[] = {{1000, 64, TSR_F32, 512, 10, TSR_BAG_SUM},
                            {10, 64, TSR_F32, 512, 1, TSR_BAG_NONE}};
-    tsr_tables_opts opts = {.ranks = 4, .memory = 100000};
+    tsr_tables_opts opts = TABLES_OPTS(.ranks = 4, .has_memory = true, .memory = 100000);
     tsr_table_choice choice[2];
     tsr_error err = {0};
     (void)state;
@@ -121,7 +124,7 @@ static void infinite_prices_are_refused(void **state)
     tsr_table_facts facts[] = {fair, fair, fair};
     tsr_table_choice choice[3];
     tsr_cost cost;
-    tsr_tables_opts opts = {.ranks = 4, .cost = &cost};
+    tsr_tables_opts opts = TABLES_OPTS(.ranks = 4, .cost = &cost);
     tsr_error err = {0};
 
     (void)state;

@@ -14,6 +14,7 @@
 #include <tessera_ext.h>
 #include <tessera_train.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { WEIGHTS = 4, ELEMENTS = 64 };
@@ -37,7 +38,7 @@ static tsr_tensor *ids(tsr_mesh *mesh, const char *placements)
     char spec[TSR_TEXT_LEN];
 
     snprintf(spec, sizeof spec, "i64[6]@%.100s", placements);
-    return tsr_from_host(mesh, spec, id);
+    return from_host(mesh, spec, id);
 }
 
 /* "[S(0)]", "[S(0),R]" and so on: the placement along the first mesh dim, the others R. */
@@ -45,7 +46,7 @@ static const char *first(tsr_mesh *mesh, const char *place, char *buf, size_t n)
 {
     size_t used = (size_t)snprintf(buf, n, "[%s", place);
 
-    for (int m = 1; m < tsr_mesh_shape_of(mesh)->ndim; m++)
+    for (int m = 1; m < tsr_mesh_shape_get(mesh)->ndim; m++)
         used += (size_t)snprintf(buf + used, n - used, ",R");
     snprintf(buf + used, n - used, "]");
     return buf;
@@ -60,7 +61,7 @@ static tsr_tensor *mlp(tsr_mesh *mesh, tsr_tensor *const *w)
     x = tsr_gelu(tsr_linear(x, w[0], w[1]), false);
     h = tsr_linear(x, w[2], NULL);
     h = tsr_add(h, tsr_linear(tsr_tanh(x), w[2], NULL)); /* a weight of two calls */
-    return tsr_cross_entropy(h, tsr_from_host(mesh, "i64[6]", (int64_t[]){0, 2, 1, 1, 0, 2}), NULL,
+    return tsr_cross_entropy(h, from_host(mesh, "i64[6]", (int64_t[]){0, 2, 1, 1, 0, 2}), NULL,
                              NULL, NULL, NULL);
 }
 
@@ -138,7 +139,7 @@ static tsr_tensor *grouped(tsr_mesh *mesh, tsr_tensor *const *w)
     static const int64_t begin[] = {0, 2, 2};
     char a[TSR_TEXT_LEN];
     tsr_tensor *i = ids(mesh, first(mesh, "R", a, sizeof a)), *out[3];
-    tsr_tensor *at = tsr_from_host(mesh, "i64[3]", begin);
+    tsr_tensor *at = from_host(mesh, "i64[3]", begin);
     tsr_tensor *by = tsr_slice(tsr_flatten(w[2], 0, -1), 0, 0, 6, 1);
     const tsr_table_use use[] = {
         {.table = w[0], .ids = i, .offsets = at, .weights = by, .pooling = TSR_BAG_SUM},
@@ -162,14 +163,14 @@ static tsr_tensor *composed(tsr_mesh *mesh, tsr_tensor *const *w)
 
 static tsr_tensor *cnn(tsr_mesh *mesh, tsr_tensor *const *w)
 {
-    const tsr_conv_opts same = {.padding = {1}};
+    const tsr_conv_opts same = CONV_OPTS(.padding = {1});
     tsr_tensor *x = tsr_reshape(numbers(mesh, "f64[3,8]", 4), (int64_t[]){3, 1, 8}, 3);
     tsr_tensor *k =
         tsr_reshape(tsr_slice(tsr_flatten(w[0], 0, -1), 0, 0, 15, 1), (int64_t[]){5, 1, 3}, 3);
 
     x = tsr_conv(x, k, w[1], &same);
     x = tsr_batch_norm(x, w[1], NULL, NULL, NULL, NULL, NULL, NULL);
-    x = tsr_max_pool(x, &(tsr_pool_opts){.kernel = {2}}, NULL);
+    x = tsr_max_pool(x, &(tsr_pool_opts)POOL_OPTS(.kernel = {2}), NULL);
     return mean_of(tsr_mul(tsr_sin(x), x));
 }
 
@@ -198,7 +199,7 @@ static void place(tsr_mesh *mesh, int k, int sample, char *buf, size_t n)
     static const char *const some[] = {"R", "S(0)", "S(1)", "SS(0,2)"};
     size_t used = (size_t)snprintf(buf, n, "%s@[", WEIGHT[k].spec);
 
-    for (int m = 0; m < tsr_mesh_shape_of(mesh)->ndim; m++) {
+    for (int m = 0; m < tsr_mesh_shape_get(mesh)->ndim; m++) {
         int pick = sample ? (sample * 7 + k * 3 + m * 5) % 4 : 0;
         if (k == 1 && pick == 2)
             pick = 1;
@@ -222,7 +223,7 @@ static void make_weights(tsr_mesh *mesh, int sample, int k, int e, double by, ts
         place(mesh, j, sample, spec, sizeof spec);
         for (int i = 0; i < WEIGHT[j].n; i++)
             host[i] = value(j, i) + (j == k && i == e ? by : 0);
-        w[j] = tsr_from_host(mesh, spec, host);
+        w[j] = from_host(mesh, spec, host);
     }
 }
 
@@ -321,7 +322,7 @@ static void test_programs(void **state)
         pass_on("2", compare_job, &t);
         pass_on("3", compare_job, &t);
         pass_on("2x2", compare_job, &t);
-        pass_with((tsr_run_opts){.mesh = "2x2", .cost = "random:5"}, compare_job, &t);
+        pass_with((tsr_run_opts)RUN_OPTS(.mesh = "2x2", .cost = "random:5"), compare_job, &t);
     }
 }
 
@@ -346,7 +347,7 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
         for (int twice = 0; twice < 2; twice++) {
             tsr_tensor *i = ids(mesh, first(mesh, "S(0)", spec, sizeof spec));
 
-            const tsr_embedding_opts o = {.scale_grad_by_freq = sample == 1};
+            const tsr_embedding_opts o = EMBEDDING_OPTS(.scale_grad_by_freq = sample == 1);
 
             CHECK(tsr_tape_begin(mesh) == TSR_OK);
             y = tsr_mul(tsr_embedding(w[3], i, &o), tsr_embedding(dense, i, &o));
@@ -483,7 +484,8 @@ static tsr_status sim_job(tsr_mesh *mesh, void *arg)
 static void test_sim(void **state)
 {
     (void)state;
-    pass_with((tsr_run_opts){.mesh = "data=64,model=8", .world = TSR_WORLD_SIM}, sim_job, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "data=64,model=8", .world = TSR_WORLD_SIM), sim_job,
+              NULL);
 }
 
 /* ---- memory ---- */

@@ -14,6 +14,7 @@
 #include "tessera_ops.h"
 #include "tessera_train.h"
 
+#include "opts.h"
 #include "ranks.h"
 
 static const float *counting(void)
@@ -40,10 +41,11 @@ static tsr_status making(tsr_mesh *mesh, void *arg)
 
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         int root = (int)i % 4;
-        CHECK(holds_counting(tsr_from_host(mesh, specs[i], counting())));
+        CHECK(holds_counting(from_host(mesh, specs[i], counting())));
         CHECK(holds_counting(tsr_arange(mesh, specs[i], 0, 1)));
-        CHECK(holds_counting(
-            tsr_from_root(mesh, specs[i], tsr_mesh_index(mesh) == root ? counting() : NULL, root)));
+        CHECK(holds_counting(tsr_from_root(mesh, specs[i],
+                                           tsr_mesh_index(mesh) == root ? counting() : NULL,
+                                           15 * sizeof(float), root)));
         tsr_tensor *x = tsr_full(mesh, specs[i], 2.5);
         CHECK(tsr_to_host(x, out, sizeof out) == TSR_OK && out[0] == 2.5f && out[14] == 2.5f);
         x = tsr_zeros(mesh, specs[i]);
@@ -89,9 +91,9 @@ static tsr_status local_parts(tsr_mesh *mesh, void *arg)
     const float *mine = counting() + (tsr_mesh_index(mesh) == 0 ? 0 : 9);
     (void)arg;
 
-    CHECK(holds_counting(tsr_from_local(mesh, "f32[5,3]@[S(0)]", mine, &rows)));
+    CHECK(holds_counting(from_local(mesh, "f32[5,3]@[S(0)]", mine, &rows)));
     /* rank 1 alone is wrong; all ranks hear the same, and the world lives on */
-    CHECK(!tsr_tensor_ok(tsr_from_local(mesh, "f32[5,3]@[S(0)]", mine, &wrong)));
+    CHECK(!tsr_tensor_ok(from_local(mesh, "f32[5,3]@[S(0)]", mine, &wrong)));
     CHECK(strcmp(tsr_mesh_message(mesh), "tsr_from_local: rank 1 has a part of shape [1,3], but "
                                          "f32[5,3]@[S(0)] puts [2,3] there") == 0);
     tsr_mesh_clear_error(mesh);
@@ -386,7 +388,7 @@ static tsr_status host_sizes(tsr_mesh *mesh, void *arg)
     tsr_mesh_clear_error(mesh);
     CHECK(tsr_to_root(x, out, sizeof out, 4) == TSR_ERR_ARG);
     tsr_mesh_clear_error(mesh);
-    CHECK(!tsr_tensor_ok(tsr_from_host(mesh, "f32[5,3]@[S(0),R]", NULL)));
+    CHECK(!tsr_tensor_ok(from_host(mesh, "f32[5,3]@[S(0),R]", NULL)));
     for (int i = 0; i < 3; i++) /* what failed may be kept and let go of as if it had not */
         tsr_unref(tsr_keep(tsr_zeros(mesh, "f32[")));
     CHECK(!tsr_tensor_ok(tsr_zeros(mesh, "f32[")));
@@ -448,12 +450,13 @@ static void expect_run_error(const tsr_run_opts *opts, tsr_status code, const ch
 static void bad_worlds(void **state)
 {
     (void)state;
-    expect_run_error(&(tsr_run_opts){.mesh = "1x1x1x1x1x1x1x1x1"}, TSR_ERR_MESH,
+    expect_run_error(&(tsr_run_opts)RUN_OPTS(.mesh = "1x1x1x1x1x1x1x1x1"), TSR_ERR_MESH,
                      "more than 8 dims");
-    expect_run_error(&(tsr_run_opts){.mesh = "2x0"}, TSR_ERR_MESH, "size 0");
-    expect_run_error(&(tsr_run_opts){.mesh = "2x-3"}, TSR_ERR_MESH, "size -3");
-    expect_run_error(&(tsr_run_opts){.mesh = "a=2,a=2"}, TSR_ERR_MESH, "two dims are called a");
-    expect_run_error(&(tsr_run_opts){.mesh = "2", .cost = "cheap"}, TSR_ERR_PARSE, "cheap");
+    expect_run_error(&(tsr_run_opts)RUN_OPTS(.mesh = "2x0"), TSR_ERR_MESH, "size 0");
+    expect_run_error(&(tsr_run_opts)RUN_OPTS(.mesh = "2x-3"), TSR_ERR_MESH, "size -3");
+    expect_run_error(&(tsr_run_opts)RUN_OPTS(.mesh = "a=2,a=2"), TSR_ERR_MESH,
+                     "two dims are called a");
+    expect_run_error(&(tsr_run_opts)RUN_OPTS(.mesh = "2", .cost = "cheap"), TSR_ERR_PARSE, "cheap");
     assert_int_equal(tsr_run(NULL, NULL, NULL, NULL), TSR_ERR_ARG);
 }
 
@@ -494,7 +497,7 @@ static void sim_counts(void **state)
 {
     (void)state;
 
-    pass_with((tsr_run_opts){.mesh = "128x64x16", .world = TSR_WORLD_SIM}, simulated, NULL);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = "128x64x16", .world = TSR_WORLD_SIM), simulated, NULL);
     pass_on("4", too_large_part, NULL);
 }
 

@@ -18,6 +18,7 @@
 #include "numbers.h"
 #include "ranks.h"
 #include "sampling.h"
+#include "opts.h"
 
 enum { BATCH = 8, SIDE = 6, CHANNELS = 4, WIDTH = 16, CLASSES = 5, WORDS = 20, MOST_PARAMS = 16 };
 
@@ -65,10 +66,10 @@ static tsr_status make_model(tsr_mesh *mesh, model *m)
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < tsr_params_count(params[k]); i++)
             m->all[m->n++] = tsr_params_list(params[k])[i];
-    if (tsr_optimizer_new(mesh, &(tsr_optimizer_opts){.kind = TSR_ADAM, .states = "data"},
+    if (tsr_optimizer_new(mesh, &(tsr_optimizer_opts)OPTIMIZER_OPTS(TSR_ADAM, .states = "data"),
                           tsr_params_list(m->layers), tsr_params_count(m->layers),
                           &m->adam) == TSR_OK)
-        tsr_optimizer_new(mesh, &(tsr_optimizer_opts){.kind = TSR_ADAGRAD, .rowwise = true},
+        tsr_optimizer_new(mesh, &(tsr_optimizer_opts)OPTIMIZER_OPTS(TSR_ADAGRAD, .rowwise = true),
                           tsr_params_list(m->tables), 1, &m->adagrad);
     return tsr_mesh_status(mesh);
 }
@@ -92,13 +93,13 @@ static tsr_tensor *run_model(tsr_mesh *mesh, const model *m, int64_t step)
         words[i] = (i * i + step) % WORDS;
         classes[i] = words[i] % CLASSES; /* there is something to learn */
     }
-    x = tsr_conv(x, m->conv.weight, NULL, &(tsr_conv_opts){.padding = {1, 1}});
+    x = tsr_conv(x, m->conv.weight, NULL, &(tsr_conv_opts)CONV_OPTS(.padding = {1, 1}));
     x = tsr_batch_norm(x, m->norm.weight, m->norm.bias, m->mean, m->var, NULL, NULL, NULL);
     x = tsr_flatten(tsr_redistribute_by_name(tsr_relu(x), "model=R"), 1, -1);
     x = tsr_relu(tsr_linear(x, m->wide.weight, m->wide.bias));
-    x = tsr_mul(x, tsr_embedding(m->table, tsr_from_host(mesh, "i64[8]@[S(0),R]", words), NULL));
+    x = tsr_mul(x, tsr_embedding(m->table, from_host(mesh, "i64[8]@[S(0),R]", words), NULL));
     x = tsr_linear(x, m->out.weight, m->out.bias);
-    return tsr_cross_entropy(x, tsr_from_host(mesh, "i64[8]@[S(0),R]", classes), NULL, NULL, NULL,
+    return tsr_cross_entropy(x, from_host(mesh, "i64[8]@[S(0),R]", classes), NULL, NULL, NULL,
                              NULL);
 }
 
@@ -187,7 +188,8 @@ static tsr_status faulty_job(tsr_mesh *mesh, void *arg)
 /* Every rank ends with one sentence, soon. */
 static void fail_one(fault *f)
 {
-    const tsr_run_opts opts = {.mesh = MESH, .world = TSR_WORLD_THREAD, .timeout_ms = 20000};
+    const tsr_run_opts opts =
+        RUN_OPTS(.mesh = MESH, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
     const tsr_status expected = f->calls ? TSR_ERR_STATE : TSR_ERR_MEMORY;
     const char *what = f->calls ? "call" : "allocation";
     const double begin = now();

@@ -16,6 +16,7 @@
 
 #include "../examples/curve.h"
 #include "../examples/training.h"
+#include "opts.h"
 #include "ranks.h"
 
 /* ---- the command line ---- */
@@ -153,7 +154,8 @@ static void a_failing_rank_ends_all(void **state)
 
     (void)state;
     assert_int_not_equal(
-        tsr_run(&(tsr_run_opts){.mesh = "2x2", .timeout_ms = 20000}, failing_job, &r, &err),
+        tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "2x2", .has_timeout = true, .timeout_ms = 20000),
+                failing_job, &r, &err),
         TSR_OK);
     if (!strstr(err.text, "fault injected"))
         fail_msg("%s", err.text);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "ops/pointwise/elementwise_reference.h"
+#include "kernel/kinds.h"
 #include "ops/linalg/reference.h"
 #include "ops/pointwise/pointwise_ops.h"
 #include "kernel/reduce_dims.h"
@@ -216,7 +217,8 @@ static tsr_status same_shape(tsr_schema *s, tsr_error *err)
 static void window_without_halo(void **state)
 {
     static const char *const cases[] = {"f64[8]", "f64[7]", NULL};
-    tsr_op op = {.name = "window",
+    tsr_op op = {.size = sizeof(tsr_op),
+                 .name = "window",
                  .in_field = true,
                  .doc = "adds neighbours",
                  .inputs = "x",

@@ -71,7 +71,11 @@ static void ranges_are_read(void **state)
                {"f64[4] i64[7]@[R]<9", "nothing"}, {"f64[4] i64[7]+", "positive"},
                {"f64[4]+1 i64[7]", "positive"}};
     const tsr_mesh_shape mesh = tsr__case_mesh(2);
-    const tsr_op op = {.name = "any", .inputs = "a,b,c?", .doc = "any", .shape = any_shape};
+    const tsr_op op = {.size = sizeof(tsr_op),
+                       .name = "any",
+                       .inputs = "a,b,c?",
+                       .doc = "any",
+                       .shape = any_shape};
     const char *text = "f64[4]+ i64[7]<10 i32[4]/12";
     char line[TSR_TEXT_LEN];
     tsr_schema s;

@@ -16,6 +16,7 @@
 
 #include "ranks.h"
 #include "world/history.h"
+#include "opts.h"
 
 enum { ROWS = 10, DIM = 4, IDS = 8 };
 
@@ -40,7 +41,7 @@ static tsr_tensor *lookup(tsr_mesh *mesh, const int64_t *id, const char *ids, co
     char a[64], b[64];
 
     return tsr_embedding(tsr_arange(mesh, spec(a, "f32[10,4]", other), 0, 1),
-                         tsr_from_host(mesh, spec(b, "i64[8]", ids), id), NULL);
+                         from_host(mesh, spec(b, "i64[8]", ids), id), NULL);
 }
 
 static tsr_tensor *bag(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
@@ -48,7 +49,7 @@ static tsr_tensor *bag(tsr_mesh *mesh, const int64_t *id, const char *ids, const
     char a[64], b[64];
 
     return tsr_bag_sum(tsr_arange(mesh, spec(a, "f32[10,4]", other), 0, 1),
-                       tsr_from_host(mesh, spec(b, "i64[4,2]", ids), id), NULL, NULL, NULL);
+                       from_host(mesh, spec(b, "i64[4,2]", ids), id), NULL, NULL, NULL);
 }
 
 static tsr_tensor *bag_offsets(tsr_mesh *mesh, const int64_t *id, const char *ids,
@@ -58,8 +59,8 @@ static tsr_tensor *bag_offsets(tsr_mesh *mesh, const int64_t *id, const char *id
     char a[64], b[64];
 
     return tsr_bag_sum(tsr_arange(mesh, spec(a, "f32[10,4]", other), 0, 1),
-                       tsr_from_host(mesh, "i64[8]", list),
-                       tsr_from_host(mesh, spec(b, "i64[8]", ids), id), NULL, NULL);
+                       from_host(mesh, "i64[8]", list), from_host(mesh, spec(b, "i64[8]", ids), id),
+                       NULL, NULL);
 }
 
 static tsr_tensor *select_rows(tsr_mesh *mesh, const int64_t *id, const char *ids,
@@ -68,7 +69,7 @@ static tsr_tensor *select_rows(tsr_mesh *mesh, const int64_t *id, const char *id
     char a[64], b[64];
 
     return tsr_index_select(tsr_arange(mesh, spec(a, "f32[10,4]", other), 0, 1), 0,
-                            tsr_from_host(mesh, spec(b, "i64[8]", ids), id));
+                            from_host(mesh, spec(b, "i64[8]", ids), id));
 }
 
 static tsr_tensor *loss(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
@@ -76,8 +77,7 @@ static tsr_tensor *loss(tsr_mesh *mesh, const int64_t *id, const char *ids, cons
     char a[64], b[64];
 
     return tsr_cross_entropy(tsr_arange(mesh, spec(a, "f32[8,10]", other), 0, 1),
-                             tsr_from_host(mesh, spec(b, "i64[8]", ids), id), NULL, NULL, NULL,
-                             NULL);
+                             from_host(mesh, spec(b, "i64[8]", ids), id), NULL, NULL, NULL, NULL);
 }
 
 static tsr_tensor *hot(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
@@ -85,7 +85,7 @@ static tsr_tensor *hot(tsr_mesh *mesh, const int64_t *id, const char *ids, const
     char b[64];
 
     (void)other;
-    return tsr_one_hot(tsr_from_host(mesh, spec(b, "i64[8]", ids), id), 10, TSR_F32);
+    return tsr_one_hot(from_host(mesh, spec(b, "i64[8]", ids), id), 10, TSR_F32);
 }
 
 /* Space is what is sharded here. */
@@ -98,9 +98,10 @@ static tsr_tensor *pool(tsr_mesh *mesh, const int64_t *id, const char *ids, cons
     snprintf(space, sizeof space, "%s", ids);
     for (char *p = space; (p = strchr(p, '0'));)
         *p = '2';
-    return tsr_max_pool_backward(tsr_full(mesh, spec(a, "f32[1,1,8]", space), 1),
-                                 tsr_from_host(mesh, spec(b, "i64[1,1,8]", space), id), input,
-                                 &(tsr_pool_opts){.kernel = {2}, .stride = {2}});
+    return tsr_max_pool_backward(
+        tsr_full(mesh, spec(a, "f32[1,1,8]", space), 1),
+        from_host(mesh, spec(b, "i64[1,1,8]", space), id), input,
+        &(tsr_pool_opts)POOL_OPTS(.kernel = {2}, .has_stride = true, .stride = {2}));
 }
 
 static tsr_tensor *winners(tsr_mesh *mesh, const int64_t *id, const char *ids, const char *other)
@@ -109,7 +110,7 @@ static tsr_tensor *winners(tsr_mesh *mesh, const int64_t *id, const char *ids, c
 
     (void)other;
     return tsr_bag_max_backward(tsr_full(mesh, spec(a, "f32[8,1]", ids), 1),
-                                tsr_from_host(mesh, spec(b, "i64[8,1]", ids), id), ROWS);
+                                from_host(mesh, spec(b, "i64[8,1]", ids), id), ROWS);
 }
 
 static const bad_call calls[] = {
@@ -184,7 +185,7 @@ static tsr_status every_call(tsr_mesh *mesh, void *arg)
     static const char *const one[] = {"[R]", "[S(0)]"}, *const other[] = {"[R]", "[S(0)]",
                                                                           "[S(1)]"};
     static const char *const two[] = {"[R,R]", "[S(0),R]", "[R,S(0)]", "[S(0),S(0)]"};
-    const bool plane = tsr_mesh_shape_of(mesh)->ndim == 2;
+    const bool plane = tsr_mesh_shape_get(mesh)->ndim == 2;
     tsr_status st = TSR_OK;
 
     (void)arg;
@@ -355,7 +356,8 @@ static const char *only;
 
 static void run(const char *mesh, tsr_job job, void *arg)
 {
-    tsr_run_opts opts = {.mesh = mesh, .world = world, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = mesh, .world = world, .has_timeout = true, .timeout_ms = 20000);
     tsr_error err = {0};
 
     if (only && strcmp(only, mesh) != 0)
@@ -395,7 +397,8 @@ static void a_verdict_spreads_by_dims(void **state)
 
 static void late_ranks_have_the_same_error(void **state)
 {
-    tsr_run_opts opts = {.mesh = "2x2", .world = world, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = "2x2", .world = world, .has_timeout = true, .timeout_ms = 20000);
     tsr_status st[4] = {TSR_ERR_ARG, TSR_ERR_ARG, TSR_ERR_ARG, TSR_ERR_ARG};
 
     (void)state;
@@ -409,7 +412,8 @@ static void late_ranks_have_the_same_error(void **state)
 /* The world is gone after each of them; under MPI a process knows of its own rank. */
 static void ranks_that_differ_are_told(void **state)
 {
-    tsr_run_opts opts = {.mesh = "2", .world = world, .timeout_ms = 20000};
+    tsr_run_opts opts =
+        RUN_OPTS(.mesh = "2", .world = world, .has_timeout = true, .timeout_ms = 20000);
 
     (void)state;
     for (int i = 0; i < DIFFERENCES && (!only || strcmp(only, "2") == 0); i++) {

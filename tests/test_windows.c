@@ -14,6 +14,7 @@
 #include <tessera_ext.h>
 #include <tessera_ops.h>
 
+#include "opts.h"
 #include "ranks.h"
 
 enum { ELEMENTS = 1 << 14 };
@@ -78,7 +79,8 @@ static const char *const reach_cases[] = {
     "f64[12,2] left=1 right=2", "f64[13,3] left=1 right=2", "f64[8] left=5", "f64[7] left=5", NULL,
 };
 
-static const tsr_op reach = {.name = "reach",
+static const tsr_op reach = {.size = sizeof(tsr_op),
+                             .name = "reach",
                              .inputs = "x",
                              .attrs = "left:int=0,right:int=0",
                              .doc = "sums of neighbours along dim 0",
@@ -103,11 +105,11 @@ static tsr_tensor *filled(tsr_mesh *mesh, const char *spec, int seed)
     tsr_error err = none;
     tsr_spec s;
 
-    if (tsr_spec_parse(spec, tsr_mesh_shape_of(mesh), &s, &err) != TSR_OK)
+    if (tsr_spec_parse(spec, tsr_mesh_shape_get(mesh), &s, &err) != TSR_OK)
         return NULL;
     for (int64_t i = 0; i < tsr_shape_count(&s.shape); i++)
         values[i] = small(i, seed);
-    return tsr_from_host(mesh, spec, values);
+    return from_host(mesh, spec, values);
 }
 
 static int64_t received(tsr_mesh *mesh)
@@ -195,11 +197,12 @@ static tsr_status overlap(tsr_mesh *mesh, void *arg)
         const char *x, *w;
         tsr_conv_opts opts;
     } cases[] = {
-        {"f64[2,2,12,14]", "f64[3,2,3,3]", {.padding = {1, 1}}},
-        {"f64[1,2,13,17]", "f64[2,2,5,3]", {.padding = {2, 1}, .stride = {2, 1}}},
-        {"f64[1,2,16,16]", "f64[2,2,3,3]", {.padding = {2, 2}, .dilation = {2, 2}}},
-        {"f64[1,2,8,9]", "f64[2,2,3,3]", {.stride = {2, 2}, .transposed = true}},
-        {"f64[1,2,3,4]", "f64[2,2,3,3]", {.padding = {1, 1}}}, /* no interior on some ranks */
+        {"f64[2,2,12,14]", "f64[3,2,3,3]", CONV_OPTS(.padding = {1, 1})},
+        {"f64[1,2,13,17]", "f64[2,2,5,3]", CONV_OPTS(.padding = {2, 1}, .stride = {2, 1})},
+        {"f64[1,2,16,16]", "f64[2,2,3,3]", CONV_OPTS(.padding = {2, 2}, .dilation = {2, 2})},
+        {"f64[1,2,8,9]", "f64[2,2,3,3]", CONV_OPTS(.stride = {2, 2}, .transposed = true)},
+        {"f64[1,2,3,4]", "f64[2,2,3,3]",
+         CONV_OPTS(.padding = {1, 1})}, /* no interior on some ranks */
     };
     static const char *const places[] = {"[S(2),S(3)]", "[S(3),S(3)]", "[R,S(2)]", "[S(0),S(3)]"};
     tsr_cost cost;
@@ -241,7 +244,7 @@ static void overlap_changes_nothing(void **state)
 
 static tsr_status keep(tsr_mesh *mesh, void *arg)
 {
-    const tsr_conv_opts opts = {.padding = {1, 1}};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1, 1});
     const int64_t kernel[] = {3, 3};
     tsr_tensor *x = filled(mesh, "f64[2,2,8,8]@[S(3)]", 1),
                *w = filled(mesh, "f64[2,2,3,3]@[R]", 2);
@@ -262,7 +265,7 @@ static tsr_status keep(tsr_mesh *mesh, void *arg)
     b = tsr_conv_grad_weight(x, grad, kernel, &opts);
     CHECK(received(mesh) > 0);
     CHECK(equal(tsr_add(a, a), b));
-    tsr_conv(x, w, NULL, &(tsr_conv_opts){.padding = {2, 2}, .dilation = {2, 2}});
+    tsr_conv(x, w, NULL, &(tsr_conv_opts)CONV_OPTS(.padding = {2, 2}, .dilation = {2, 2}));
     CHECK(received(mesh) > 0); /* another window */
     tsr_keep_windows_set(mesh, 64);
     tsr_conv(x, w, NULL, &opts);
@@ -285,7 +288,7 @@ static tsr_status keep(tsr_mesh *mesh, void *arg)
 /* The limit is one for all tensors of a mesh, and what just fits is kept. */
 static tsr_status keep_within(tsr_mesh *mesh, void *arg)
 {
-    const tsr_conv_opts opts = {.padding = {1, 1}};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1, 1});
     tsr_tensor *w = filled(mesh, "f64[2,2,3,3]@[R]", 2);
     tsr_tensor *x = filled(mesh, "f64[2,2,8,8]@[S(3)]", 1),
                *y = filled(mesh, "f64[2,2,8,8]@[S(3)]", 3);
@@ -388,7 +391,7 @@ static void circular_windows(void **state)
 /* A stride wider than the kernel: some elements of the result see nothing, the next ones do. */
 static tsr_status gaps(tsr_mesh *mesh, void *arg)
 {
-    const tsr_conv_opts opts = {.stride = {3}, .output_padding = {2}, .transposed = true};
+    const tsr_conv_opts opts = CONV_OPTS(.stride = {3}, .output_padding = {2}, .transposed = true);
     tsr_tensor *x = filled(mesh, "f64[1,2,4]@[S(2)]", 1), *w = filled(mesh, "f64[2,2,1]@[R]", 2);
     tsr_tensor *bias = filled(mesh, "f64[2]@[R]", 3), *y[2];
     tsr_cost cost;
@@ -447,7 +450,8 @@ static void apart_kernel(const tsr_kernel_call *call)
         ((double *)y->data)[i - y->first[0]] = at(&call->in[0], i - 1) + at(&call->in[1], i + 1);
 }
 
-static const tsr_op apart = {.name = "apart",
+static const tsr_op apart = {.size = sizeof(tsr_op),
+                             .name = "apart",
                              .inputs = "a,b",
                              .doc = "sums of the neighbours before and behind",
                              .rule = pair_rule,
@@ -503,7 +507,8 @@ static void cross_kernel(const tsr_kernel_call *call)
         }
 }
 
-static const tsr_op cross = {.name = "cross",
+static const tsr_op cross = {.size = sizeof(tsr_op),
+                             .name = "cross",
                              .inputs = "a,b",
                              .doc = "what is above in a and to the left in b",
                              .rule = pair_rule,
@@ -547,7 +552,8 @@ static void before_kernel(const tsr_kernel_call *call)
         ((double *)y->data)[i - y->first[0]] = at(x, i) + at(x, i - 1) + at(x, i - 2);
 }
 
-static const tsr_op add_before = {.name = "add_before",
+static const tsr_op add_before = {.size = sizeof(tsr_op),
+                                  .name = "add_before",
                                   .inputs = "x",
                                   .doc = "adds to each element the two before it",
                                   .rule = reach_rule,
@@ -623,7 +629,7 @@ static void overlap_needs_care(void **state)
 /* Some ranks keep windows of a smaller mesh too; of the larger one all keep the same. */
 static tsr_status keep_on_parts(tsr_mesh *mesh, void *arg)
 {
-    const tsr_conv_opts opts = {.padding = {1, 1}};
+    const tsr_conv_opts opts = CONV_OPTS(.padding = {1, 1});
     tsr_tensor *x, *w, *small_x, *small_w;
     tsr_mesh *part;
 
@@ -739,20 +745,14 @@ static tsr_status adjoints(tsr_mesh *mesh, void *arg)
         const char *x, *w, *g;
         tsr_conv_opts opts;
     } convs[] = {
-        {"f64[2,4,9,8]@[S(2),S(3)]",
-         "f64[6,4,3,3]@[R,R]",
-         "f64[2,6,5,8]@[S(3),S(2)]",
-         {.padding = {1, 1}, .stride = {2, 1}}},
-        {"f64[2,4,6,7]@[S(3),S(3)]",
-         "f64[4,2,3,3]@[S(0),R]",
-         "f64[2,4,6,7]@[R,S(3)]",
-         {.padding = {2, 2}, .dilation = {2, 2}, .groups = 2}},
-        {"f64[2,4,5,4]@[S(2),S(0)]",
-         "f64[4,3,4,4]@[R,R]",
-         "f64[2,3,10,8]@[S(2),S(2)]",
-         {.padding = {1, 1}, .stride = {2, 2}, .transposed = true}},
+        {"f64[2,4,9,8]@[S(2),S(3)]", "f64[6,4,3,3]@[R,R]", "f64[2,6,5,8]@[S(3),S(2)]",
+         CONV_OPTS(.padding = {1, 1}, .stride = {2, 1})},
+        {"f64[2,4,6,7]@[S(3),S(3)]", "f64[4,2,3,3]@[S(0),R]", "f64[2,4,6,7]@[R,S(3)]",
+         CONV_OPTS(.padding = {2, 2}, .dilation = {2, 2}, .groups = 2)},
+        {"f64[2,4,5,4]@[S(2),S(0)]", "f64[4,3,4,4]@[R,R]", "f64[2,3,10,8]@[S(2),S(2)]",
+         CONV_OPTS(.padding = {1, 1}, .stride = {2, 2}, .transposed = true)},
     };
-    const tsr_pool_opts pool = {.kernel = {2, 2}};
+    const tsr_pool_opts pool = POOL_OPTS(.kernel = {2, 2});
     const int64_t half[] = {4, 4}, whole[] = {8, 8};
     tsr_tensor *p = filled(mesh, "f64[2,2,8,8]@[S(2),S(3)]", 4);
     tsr_tensor *q = filled(mesh, "f64[2,2,4,4]@[S(3),S(2)]", 5);
@@ -763,7 +763,7 @@ static tsr_status adjoints(tsr_mesh *mesh, void *arg)
         tsr_tensor *g = filled(mesh, convs[i].g, 3), *grad[3];
         double all = dot(tsr_conv(x, w, NULL, &convs[i].opts), g);
 
-        CHECK(tsr_conv_backward(g, x, w, &convs[i].opts, NULL, grad) == TSR_OK);
+        CHECK(tsr_conv_backward(g, x, w, &convs[i].opts, &grad[0], &grad[1], &grad[2]) == TSR_OK);
         CHECK(all != 0 && all == dot(x, grad[0]) && all == dot(w, grad[1]));
     }
     CHECK(dot(tsr_avg_pool(p, &pool), q) == dot(p, tsr_avg_pool_backward(q, whole, &pool)));

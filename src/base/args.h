@@ -19,6 +19,14 @@
             }                                                                                      \
     } while (0)
 
+/* The status of a struct that carries its size: is it this library's? `by` is what sets it. */
+#define TSR_SIZE_CHECK(function, object, by, err)                                                  \
+    (__builtin_expect((object)->size == sizeof *(object), 1)                                       \
+         ? TSR_OK                                                                                  \
+         : tsr__fail_size(err, function, (object)->size, sizeof *(object), by))
+tsr_status tsr__fail_size(tsr_error *err, const char *function, size_t given, size_t known,
+                          const char *by);
+
 /* Say that the i-th name of the list "x, out" is NULL. */
 tsr_status tsr__fail_null(tsr_error *err, const char *function, const char *names, unsigned i);
 

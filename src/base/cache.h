@@ -19,7 +19,7 @@ typedef struct tsr_cached {
     bool used;    /* since room was made the last time */
 } tsr_cached;
 
-enum { TSR_CACHE_BUCKETS = 4096, TSR_CACHE_LIMIT = 16384, TSR_CACHE_BYTES = 16 << 20 };
+enum { TSR_CACHE_BUCKETS = 4096 };
 
 typedef void (*tsr_cache_drop)(tsr_cached *entry, void *arg);
 

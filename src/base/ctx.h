@@ -69,6 +69,7 @@ typedef struct tsr_ctx {
     void (*invalidate)(struct tsr_ctx *ctx, uint64_t clock);
     struct tsr_scope *scope;         /* tensor/scope.h, innermost */
     struct tsr_tensor *error_tensor; /* tensor/tensor.h */
+    tsr_status failed;               /* what the last call failed with that gave this tensor */
     struct tsr_op_table *ops;        /* op/op_table.h */
     struct tsr_moved *moved;         /* dispatch/composed.c, while a composed op runs */
     struct tsr_tape *tape;           /* tape/tape.h, innermost */

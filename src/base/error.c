@@ -35,6 +35,15 @@ tsr_status tsr__fail_null(tsr_error *err, const char *function, const char *name
                      names);
 }
 
+tsr_status tsr__fail_size(tsr_error *err, const char *function, size_t given, size_t known,
+                          const char *by)
+{
+    return tsr__fail(err, TSR_ERR_ARG,
+                     "%s: the size of a struct is given as %zu bytes, this library knows %zu; "
+                     "%s sets it",
+                     function, given, known, by);
+}
+
 #define STATUS_CASE(code, value, text)                                                             \
     case code: return text;
 
@@ -49,4 +58,9 @@ const char *tsr_status_text(tsr_status status)
 const char *tsr_version(void)
 {
     return VERSION(TSR_VERSION_MAJOR, TSR_VERSION_MINOR, TSR_VERSION_PATCH);
+}
+
+int tsr_version_number(void)
+{
+    return TSR_VERSION;
 }

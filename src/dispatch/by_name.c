@@ -71,7 +71,7 @@ tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
     tsr_tensor *out[TSR_MAX_OUT];
     tsr_status st = tsr_op_run_all(mesh, name, in, n_in, attrs, n_attrs, out);
 
-    return st == TSR_OK ? out[0] : mesh->ctx->error_tensor;
+    return st == TSR_OK ? out[0] : tsr__tensor_failed(mesh->ctx, st);
 }
 
 tsr_status tsr_op_run_all(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,

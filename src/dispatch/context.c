@@ -2,6 +2,8 @@
 /* context.c - what a context holds above the world, and the public functions that look at it. */
 #include "dispatch/context.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/args.h"
@@ -62,47 +64,81 @@ static int version_of(tsr_ctx *ctx, const tsr_cost *cost)
     return ++ctx->cost_versions;
 }
 
-void tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
+tsr_status tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
 {
-    TSR_NEED(, tsr__mesh_error(mesh), mesh, cost);
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, cost);
 
     tsr_ctx *ctx = mesh->ctx;
     const int old = ctx->cost_version % TSR_OLD_COSTS;
+    tsr_status st;
 
+    TSR_TRY(TSR_SIZE_CHECK("tsr_cost_set", cost, "tsr_cost_parse", &ctx->error));
     if (tsr__cost_equal(&ctx->cost, cost))
-        return;
+        return TSR_OK;
     ctx->old_costs[old].cost = ctx->cost;
     ctx->old_costs[old].version = ctx->cost_version;
     ctx->cost = *cost;
     ctx->cost_version = version_of(ctx, cost);
+done:
+    return st;
 }
 
-void tsr_reproducible_set(tsr_mesh *mesh, bool on)
+tsr_status tsr_reproducible_set(tsr_mesh *mesh, bool on)
 {
-    TSR_NEED(, NULL, mesh);
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
 
     tsr_cost cost = mesh->ctx->cost;
 
     cost.reproducible = on;
-    tsr_cost_set(mesh, &cost);
+    return tsr_cost_set(mesh, &cost);
 }
 
-void tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes)
+tsr_status tsr_memory_limit_set(tsr_mesh *mesh, size_t bytes)
 {
-    TSR_NEED(, NULL, mesh);
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
     mesh->ctx->memory_limit = bytes;
+    return TSR_OK;
 }
 
-void tsr_plan_limit_set(tsr_mesh *mesh, int plans)
+/* A number that a setter takes: 0 to `most`. */
+static tsr_status check_number(tsr_mesh *mesh, const char *function, int64_t value, int64_t most)
 {
-    TSR_NEED(, NULL, mesh);
-    mesh->ctx->caches.limit = plans > 0 ? plans : TSR_CACHE_LIMIT;
+    if (value >= 0 && value <= most)
+        return TSR_OK;
+    return tsr__fail(&mesh->ctx->error, TSR_ERR_ARG, "%s: %" PRId64 " is not from 0 to %" PRId64,
+                     function, value, most);
 }
 
-void tsr_plan_bytes_set(tsr_mesh *mesh, size_t bytes)
+tsr_status tsr_plan_limit_set(tsr_mesh *mesh, int plans)
 {
-    TSR_NEED(, NULL, mesh);
-    mesh->ctx->caches.limit_bytes = bytes > 0 ? bytes : TSR_CACHE_BYTES;
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
+
+    tsr_status st;
+
+    TSR_TRY(check_number(mesh, "tsr_plan_limit_set", plans, INT_MAX));
+    mesh->ctx->caches.limit = plans;
+done:
+    return st;
+}
+
+tsr_status tsr_plan_bytes_set(tsr_mesh *mesh, size_t bytes)
+{
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
+    mesh->ctx->caches.limit_bytes = bytes;
+    return TSR_OK;
+}
+
+tsr_status tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes)
+{
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
+
+    tsr_status st;
+
+    TSR_TRY(check_number(mesh, "tsr_scope_budget_set", bytes, INT64_MAX));
+    mesh->ctx->scope->limited = true;
+    mesh->ctx->scope->budget = bytes;
+done:
+    return st;
 }
 
 tsr_counters tsr_counters_get(const tsr_mesh *mesh)
@@ -176,14 +212,40 @@ tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call)
     return world->ops->native(world, call);
 }
 
-void tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode)
+tsr_status tsr_overlap_set(tsr_mesh *mesh, tsr_overlap_mode mode)
 {
-    TSR_NEED(, NULL, mesh);
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
+
+    tsr_status st;
+
+    TSR_TRY(check_number(mesh, "tsr_overlap_set", (int64_t)mode, TSR_OVERLAP_ALWAYS));
     mesh->ctx->overlap = mode;
+done:
+    return st;
 }
 
-void tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes)
+tsr_status tsr_keep_windows_set(tsr_mesh *mesh, int64_t bytes)
 {
-    TSR_NEED(, NULL, mesh);
-    mesh->ctx->keep_limit = bytes > 0 ? (size_t)bytes : 0;
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
+
+    tsr_status st;
+
+    TSR_TRY(check_number(mesh, "tsr_keep_windows_set", bytes, INT64_MAX));
+    mesh->ctx->keep_limit = (size_t)bytes;
+done:
+    return st;
+}
+
+tsr_status tsr_log_set(tsr_mesh *mesh, tsr_log_level level, tsr_log_function log, void *arg)
+{
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
+
+    tsr_status st;
+
+    TSR_TRY(check_number(mesh, "tsr_log_set", (int64_t)level, TSR_LOG_DEBUG));
+    mesh->ctx->log_level = level;
+    mesh->ctx->log = log;
+    mesh->ctx->log_arg = arg;
+done:
+    return st;
 }

@@ -48,7 +48,7 @@ static tsr_status copy(tsr_ctx *ctx, tsr_tensor *to, tsr_tensor *from)
         return TSR_OK;
     }
     if (tsr__scope_is_limited(ctx))
-        TSR_TRY(tsr__scope_spend(ctx, tsr_redist_info_of(program->plan).bytes, a, b));
+        TSR_TRY(tsr__scope_spend(ctx, tsr_redist_info_get(program->plan).bytes, a, b));
     if (ctx->world->kind == TSR_WORLD_SIM)
         tsr__program_count(ctx, program);
     else

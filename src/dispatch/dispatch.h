@@ -52,10 +52,14 @@ tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, c
    NULL, or too long, is an error. */
 tsr_tensor *tsr__dispatch_lists(const char *name, tsr_tensor *const *in, int n_in,
                                 const tsr_attr *attrs, int n_attrs, tsr_tensor **rest);
-/* For ops that give gradients: those that have a place to go to, which their last attribute says.
-   */
-tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_attr first,
-                            tsr_tensor **const *grads, int n);
+/* Where a typed function says what is wrong; NULL without an input. And what it gives then. */
+tsr_error *tsr__typed_error(tsr_tensor *const *in, int n);
+tsr_tensor *tsr__typed_failed(tsr_tensor *const *in, int n, tsr_status st, tsr_tensor **rest);
+/* For ops that give gradients of several inputs: those that have a place to go to (grads[k] is not
+   NULL), which attribute number `mask` tells the op (-1: it has none). st is what came of reading
+   the options; the result is the status of this call. */
+tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_status st,
+                            tsr_attr *attrs, int mask, tsr_tensor **const *grads, int n);
 /* A row on these inputs: all its outputs, TSR_MAX_OUT of them, NULL where there is none. */
 tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
                              const tsr_attrs *attrs, tsr_tensor **out);

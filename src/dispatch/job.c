@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "dispatch/context.h"
@@ -111,7 +112,7 @@ static tsr_status read_setup(const tsr_run_opts *opts, job_setup *setup, tsr_err
     setup->report = report_wanted();
     TSR_TRY(tsr__log_level_parse(getenv("TESSERA_LOG"), &setup->log_level, err));
     TSR_TRY(pick_world(opts->world, &setup->world, err));
-    if (opts->timeout_ms != 0)
+    if (opts->has_timeout)
         setup->timeout_ms = opts->timeout_ms;
     else if (timeout && *timeout)
         TSR_TRY(tsr__timeout_parse(timeout, &setup->timeout_ms, err));
@@ -131,8 +132,8 @@ static void open_context(tsr_ctx *ctx, const job_setup *setup)
     memset(ctx, 0, sizeof *ctx);
     tsr__pool_open(&ctx->pool, &ctx->heap);
     ctx->memory = (struct tsr_memory){.heap = &ctx->heap, .pool = &ctx->pool};
-    ctx->caches.limit = TSR_CACHE_LIMIT;
-    ctx->caches.limit_bytes = TSR_CACHE_BYTES;
+    ctx->caches.limit = TSR_PLAN_LIMIT;
+    ctx->caches.limit_bytes = TSR_PLAN_BYTES;
     ctx->cost = setup->cost;
     ctx->log_level = setup->log_level;
     ctx->log = setup->log;
@@ -368,7 +369,7 @@ static int ranks_here(const job_setup *setup)
 
 tsr_status tsr__run(const tsr_run_opts *opts, tsr_job job, void *arg, bool *known, tsr_error *err)
 {
-    const tsr_run_opts none = {0};
+    const tsr_run_opts usual = tsr_run_opts_default();
     job_setup setup = {.job = job, .arg = arg};
     int ranks;
     tsr_status st;
@@ -377,7 +378,9 @@ tsr_status tsr__run(const tsr_run_opts *opts, tsr_job job, void *arg, bool *know
     *err = (tsr_error){0};
     if (!job)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_run: the job is NULL");
-    TSR_TRY(read_setup(opts ? opts : &none, &setup, err));
+    if (opts)
+        TSR_TRY(TSR_SIZE_CHECK("tsr_run", opts, "tsr_run_opts_default", err));
+    TSR_TRY(read_setup(opts ? opts : &usual, &setup, err));
     ranks = ranks_here(&setup);
     TSR_TRY(tsr__job_blas_begin(ranks, err));
     if (setup.world == TSR_WORLD_THREAD)
@@ -395,13 +398,4 @@ tsr_status tsr_run(const tsr_run_opts *opts, tsr_job job, void *arg, tsr_error *
     bool known;
 
     return tsr__run(opts, job, arg, &known, err ? err : &own);
-}
-
-void tsr_log_set(tsr_mesh *mesh, tsr_log_level level, tsr_log_function log, void *arg)
-{
-    if (!mesh)
-        return;
-    mesh->ctx->log_level = level;
-    mesh->ctx->log = log;
-    mesh->ctx->log_arg = arg;
 }

@@ -27,7 +27,7 @@ tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr
 {
     TSR_NEED(TSR_ERR_ARG, err, schema, out);
 
-    tsr_cost usual = tsr__cost_default();
+    tsr_cost usual;
     tsr_heap heap = {0};
     tsr_strategy best;
     tsr_status st;
@@ -35,8 +35,8 @@ tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr
     if (tsr_op_is_composed(schema->op))
         return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: it has no plan of its own",
                          schema->op->name);
-    TSR_TRY(
-        tsr__op_plan_strategy(&heap, schema, cost ? cost : &usual, want, exhaustive, &best, err));
+    TSR_TRY(tsr__cost_given("tsr_op_plan", cost, &usual, &cost, err));
+    TSR_TRY(tsr__op_plan_strategy(&heap, schema, cost, want, exhaustive, &best, err));
     set_way(schema, &best, out);
 done:
     return st;
@@ -47,11 +47,11 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
 {
     TSR_NEED(TSR_ERR_ARG, err, schema, way);
 
-    tsr_cost usual = tsr__cost_default();
+    tsr_cost usual;
     tsr_heap heap = {0};
     const tsr_schema effective = tsr__schema_effective(schema);
     tsr_strategy s;
-    tsr_search_problem q = {.schema = &effective, .cost = cost ? cost : &usual, .want = want};
+    tsr_search_problem q = {.schema = &effective, .want = want};
     bool feasible;
     tsr_status st;
 
@@ -59,6 +59,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s is composed of other ops: it has no price of its own",
                          schema->op->name);
+    TSR_TRY(tsr__cost_given("tsr_op_price", cost, &usual, &q.cost, err));
     for (int k = 0; k < schema->n_in; k++) {
         s.in[k] = schema->in[k];
         memcpy(s.in[k].place, way->in[k].place, sizeof s.in[k].place);
@@ -92,10 +93,12 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
 {
     TSR_NEED(TSR_ERR_ARG, err, schema, way, out, reverse);
 
-    tsr_cost usual = tsr__cost_default();
+    tsr_cost usual;
     tsr_algorithm algorithm;
+    tsr_status st = tsr__cost_given("tsr_op_windows", cost, &usual, &cost, err);
 
-    cost = cost ? cost : &usual;
+    if (st != TSR_OK)
+        return st;
     out->n = 0;
     *reverse = false;
     if (tsr_op_is_composed(schema->op))

@@ -56,7 +56,10 @@ static tsr_status read_arguments(int argc, char **argv, tsr_run_opts *opts, bool
         case MESH: opts->mesh = value; break;
         case COST: opts->cost = value; break;
         case WORLD: TSR_TRY(tsr__world_parse(value, &opts->world, err)); break;
-        case TIMEOUT: TSR_TRY(tsr__timeout_parse(value, &opts->timeout_ms, err)); break;
+        case TIMEOUT:
+            TSR_TRY(tsr__timeout_parse(value, &opts->timeout_ms, err));
+            opts->has_timeout = true;
+            break;
         }
     }
 done:
@@ -100,12 +103,13 @@ done:
 int tsr_main(int argc, char **argv, const char *mesh, tsr_job job, void *arg)
 {
     const char *program = argc > 0 && argv && argv[0] ? argv[0] : "tessera";
-    tsr_run_opts opts = {.mesh = mesh};
+    tsr_run_opts opts = tsr_run_opts_default();
     char named[TSR_TEXT_LEN];
     bool known = false, help = false;
     tsr_error err = {0};
     tsr_status st;
 
+    opts.mesh = mesh;
     if (argv)
         TSR_TRY(read_arguments(argc, argv, &opts, &help, &err));
     if (help) {

@@ -14,17 +14,11 @@
 
 /* ---- limits ---- */
 
-void tsr_strict_set(tsr_mesh *mesh, bool on)
+tsr_status tsr_strict_set(tsr_mesh *mesh, bool on)
 {
-    TSR_NEED(, NULL, mesh);
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
     mesh->ctx->strict = on;
-}
-
-void tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes)
-{
-    TSR_NEED(, NULL, mesh);
-    mesh->ctx->scope->limited = true;
-    mesh->ctx->scope->budget = bytes;
+    return TSR_OK;
 }
 
 tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec *from,
@@ -39,7 +33,7 @@ tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec 
     if (!ctx->strict)
         return TSR_OK;
     TSR_TRY(tsr__redist_plan_make(&heap, from, to, &ctx->cost, 0, TSR_RIVAL_BEST, &plan, err));
-    bytes = tsr_redist_info_of(plan).bytes;
+    bytes = tsr_redist_info_get(plan).bytes;
     if (bytes > 0)
         st = tsr__fail(
             err, TSR_ERR_LIMIT,
@@ -52,10 +46,11 @@ done:
 
 /* ---- numbers ---- */
 
-void tsr_statistics_set(tsr_mesh *mesh, bool on)
+tsr_status tsr_statistics_set(tsr_mesh *mesh, bool on)
 {
-    TSR_NEED(, NULL, mesh);
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
     mesh->ctx->statistics = on;
+    return TSR_OK;
 }
 
 tsr_op_counters tsr_op_counters_get(const tsr_mesh *mesh, const char *op)

@@ -15,16 +15,12 @@ static tsr_ctx *context_of(tsr_tensor *const *in, int n)
     return NULL;
 }
 
-tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
-                                const tsr_attr *attrs, tsr_tensor **rest)
+static tsr_status run(tsr_ctx *ctx, const char *name, tsr_tensor *const *in, int n,
+                      const tsr_attr *attrs, tsr_tensor **out)
 {
-    tsr_ctx *ctx = context_of(in, n);
     tsr_op_call call = {.n_in = n, .in = in};
-    tsr_tensor *out[TSR_MAX_OUT];
     tsr_status st;
 
-    if (!ctx)
-        return NULL;
     call.entry = tsr__op_seen(ctx->ops, name);
     if (!call.entry) {
         TSR_TRY(
@@ -32,12 +28,24 @@ tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
         tsr__op_remember(ctx->ops, name, call.entry);
     }
     call.attrs = attrs ? attrs : call.entry->defaults.value;
-    TSR_TRY(tsr__dispatch(ctx, &call, rest ? rest : out));
-    return rest ? rest[0] : out[0];
+    return tsr__dispatch(ctx, &call, out);
 done:
-    for (int k = 0; rest && k < TSR_MAX_OUT; k++)
-        rest[k] = ctx->error_tensor;
-    return tsr__tensor_or_error(ctx, st, NULL);
+    return st;
+}
+
+tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
+                                const tsr_attr *attrs, tsr_tensor **rest)
+{
+    tsr_ctx *ctx = context_of(in, n);
+    tsr_tensor *own[TSR_MAX_OUT], **out = rest ? rest : own;
+    tsr_status st;
+
+    if (!ctx)
+        return NULL;
+    TSR_TRY(run(ctx, name, in, n, attrs, out));
+    return out[0];
+done:
+    return tsr__typed_failed(in, n, st, rest);
 }
 
 tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, const char *format,
@@ -52,9 +60,23 @@ tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, c
     va_start(args, format);
     tsr__vformat(text, sizeof text, format, args);
     va_end(args);
-    for (int k = 0; rest && k < TSR_MAX_OUT; k++)
+    return tsr__typed_failed(in, n, tsr__fail(&ctx->error, TSR_ERR_ARG, "%s", text), rest);
+}
+
+tsr_error *tsr__typed_error(tsr_tensor *const *in, int n)
+{
+    tsr_ctx *ctx = context_of(in, n);
+
+    return ctx ? &ctx->error : NULL;
+}
+
+tsr_tensor *tsr__typed_failed(tsr_tensor *const *in, int n, tsr_status st, tsr_tensor **rest)
+{
+    tsr_ctx *ctx = context_of(in, n);
+
+    for (int k = 0; ctx && rest && k < TSR_MAX_OUT; k++)
         rest[k] = ctx->error_tensor;
-    return tsr__tensor_or_error(ctx, tsr__fail(&ctx->error, TSR_ERR_ARG, "%s", text), NULL);
+    return ctx ? tsr__tensor_or_error(ctx, st, NULL) : NULL;
 }
 
 tsr_tensor *tsr__dispatch_lists(const char *name, tsr_tensor *const *in, int n_in,
@@ -74,21 +96,23 @@ tsr_tensor *tsr__dispatch_lists(const char *name, tsr_tensor *const *in, int n_i
     return tsr__dispatch_typed(name, in, n_in, attrs, rest);
 }
 
-tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_attr first,
-                            tsr_tensor **const *grads, int n)
+tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_status st,
+                            tsr_attr *attrs, int mask, tsr_tensor **const *grads, int n)
 {
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
-    tsr_attr attrs[] = {first, {.n = n}};
+    tsr_ctx *ctx = context_of(in, n_in);
 
-    if (!grads)
-        tsr__typed_refuse(in, n_in, NULL, "%s: grads is NULL", name);
-    if (!grads || (!in[0] && !in[1]))
-        return TSR_ERR_ARG;
-    for (int k = 0; k < n; k++)
-        attrs[1].i[k] = grads[k] != NULL;
-    tsr__dispatch_typed(name, in, n_in, attrs, out);
+    if (!ctx)
+        st = TSR_ERR_ARG;
+    if (st == TSR_OK && mask >= 0) {
+        attrs[mask] = (tsr_attr){.n = n};
+        for (int k = 0; k < n; k++)
+            attrs[mask].i[k] = grads[k] != NULL;
+    }
+    if (st == TSR_OK)
+        st = tsr__poison_if_local(ctx, run(ctx, name, in, n_in, attrs, out));
     for (int k = 0; k < n; k++)
         if (grads[k])
-            *grads[k] = out[k];
-    return tsr_mesh_status((in[0] ? in[0] : in[1])->mesh);
+            *grads[k] = st == TSR_OK || !ctx ? out[k] : ctx->error_tensor;
+    return st;
 }

@@ -129,18 +129,15 @@ done:
 /* ---- arrays ---- */
 
 tsr_status tsr_dataset_from_host(tsr_mesh *mesh, tsr_dtype dtype, const tsr_shape *shape,
-                                 const void *memory, tsr_dataset **out)
+                                 const void *memory, size_t bytes, tsr_dataset **out)
 {
     TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, shape, out);
 
     tsr_ctx *ctx = mesh->ctx;
     tsr_dataset *data = NULL;
-    size_t bytes;
+    size_t want;
     tsr_status st;
 
-    if (!shape || !out)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_dataset_from_host: %s is NULL",
-                          shape ? "out" : "the shape"));
     if (!tsr__dtype_valid(dtype))
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_DTYPE, "tsr_dataset_from_host: %d is no dtype",
                           (int)dtype));
@@ -148,9 +145,13 @@ tsr_status tsr_dataset_from_host(tsr_mesh *mesh, tsr_dtype dtype, const tsr_shap
     if (shape->ndim < 1)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_SHAPE,
                           "tsr_dataset_from_host: a dataset needs a dim that counts its samples"));
-    bytes = (size_t)tsr_shape_count(shape) * tsr_dtype_size(dtype);
-    if (!memory && bytes)
+    want = (size_t)tsr_shape_count(shape) * tsr_dtype_size(dtype);
+    if (!memory && want)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_dataset_from_host: data is NULL"));
+    if (bytes != want)
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
+                          "tsr_dataset_from_host: data has %zu bytes, its shape and dtype %zu",
+                          bytes, want));
     TSR_TRY(make(mesh, "the dataset", &data, &ctx->error));
     data->dtype = dtype;
     data->shape = *shape;

@@ -242,7 +242,7 @@ static tsr_tensor *load_npy(tsr_mesh *mesh, const char *path, const char *placem
         return y;
     }
 done:
-    return st == TSR_OK ? x : ctx->error_tensor;
+    return st == TSR_OK ? x : tsr__tensor_failed(ctx, st);
 }
 
 tsr_tensor *tsr_load_npy(tsr_mesh *mesh, const char *path, const char *placements)

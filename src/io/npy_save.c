@@ -141,7 +141,7 @@ static tsr_status save_tensor(tsr_tensor *x, const char *path)
         to = tsr__part_in_ranges(&x->local_spec->spec);
         y = tsr_redistribute(x, tsr_placements_text(&to, text, sizeof text));
         if (!tsr_tensor_ok(y))
-            return tsr_mesh_status(x->mesh);
+            return tsr__tensor_status(y);
     }
     TSR_TRY(write_file(y ? y : x, path));
 done:

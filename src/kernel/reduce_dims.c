@@ -3,6 +3,7 @@
    all reduced, then walks blocks of outputs, each either by runs along memory or by rows added to
    rows. f16 and bf16 add in f32, f32 in f64. Called through the ops' rows, and by statistic.c. */
 #include "kernel/reduce_dims.h"
+#include "kernel/kinds.h"
 
 #include "base/half.h"
 #include "base/kernel_table.h"

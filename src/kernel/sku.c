@@ -3,6 +3,7 @@
    of them, and which variant runs on this processor. Called by every kernel for its variant, and by
    whoever lists kernels. */
 #include "kernel/sku.h"
+#include "kernel/kinds.h"
 
 #include "base/args.h"
 #include "base/cpu.h"

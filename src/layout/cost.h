@@ -6,6 +6,9 @@
 #include "base/error.h"
 
 tsr_cost tsr__cost_default(void);
+/* What a public function was given, or in *usual the default if that is NULL. */
+tsr_status tsr__cost_given(const char *function, const tsr_cost *given, tsr_cost *usual,
+                           const tsr_cost **out, tsr_error *err);
 bool tsr__cost_equal(const tsr_cost *a, const tsr_cost *b);
 
 /* One move, as the cost function sees it. */

@@ -240,7 +240,7 @@ static int64_t most_bytes(const tsr_redist *plan, const tsr_mesh_shape *mesh)
     return most;
 }
 
-tsr_redist_info tsr_redist_info_of(const tsr_redist *plan)
+tsr_redist_info tsr_redist_info_get(const tsr_redist *plan)
 {
     TSR_NEED((tsr_redist_info){0}, NULL, plan);
 

@@ -257,13 +257,16 @@ tsr_status tsr_redist_costs(const tsr_spec *from, const tsr_placement (*to)[TSR_
 {
     TSR_NEED(TSR_ERR_ARG, err, from, to, seconds);
 
-    tsr_cost usual = tsr__cost_default();
+    tsr_cost usual;
     tsr_heap heap = {0};
     tsr_redist_cost_table costs;
     tsr_price price;
     tsr_status st;
 
-    tsr__redist_cost_table_open(&costs, &heap, from, to, n, cost ? cost : &usual);
+    st = tsr__cost_given("tsr_redist_costs", cost, &usual, &cost, err);
+    if (st != TSR_OK)
+        return st;
+    tsr__redist_cost_table_open(&costs, &heap, from, to, n, cost);
     TSR_TRY(tsr_spec_check(from, err));
     for (int i = 0; i < n; i++)
         TSR_TRY(tsr__placements_check(from, to[i], err));

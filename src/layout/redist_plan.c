@@ -356,11 +356,11 @@ tsr_status tsr_redist_plan(const tsr_spec *from, const tsr_spec *to, const tsr_c
     TSR_NEED(TSR_ERR_ARG, err, from, to, out);
 
     tsr_heap heap = {0};
-    tsr_cost usual = tsr__cost_default();
+    tsr_cost usual;
     tsr_status st;
 
-    TSR_TRY(tsr__redist_plan_make(&heap, from, to, cost ? cost : &usual, memory_limit, rival, out,
-                                  err));
+    TSR_TRY(tsr__cost_given("tsr_redist_plan", cost, &usual, &cost, err));
+    TSR_TRY(tsr__redist_plan_make(&heap, from, to, cost, memory_limit, rival, out, err));
     (*out)->own = heap;
     (*out)->heap = &(*out)->own;
 done:

@@ -188,7 +188,7 @@ static tsr_status print_any(tsr_tensor *x)
                 to.place[m] = tsr__replicate();
         y = tsr_redistribute(x, tsr_placements_text(&to, text, sizeof text));
         if (!tsr_tensor_ok(y))
-            return tsr_mesh_status(x->mesh);
+            return tsr__tensor_status(y);
     }
     TSR_TRY(print_tensor(y ? y : x, &x->local_spec->spec));
 done:

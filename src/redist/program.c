@@ -165,7 +165,7 @@ done:
 /* All ranks make the same plans; the first one tells. */
 static void log_plan(const tsr_ctx *ctx, const tsr_redist *plan)
 {
-    const tsr_redist_info info = tsr_redist_info_of(plan);
+    const tsr_redist_info info = tsr_redist_info_get(plan);
     char steps[TSR_TEXT_LEN] = "", from[TSR_TEXT_LEN], to[TSR_TEXT_LEN], dims[TSR_TEXT_LEN];
     size_t used = 0;
 
@@ -199,7 +199,7 @@ static tsr_status make_program(tsr_mesh *mesh, tsr_mesh *other, const tsr_spec *
                                   TSR_RIVAL_BEST, &program->plan, &ctx->error));
     log_plan(ctx, program->plan);
     if (ctx->world->kind == TSR_WORLD_SIM) {
-        program->info = tsr_redist_info_of(program->plan);
+        program->info = tsr_redist_info_get(program->plan);
     } else {
         TSR_TRY(tsr__alloc(&ctx->heap, program->plan->n_steps, sizeof *program->step,
                            &program->step, &ctx->error));

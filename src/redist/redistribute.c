@@ -32,8 +32,8 @@ tsr_status tsr__redistribute(tsr_tensor *x, tsr_mesh *mesh, const tsr_spec *to, 
         return tsr__tensor_share(mesh, to, x, out);
     program->cached.holds++; /* the result's local spec may need memory */
     if (tsr__scope_is_limited(ctx))
-        TSR_TRY(tsr__scope_spend(ctx, tsr_redist_info_of(program->plan).bytes, &x->local_spec->spec,
-                                 to));
+        TSR_TRY(tsr__scope_spend(ctx, tsr_redist_info_get(program->plan).bytes,
+                                 &x->local_spec->spec, to));
     TSR_TRY(tsr__tensor_make(mesh, to, &y));
     if (ctx->world->kind == TSR_WORLD_SIM)
         tsr__program_count(ctx, program);
@@ -191,7 +191,8 @@ done:
 
 /* ---- host to tensor ---- */
 
-tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, int root)
+tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, size_t bytes,
+                          int root)
 {
     TSR_NEED(NULL, NULL, mesh);
 
@@ -211,10 +212,18 @@ tsr_tensor *tsr_from_root(tsr_mesh *mesh, const char *text, const void *data, in
     from = to;
     from.mesh = one->shape;
     memset(from.place, 0, sizeof from.place);
-    if (mesh->index == root && !data && tsr__spec_bytes(&to) > 0) {
+    if (mesh->index == root && (bytes != tsr__spec_bytes(&to) || (!data && bytes > 0))) {
         tsr_error err = {0};
+        char spec[TSR_TEXT_LEN];
 
-        tsr__fail(&err, TSR_ERR_ARG, "tsr_from_root: data is NULL on rank %d", ctx->world->rank);
+        if (data)
+            tsr__fail(&err, TSR_ERR_ARG,
+                      "tsr_from_root: data has %zu bytes on rank %d, but %s has %zu", bytes,
+                      ctx->world->rank, tsr_spec_text(&to, spec, sizeof spec),
+                      tsr__spec_bytes(&to));
+        else
+            tsr__fail(&err, TSR_ERR_ARG, "tsr_from_root: data is NULL on rank %d",
+                      ctx->world->rank);
         TSR_TRY(fail_alone(ctx, &err));
     }
     TSR_TRY(tsr__program_get(one, mesh, &from, tsr__spec_hash(&from), &to, &program));

@@ -35,7 +35,17 @@ static tsr_status null_data(tsr_mesh *mesh, const char *function)
     return tsr__fail(&mesh->ctx->error, TSR_ERR_ARG, "%s: data is NULL", function);
 }
 
-tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
+static tsr_status wrong_bytes(const char *function, const tsr_tensor *x, size_t bytes, size_t want,
+                              tsr_error *err)
+{
+    char text[TSR_TEXT_LEN];
+
+    return tsr__fail(err, TSR_ERR_ARG, "%s: data has %zu bytes on rank %d, but %s has %zu there",
+                     function, bytes, x->mesh->ctx->world->rank,
+                     tsr_spec_text(&x->local_spec->spec, text, sizeof text), want);
+}
+
+tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data, size_t bytes)
 {
     TSR_NEED(NULL, NULL, mesh);
 
@@ -47,6 +57,9 @@ tsr_tensor *tsr_from_host(tsr_mesh *mesh, const char *text, const void *data)
     tsr_status st;
 
     TSR_TRY(tsr__tensor_of_text(mesh, text, &x));
+    if (data && bytes != tsr__spec_bytes(&x->local_spec->spec))
+        TSR_TRY(wrong_bytes("tsr_from_host", x, bytes, tsr__spec_bytes(&x->local_spec->spec),
+                            &ctx->error));
     if (!tsr__tensor_data(x))
         goto done;
     if (!data && tsr_shape_count(&x->local_spec->spec.shape) > 0)
@@ -66,7 +79,7 @@ done:
 /* ---- from local parts ---- */
 
 static tsr_status check_part(const tsr_tensor *x, const tsr_shape *got, const void *data,
-                             tsr_error *err)
+                             size_t bytes, tsr_error *err)
 {
     char spec[TSR_TEXT_LEN], want[TSR_TEXT_LEN], have[TSR_TEXT_LEN];
     bool same = got->ndim == x->local_spec->local.ndim;
@@ -82,10 +95,12 @@ static tsr_status check_part(const tsr_tensor *x, const tsr_shape *got, const vo
     if (!data && tsr_shape_count(&x->local_spec->local) > 0)
         return tsr__fail(err, TSR_ERR_ARG, "tsr_from_local: data is NULL on rank %d",
                          x->mesh->ctx->world->rank);
+    if (bytes != x->local_spec->bytes)
+        return wrong_bytes("tsr_from_local", x, bytes, x->local_spec->bytes, err);
     return TSR_OK;
 }
 
-tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
+tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data, size_t bytes,
                            const tsr_shape *local_shape)
 {
     TSR_NEED(NULL, NULL, mesh);
@@ -99,7 +114,7 @@ tsr_tensor *tsr_from_local(tsr_mesh *mesh, const char *text, const void *data,
     if (!tsr__tensor_data(x))
         goto done;
     if (local_shape)
-        st = check_part(x, local_shape, data, &err);
+        st = check_part(x, local_shape, data, bytes, &err);
     else
         st = tsr__fail(&err, TSR_ERR_ARG, "tsr_from_local: local_shape is NULL on rank %d",
                        mesh->ctx->world->rank);
@@ -169,8 +184,7 @@ tsr_tensor *tsr_zeros(tsr_mesh *mesh, const char *text)
     TSR_NEED(NULL, NULL, mesh);
 
     tsr_spec spec;
+    tsr_status st = tsr_spec_parse(text, &mesh->shape, &spec, &mesh->ctx->error);
 
-    if (tsr_spec_parse(text, &mesh->shape, &spec, &mesh->ctx->error) != TSR_OK)
-        return mesh->ctx->error_tensor;
-    return tsr_tensor_new(mesh, &spec);
+    return st == TSR_OK ? tsr_tensor_new(mesh, &spec) : tsr__tensor_failed(mesh->ctx, st);
 }

@@ -229,7 +229,14 @@ tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x)
 {
     if (st == TSR_OK && x && !x->failed)
         tsr__tensor_note(x, 0);
-    return tsr__poison_if_local(ctx, st) == TSR_OK ? x : ctx->error_tensor;
+    st = tsr__poison_if_local(ctx, st);
+    return st == TSR_OK ? x : tsr__tensor_failed(ctx, st);
+}
+
+tsr_tensor *tsr__tensor_failed(tsr_ctx *ctx, tsr_status st)
+{
+    ctx->failed = st;
+    return ctx->error_tensor;
 }
 
 void tsr__tensors_invalidate(tsr_ctx *ctx, uint64_t clock)

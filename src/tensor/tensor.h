@@ -138,6 +138,13 @@ void tsr__tensor_note(tsr_tensor *x, uint64_t salt);
 
 /* What a maker returns: the tensor, or on failure the error tensor; a one-sided error poisons. */
 tsr_tensor *tsr__tensor_or_error(tsr_ctx *ctx, tsr_status st, tsr_tensor *x);
+/* The error tensor, of a call that failed with st. */
+tsr_tensor *tsr__tensor_failed(tsr_ctx *ctx, tsr_status st);
+/* The status of the call that has just given x, whatever errors the context had before it. */
+static inline tsr_status tsr__tensor_status(const tsr_tensor *x)
+{
+    return !x ? TSR_ERR_ARG : x->failed ? x->mesh->ctx->failed : TSR_OK;
+}
 /* Is x fit for use? */
 static inline bool tsr__tensor_usable(const tsr_tensor *x)
 {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/args.h"
+#include "kernel/kinds.h"
 #include "ops/pointwise/pointwise_ops.h"
 #include "ops/optimizer/optimizer_step.h"
 #include "redist/program.h"
@@ -105,8 +106,7 @@ static tsr_status scale(tsr_tensor *x, double by)
     tsr_status st = TSR_OK;
 
     if (leaf->grad && leaf->grad->refs == 1)
-        TSR_TRY(tsr_tensor_ok(tsr_affine_inplace(leaf->grad, by, 0)) ? TSR_OK
-                                                                     : x->mesh->ctx->error.code);
+        TSR_TRY(tsr__tensor_status(tsr_affine_inplace(leaf->grad, by, 0)));
     else if (leaf->grad)
         TSR_TRY(tsr_grad_set(x, tsr_affine(leaf->grad, by, 0)));
     for (int i = 0; i < leaf->n_touched; i++)

@@ -26,32 +26,13 @@ typedef struct item {
 
 struct tsr_optimizer {
     tsr_mesh *mesh;
-    tsr_optimizer_opts opts; /* without zeros that stand for defaults */
-    const tsr_op *op;        /* that takes a step */
+    tsr_optimizer_opts opts;
+    const tsr_op *op; /* that takes a step */
     int n;
     item *items;
 };
 
 /* ---- options ---- */
-
-static double or_default(double x, double usual)
-{
-    return x == 0 ? usual : x;
-}
-
-static tsr_optimizer_opts fill_in(const tsr_optimizer_opts *given)
-{
-    tsr_optimizer_opts o = given ? *given : (tsr_optimizer_opts){0};
-    const bool adagrad = o.kind == TSR_ADAGRAD;
-
-    o.lr = or_default(o.lr, adagrad ? 1e-2 : 1e-3);
-    o.eps = or_default(o.eps, adagrad ? 1e-10 : 1e-8);
-    o.beta1 = or_default(o.beta1, 0.9);
-    o.beta2 = or_default(o.beta2, 0.999);
-    if (o.kind == TSR_ADAMW)
-        o.decay = or_default(o.decay, 0.01);
-    return o;
-}
 
 static tsr_status check_at_least_0(const char *name, double x, tsr_error *err)
 {
@@ -254,10 +235,9 @@ static tsr_status make_state(tsr_mesh *mesh, const tsr_spec *spec, double value,
     char text[TSR_TEXT_LEN];
     tsr_tensor *x = tsr_full(mesh, tsr_spec_text(spec, text, sizeof text), value);
 
-    if (!tsr_tensor_ok(x))
-        return mesh->ctx->error.code;
-    *out = tsr_keep(x);
-    return TSR_OK;
+    if (tsr_tensor_ok(x))
+        *out = tsr_keep(x);
+    return tsr__tensor_status(x);
 }
 
 static tsr_status open_item(tsr_optimizer *opt, int i, tsr_tensor *w, item *it)
@@ -305,7 +285,10 @@ tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *opts,
     *out = NULL;
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *opt, &opt, &ctx->error));
     opt->mesh = tsr_mesh_ref(mesh);
-    opt->opts = fill_in(opts);
+    if (opts)
+        TSR_TRY(
+            TSR_SIZE_CHECK("tsr_optimizer_new", opts, "tsr_optimizer_opts_default", &ctx->error));
+    opt->opts = opts ? *opts : tsr_optimizer_opts_default(TSR_SGD);
     TSR_TRY(check_opts(&opt->opts, &ctx->error));
     opt->op = tsr__op_find(step_op(&opt->opts, 1, attrs));
     TSR_TRY(tsr__alloc(&ctx->heap, n, sizeof *opt->items, &opt->items, &ctx->error));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rows_update.c - see rows_update.h. Called by optimizer.c and clip.c. */
 #include "train/rows_update.h"
+#include "kernel/kinds.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /* schedule.c - learning rates by the number of the step. Pure. */
 #include <math.h>
 
-#include "base/args.h"
 #include "tessera_train.h"
 
 double tsr_schedule_lr(const tsr_schedule *s, int64_t step)
 {
-    TSR_NEED(0, NULL, s);
+    if (!s || s->size != sizeof *s)
+        return NAN;
 
     const double pi = 3.14159265358979323846;
     const int64_t after = step - s->warmup, rest = s->steps - s->warmup;

@@ -13,7 +13,7 @@
 #include "validate/trial.h"
 #include "validate/validate.h"
 
-enum { ELEMENTS = 32, TIMEOUT_MS = 60000 }; /* of an input, that are tried */
+enum { ELEMENTS = 32 }; /* of an input, that are tried */
 
 typedef struct tested {
     tsr_validator *v;
@@ -42,7 +42,8 @@ static tsr_status run_forward(tsr_mesh *mesh, const tested *c, tsr_tensor **in, 
     for (int k = 0; k < s->n_in; k++) {
         in[k] = NULL;
         if (tsr__schema_has(s, k))
-            in[k] = tsr_from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), c->t.whole[k]);
+            in[k] = tsr_from_host(mesh, tsr_spec_text(&s->in[k], text, sizeof text), c->t.whole[k],
+                                  tsr__spec_bytes(&s->in[k]));
     }
     return tsr__dispatch_row(mesh->ctx, s->op, in, s->n_in, &s->attrs, out);
 }
@@ -153,7 +154,7 @@ static tsr_status check_case(tsr_mesh *mesh, tsr_validator *v, const char *text,
     tsr_schema schema;
     tsr_status st;
 
-    TSR_TRY(tsr__case_read(v->op, text, tsr_mesh_shape_of(mesh), &schema, err));
+    TSR_TRY(tsr__case_read(v->op, text, tsr_mesh_shape_get(mesh), &schema, err));
     TSR_TRY(tsr__trial_open(&c.t, v->heap, &schema, text, seed, err));
     TSR_TRY(tsr__trial_fill(&c.t, TSR_DOMAIN_REALS, err));
     TSR_TRY(tsr_scope_push(mesh));
@@ -189,7 +190,7 @@ static tsr_status check_cases(tsr_mesh *mesh, void *arg)
 
 tsr_status tsr__check_gradients(tsr_validator *v, tsr_error *err)
 {
-    const tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD, .timeout_ms = TIMEOUT_MS};
+    const tsr_run_opts opts = tsr__trial_opts("1");
     task t = {v, err};
 
     if (!tsr__op_own_grad(v->op) || v->op->grad == tsr_grad_none || v->op->inplace ||

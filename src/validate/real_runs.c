@@ -13,7 +13,7 @@
 #include "validate/trial.h"
 #include "validate/validate.h"
 
-enum { SAMPLES = 24, TIMEOUT_MS = 60000 };
+enum { SAMPLES = 24 };
 
 /* What one rank found. */
 typedef struct verdict {
@@ -89,11 +89,12 @@ static tsr_status alone_job(tsr_mesh *mesh, void *arg)
 
     for (int k = 0; k < s->n_in; k++) {
         tsr_spec spec = {
-            .dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = *tsr_mesh_shape_of(mesh)};
+            .dtype = s->in[k].dtype, .shape = s->in[k].shape, .mesh = *tsr_mesh_shape_get(mesh)};
         if (!tsr__schema_has(s, k))
             continue;
         tsr_spec_text(&spec, text, sizeof text);
-        in[k] = a->t ? tsr_from_host(mesh, text, a->t->whole[k]) : tsr_zeros(mesh, text);
+        in[k] = a->t ? tsr_from_host(mesh, text, a->t->whole[k], tsr__spec_bytes(&spec))
+                     : tsr_zeros(mesh, text);
     }
     TSR_TRY(tsr__dispatch_row(mesh->ctx, s->op, in, s->n_in, &s->attrs, out));
     if (!a->t)
@@ -110,7 +111,7 @@ done:
 static tsr_status run_alone(tsr_trial *t, tsr_schema *schema, tsr_error *err)
 {
     alone a = {.t = t, .schema = schema};
-    tsr_run_opts opts = {.mesh = "1", .world = TSR_WORLD_THREAD, .timeout_ms = TIMEOUT_MS};
+    const tsr_run_opts opts = tsr__trial_opts("1");
 
     return tsr_run(&opts, alone_job, &a, err);
 }
@@ -129,8 +130,9 @@ static tsr_status run_call(tsr_trial *t, tsr_mesh *mesh, tsr_tensor **out, tsr_e
         if (!tsr__schema_has(&t->schema, k))
             continue;
         TSR_TRY(tsr__trial_part(t, k, tsr_mesh_index(mesh), &shape, err));
-        in[k] = tsr_from_local(mesh, tsr_spec_text(&t->schema.in[k], text, sizeof text), t->part[k],
-                               &shape);
+        in[k] = tsr_from_local(
+            mesh, tsr_spec_text(&t->schema.in[k], text, sizeof text), t->part[k],
+            (size_t)tsr_shape_count(&shape) * tsr_dtype_size(t->schema.in[k].dtype), &shape);
     }
     /* a failure is the mesh's, and seen there */
     tsr__dispatch_row(mesh->ctx, t->schema.op, in, t->schema.n_in, &t->schema.attrs, out);
@@ -224,7 +226,7 @@ static tsr_status run_case(tsr_mesh *mesh, const tsr_op *op, const char *text, u
     char difference[TSR_TEXT_LEN] = "", cost[TSR_NAME_LEN], meshes[TSR_TEXT_LEN];
     tsr_status st;
 
-    TSR_TRY(tsr__case_read(op, text, tsr_mesh_shape_of(mesh), &schema, err));
+    TSR_TRY(tsr__case_read(op, text, tsr_mesh_shape_get(mesh), &schema, err));
     if (!op->shape) /* composed of others */
         TSR_TRY(run_alone(NULL, &schema, err));
     TSR_TRY(tsr__trial_open(&t, &heap, &schema, text, seed, err));
@@ -277,8 +279,7 @@ tsr_status tsr__check_runs(tsr_validator *v, tsr_error *err)
     TSR_TRY(tsr__alloc(v->heap, 1, sizeof *all, &all, err));
     for (size_t m = 0; m < sizeof meshes / sizeof meshes[0]; m++) {
         const verdict *first = NULL;
-        tsr_run_opts opts = {
-            .mesh = meshes[m], .world = TSR_WORLD_THREAD, .timeout_ms = TIMEOUT_MS};
+        const tsr_run_opts opts = tsr__trial_opts(meshes[m]);
 
         memset(all, 0, sizeof *all);
         all->op = v->op;

@@ -5,10 +5,11 @@
 #include "dispatch/dispatch.h"
 #include "validate/validate.h"
 
-void tsr_validating_set(tsr_mesh *mesh, bool on)
+tsr_status tsr_validating_set(tsr_mesh *mesh, bool on)
 {
-    TSR_NEED(, NULL, mesh);
+    TSR_NEED(TSR_ERR_ARG, NULL, mesh);
     mesh->ctx->validating = on;
+    return TSR_OK;
 }
 
 /* Finding a flaw is an error here. */
@@ -36,8 +37,7 @@ tsr_status tsr_op_register(tsr_mesh *mesh, const tsr_op *row)
     tsr_op_entry *entry;
     tsr_status st;
 
-    if (!row)
-        return tsr__fail(err, TSR_ERR_ARG, "tsr_op_register: the row is NULL");
+    TSR_TRY(TSR_SIZE_CHECK("tsr_op_register", row, ".size = sizeof(tsr_op) in the row", err));
     TSR_TRY(tsr__row_check(row, ctx->ops, err));
     if (tsr_op_find(mesh, row->name))
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: there is an op of that name already", row->name));

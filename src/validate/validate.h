@@ -29,6 +29,18 @@ bool tsr__rule_communicates(const tsr_schema *schema, const tsr_rule *rule);
 /* "S(0),R -> S(0)", or "S(0),R -> S(0),-" where the second output is open, so not spoken of */
 const char *tsr__rule_text(const tsr_schema *schema, const tsr_rule *rule, char *buf, size_t n);
 
+/* How jobs of the validator run: on threads, with a timeout of their own. */
+static inline tsr_run_opts tsr__trial_opts(const char *mesh)
+{
+    tsr_run_opts opts = tsr_run_opts_default();
+
+    opts.mesh = mesh;
+    opts.world = TSR_WORLD_THREAD;
+    opts.has_timeout = true;
+    opts.timeout_ms = 60000;
+    return opts;
+}
+
 /* Does the row refuse dtypes that its kernel cannot take? Tessera's own shape functions do; others
    may leave that to their callers, and are tried with the dtypes of their cases only. */
 bool tsr__refuses_dtypes(const tsr_op *op);

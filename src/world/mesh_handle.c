@@ -167,7 +167,7 @@ void tsr_mesh_clear_error(tsr_mesh *mesh)
     mesh->ctx->error_everywhere = false;
 }
 
-const tsr_mesh_shape *tsr_mesh_shape_of(const tsr_mesh *mesh)
+const tsr_mesh_shape *tsr_mesh_shape_get(const tsr_mesh *mesh)
 {
     return mesh ? &mesh->shape : NULL;
 }

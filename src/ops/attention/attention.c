@@ -9,6 +9,7 @@
 #include "base/half.h"
 #include "base/minmax.h"
 #include "kernel/blas.h"
+#include "kernel/kinds.h"
 #include "kernel/exp.h"
 #include "kernel/index.h"
 #include "ops/attention/attention_ops.h"

@@ -11,15 +11,17 @@ tsr_status tsr__grad_attention(const tsr_grad_call *c)
     const bool of_mask = c->n_in > 3 && c->wanted[3];
     const tsr_attr a[] = {attrs[0], attrs[1], attrs[2], {.n = 1, .i = {of_mask}}};
     tsr_tensor *grad = c->grad_out[0], *out[TSR_MAX_OUT] = {NULL};
+    tsr_status st;
 
     if (!grad) /* only the sums of rows were used */
         grad = tsr_tensor_new(tsr_tensor_mesh(c->out[0]), tsr_tensor_spec(c->out[0]));
-    tsr__dispatch_typed("attention_backward",
-                        (tsr_tensor *[]){grad, c->in[0], c->in[1], c->in[2], c->out[0], c->out[1],
-                                         c->grad_out[1], c->n_in > 3 ? c->in[3] : NULL},
-                        8, a, out);
+    st = tsr__tensor_status(tsr__dispatch_typed(
+        "attention_backward",
+        (tsr_tensor *[]){grad, c->in[0], c->in[1], c->in[2], c->out[0], c->out[1], c->grad_out[1],
+                         c->n_in > 3 ? c->in[3] : NULL},
+        8, a, out));
     for (int k = 0; k < c->n_in; k++)
         if (c->wanted[k])
             c->grad_in[k] = out[k];
-    return tsr_mesh_status(tsr_tensor_mesh(c->in[0]));
+    return st;
 }

@@ -4,6 +4,7 @@
    numbers of every row are exchanged and merged (ops/attention/attention_merge.c), which costs what
    comm says, and the outputs are terms of a sum. */
 #include "ops/attention/attention.h"
+#include "kernel/kinds.h"
 
 #include <inttypes.h>
 

@@ -5,25 +5,31 @@
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
-static const tsr_attention_opts USUAL = {0};
-
-/* causal, scale, group and whether the mask's gradient is wanted */
-static void set_attrs(const tsr_attention_opts *o, bool mask_grad, tsr_attr out[4])
+/* causal, scale, group and whether the mask's gradient is wanted. NULL options are the defaults. */
+static tsr_status attrs_of(const char *name, const tsr_attention_opts *opts, bool mask_grad,
+                           tsr_error *err, tsr_attr out[4])
 {
+    const tsr_attention_opts usual = tsr_attention_opts_default(), *o = opts ? opts : &usual;
+    tsr_status st;
+
+    TSR_TRY(TSR_SIZE_CHECK(name, o, "tsr_attention_opts_default", err));
     out[0] = (tsr_attr){.n = 1, .i = {o->causal}};
-    out[1] = o->scale != 0 ? (tsr_attr){.n = 1, .f = o->scale} : (tsr_attr){.n = -1};
-    out[2] = o->group != 0 ? (tsr_attr){.n = 1, .i = {o->group}} : (tsr_attr){.n = -1};
+    out[1] = o->has_scale ? (tsr_attr){.n = 1, .f = o->scale} : (tsr_attr){.n = -1};
+    out[2] = o->has_group ? (tsr_attr){.n = 1, .i = {o->group}} : (tsr_attr){.n = -1};
     out[3] = (tsr_attr){.n = 1, .i = {mask_grad}};
+done:
+    return st;
 }
 
 tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tensor *mask,
                           const tsr_attention_opts *opts, tsr_tensor **lse)
 {
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL}, *y;
+    tsr_tensor *in[] = {q, k, v, mask}, *out[TSR_MAX_OUT] = {NULL}, *y;
     tsr_attr attrs[4];
+    const tsr_status st = attrs_of("attention", opts, false, tsr__typed_error(in, 4), attrs);
 
-    set_attrs(opts ? opts : &USUAL, false, attrs);
-    y = tsr__dispatch_typed("attention", (tsr_tensor *[]){q, k, v, mask}, 4, attrs, out);
+    y = st == TSR_OK ? tsr__dispatch_typed("attention", in, 4, attrs, out)
+                     : tsr__typed_failed(in, 4, st, out);
     if (lse)
         *lse = out[1];
     return y;
@@ -32,18 +38,14 @@ tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tenso
 tsr_status tsr_attention_backward(tsr_tensor *grad, tsr_tensor *q, tsr_tensor *k, tsr_tensor *v,
                                   tsr_tensor *y, tsr_tensor *lse, tsr_tensor *grad_lse,
                                   tsr_tensor *mask, const tsr_attention_opts *opts,
-                                  tsr_tensor *out[3], tsr_tensor **grad_mask)
+                                  tsr_tensor **grad_q, tsr_tensor **grad_k, tsr_tensor **grad_v,
+                                  tsr_tensor **grad_mask)
 {
-    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(q ? q : grad), q, out);
-
-    tsr_tensor *in[] = {grad, q, k, v, y, lse, grad_lse, mask}, *given[TSR_MAX_OUT] = {NULL};
+    tsr_tensor **const grads[] = {grad_q, grad_k, grad_v, grad_mask};
+    tsr_tensor *in[] = {grad, q, k, v, y, lse, grad_lse, mask};
     tsr_attr attrs[4];
+    const tsr_status st =
+        attrs_of("attention_backward", opts, grad_mask != NULL, tsr__typed_error(in, 8), attrs);
 
-    set_attrs(opts ? opts : &USUAL, grad_mask != NULL, attrs);
-    tsr__dispatch_typed("attention_backward", in, 8, attrs, given);
-    for (int i = 0; i < 3; i++)
-        out[i] = given[i];
-    if (grad_mask)
-        *grad_mask = given[3];
-    return tsr_mesh_status(q->mesh);
+    return tsr__typed_grads("attention_backward", in, 8, st, attrs, -1, grads, 4);
 }

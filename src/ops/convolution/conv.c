@@ -5,6 +5,7 @@
 
 #include "ops/convolution/conv_geometry.h"
 #include "ops/convolution/convolution_ops.h"
+#include "kernel/kinds.h"
 #include "ops/convolution/onednn_conv.h"
 
 #include <inttypes.h>

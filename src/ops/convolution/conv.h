@@ -13,6 +13,7 @@
 
 #include "base/dtype.h"
 #include "base/pool.h"
+#include "kernel/kinds.h"
 #include "kernel/sku.h"
 
 enum { TSR_CONV_DIMS = 3 };

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "ops/convolution/conv_call.h"
+#include "kernel/kinds.h"
 #include "layout/layout.h"
 #include "ops/convolution/convolution_ops.h"
 #include "op/infer.h"

@@ -3,6 +3,7 @@
    of the output, a block of positions at a time. f16 and bf16 compute in f32. Called by what runs
    pooling on a rank. */
 #include "ops/convolution/pooling.h"
+#include "kernel/kinds.h"
 
 #include "ops/convolution/pooling_geometry.h"
 

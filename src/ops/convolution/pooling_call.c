@@ -4,6 +4,7 @@
 
 #include "ops/convolution/conv_call.h"
 #include "kernel/index_check.h"
+#include "kernel/kinds.h"
 
 tsr_status tsr__pooling_attrs(const char *op, const tsr_attrs *attrs, int ndim,
                               tsr_pooling_shape *s, tsr_error *err)

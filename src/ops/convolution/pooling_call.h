@@ -5,6 +5,7 @@
 #define TSR_OPS_POOLING_CALL_H
 
 #include "kernel/kernel.h"
+#include "kernel/kinds.h"
 #include "ops/convolution/pooling.h"
 
 #define TSR_POOLING_ATTRS "kernel:ints,stride:ints,padding:ints,dilation:ints,ceil:bool=false"

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "ops/convolution/conv_call.h"
+#include "kernel/kinds.h"
 #include "ops/convolution/pooling_call.h"
 #include "ops/convolution/convolution_ops.h"
 #include "op/infer.h"

@@ -4,10 +4,10 @@
    */
 #include <string.h>
 
-#include "base/args.h"
 #include "ops/convolution/typed_space.h"
 #include "ops/convolution/conv_call.h"
 #include "ops/convolution/convolution_ops.h"
+#include "base/args.h"
 #include "op/schema.h"
 #include "tessera_ops.h"
 
@@ -17,48 +17,53 @@ typedef struct conv_attrs {
     tsr_attr value[TSR_CONV_OWN + 1]; /* and one of an op's own */
 } conv_attrs;
 
-static conv_attrs attrs_of(const tsr_conv_opts *opts, int ndim)
+/* NULL options are the defaults; own (may be NULL) are the numbers of an op's own attribute. */
+static tsr_status attrs_of(const char *name, const tsr_conv_opts *opts, int ndim,
+                           const int64_t *own, tsr_error *err, conv_attrs *a)
 {
-    static const tsr_conv_opts usual = {0};
-    const tsr_conv_opts *o = opts ? opts : &usual;
-    conv_attrs a;
+    const tsr_conv_opts usual = tsr_conv_opts_default(), *o = opts ? opts : &usual;
+    tsr_status st;
 
-    a.value[TSR_CONV_STRIDE] = typed_numbers(o->stride, ndim, 1);
-    a.value[TSR_CONV_DILATION] = typed_numbers(o->dilation, ndim, 1);
-    a.value[TSR_CONV_OUTPUT_PADDING] = typed_numbers(o->output_padding, ndim, 0);
-    a.value[TSR_CONV_PADDING] = typed_padding(o->padding, o->padding_end, ndim);
-    a.value[TSR_CONV_GROUPS] = (tsr_attr){.n = 1, .i = {o->groups ? o->groups : 1}};
-    a.value[TSR_CONV_TRANSPOSED] = typed_bool(o->transposed);
-    a.value[TSR_CONV_OWN] = (tsr_attr){.n = -1};
-    return a;
+    TSR_TRY(TSR_SIZE_CHECK(name, o, "tsr_conv_opts_default", err));
+    a->value[TSR_CONV_STRIDE] = typed_numbers(o->stride, ndim);
+    a->value[TSR_CONV_DILATION] = typed_numbers(o->dilation, ndim);
+    a->value[TSR_CONV_OUTPUT_PADDING] = typed_numbers(o->output_padding, ndim);
+    a->value[TSR_CONV_PADDING] = typed_padding(o->padding, o->padding_end, ndim);
+    a->value[TSR_CONV_GROUPS] = (tsr_attr){.n = 1, .i = {o->groups}};
+    a->value[TSR_CONV_TRANSPOSED] = typed_bool(o->transposed);
+    a->value[TSR_CONV_OWN] = typed_numbers(own, ndim);
+done:
+    return st;
+}
+
+static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_conv_opts *opts,
+                       const int64_t *own)
+{
+    conv_attrs a;
+    const tsr_status st =
+        attrs_of(name, opts, typed_space(in[0]), own, tsr__typed_error(in, n), &a);
+
+    return st == TSR_OK ? tsr__dispatch_typed(name, in, n, a.value, NULL)
+                        : tsr__typed_failed(in, n, st, NULL);
 }
 
 /* ---- functions ---- */
 
 tsr_tensor *tsr_conv(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, const tsr_conv_opts *opts)
 {
-    return tsr__dispatch_typed("conv", (tsr_tensor *[]){x, weight, bias}, 3,
-                               attrs_of(opts, typed_space(x)).value, NULL);
+    return run("conv", (tsr_tensor *[]){x, weight, bias}, 3, opts, NULL);
 }
 
 tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, const int64_t *input,
                                 const tsr_conv_opts *opts)
 {
-    const int ndim = typed_space(grad);
-    conv_attrs a = attrs_of(opts, ndim);
-
-    a.value[TSR_CONV_OWN] = typed_numbers(input, ndim, 0);
-    return tsr__dispatch_typed("conv_grad_input", (tsr_tensor *[]){grad, weight}, 2, a.value, NULL);
+    return run("conv_grad_input", (tsr_tensor *[]){grad, weight}, 2, opts, input);
 }
 
 tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
                                  const tsr_conv_opts *opts)
 {
-    const int ndim = typed_space(x);
-    conv_attrs a = attrs_of(opts, ndim);
-
-    a.value[TSR_CONV_OWN] = typed_numbers(kernel, ndim, 0);
-    return tsr__dispatch_typed("conv_grad_weight", (tsr_tensor *[]){x, grad}, 2, a.value, NULL);
+    return run("conv_grad_weight", (tsr_tensor *[]){x, grad}, 2, opts, kernel);
 }
 
 /* ---- all gradients ---- */
@@ -129,21 +134,14 @@ done:
 }
 
 tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
-                             const tsr_conv_opts *opts, const bool wanted[3], tsr_tensor *out[3])
+                             const tsr_conv_opts *opts, tsr_tensor **grad_x,
+                             tsr_tensor **grad_weight, tsr_tensor **grad_bias)
 {
-    for (int k = 0; k < 3 && out; k++)
-        out[k] = NULL;
-    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(x ? x : grad), x, out);
+    tsr_tensor **const grads[] = {grad_x, grad_weight, grad_bias};
+    tsr_tensor *in[] = {grad, x, weight};
+    conv_attrs a;
+    const tsr_status st =
+        attrs_of("conv_backward", opts, typed_space(x), NULL, tsr__typed_error(in, 3), &a);
 
-    conv_attrs a = attrs_of(opts, typed_space(x));
-    tsr_tensor *all[TSR_MAX_OUT] = {NULL}, *first;
-
-    a.value[TSR_CONV_OWN] = (tsr_attr){.n = 3, .i = {1, 1, 1}};
-    for (int k = 0; k < 3 && wanted; k++)
-        a.value[TSR_CONV_OWN].i[k] = wanted[k];
-    first =
-        tsr__dispatch_typed("conv_backward", (tsr_tensor *[]){grad, x, weight}, 3, a.value, all);
-    for (int k = 0; k < 3; k++)
-        out[k] = first || k ? all[k] : NULL;
-    return tsr_mesh_status(x->mesh);
+    return tsr__typed_grads("conv_backward", in, 3, st, a.value, TSR_CONV_OWN, grads, 3);
 }

@@ -6,7 +6,7 @@
 /* The sizes of an attribute, none if there are none to read. */
 static tsr_attr sizes_of(const int64_t *size, const tsr_tensor *x)
 {
-    return typed_numbers(size, size ? typed_space(x) : 0, 0);
+    return typed_numbers(size, size ? typed_space(x) : 0);
 }
 
 tsr_tensor *tsr_adaptive_avg_pool(tsr_tensor *x, const int64_t *size)

@@ -6,13 +6,13 @@
 #include "dispatch/dispatch.h"
 #include "ops/convolution/conv.h"
 
-/* n numbers; one that is 0 counts as `usual`. NULL: the attribute is left out. */
-static inline tsr_attr typed_numbers(const int64_t *value, int n, int64_t usual)
+/* n numbers. NULL: the attribute is left out. */
+static inline tsr_attr typed_numbers(const int64_t *value, int n)
 {
     tsr_attr attr = {.n = value ? n : -1};
 
     for (int i = 0; i < attr.n; i++)
-        attr.i[i] = value[i] ? value[i] : usual;
+        attr.i[i] = value[i];
     return attr;
 }
 
@@ -24,7 +24,7 @@ static inline tsr_attr typed_bool(bool value)
 /* Padding before all dims, then behind: as much, and more. */
 static inline tsr_attr typed_padding(const int64_t *padding, const int64_t *more, int n)
 {
-    tsr_attr attr = typed_numbers(padding, n, 0);
+    tsr_attr attr = typed_numbers(padding, n);
 
     for (int d = 0; d < n; d++)
         if (__builtin_add_overflow(padding[d], more[d], &attr.i[n + d]))
@@ -44,7 +44,7 @@ static inline int typed_space(const tsr_tensor *x)
 /* Their sizes. */
 static inline tsr_attr typed_sizes(const tsr_tensor *x, int n)
 {
-    return typed_numbers(n ? &x->local_spec->spec.shape.size[2] : NULL, n, 0);
+    return typed_numbers(n ? &x->local_spec->spec.shape.size[2] : NULL, n);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/args.h"
 #include "op/schema.h"
 #include "redist/program.h"
 #include "ops/embedding/row_exchange.h"
@@ -142,6 +143,9 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
     snprintf(u->part, sizeof u->part, "table %d: ", i);
     if ((int)from->pooling < TSR_BAG_NONE || from->pooling > TSR_BAG_MAX)
         return refuse(g, u, "there is no such pooling");
+    if (from->opts)
+        TSR_TRY(TSR_SIZE_CHECK("lookup_group", from->opts, "tsr_embedding_opts_default",
+                               &g->ctx->error));
     TSR_TRY(tsr__tensor_check(g->ctx, from->table, "lookup_group"));
     TSR_TRY(tsr__tensor_check(g->ctx, from->ids, "lookup_group"));
     if (from->weights && from->pooling != TSR_BAG_SUM)
@@ -282,22 +286,27 @@ static tsr_status record_group(group *g, const tsr_table_use *uses, tsr_tensor *
                          .n_out = g->n,
                          .out = out,
                          .saves_in = ~0u,
-                         .back = tsr__back_group,
-                         .back_data = uses,
-                         .back_bytes = (size_t)g->n * sizeof *uses};
+                         .back = tsr__back_group};
     tsr_tensor **in = NULL;
+    tsr_taped_use *kept = NULL;
     tsr_status st;
 
     TSR_TRY(tsr__alloc(&g->ctx->heap, record.n_in, sizeof *in, &in, &g->ctx->error));
+    TSR_TRY(tsr__alloc(&g->ctx->heap, g->n, sizeof *kept, &kept, &g->ctx->error));
     for (int i = 0; i < g->n; i++) {
         tsr_tensor *const index = uses[i].pooling == TSR_BAG_MAX ? g->use[i].out[1] : NULL;
         tsr_tensor *const mine[TSR_USE_TENSORS] = {uses[i].table, uses[i].ids, uses[i].offsets,
                                                    uses[i].weights, index};
         memcpy(in + TSR_USE_TENSORS * i, mine, sizeof mine);
+        kept[i].pooling = uses[i].pooling;
+        kept[i].opts = uses[i].opts ? *uses[i].opts : tsr_embedding_opts_default();
     }
     record.in = in;
+    record.back_data = kept;
+    record.back_bytes = (size_t)g->n * sizeof *kept;
     TSR_TRY(tsr__tape_record(g->ctx, &record));
 done:
+    tsr__free(&g->ctx->heap, kept);
     tsr__free(&g->ctx->heap, in);
     return st;
 }

@@ -108,9 +108,9 @@ static tsr_attr number(int64_t value)
 void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
                        tsr_attr out[TSR__LOOKUP_ATTRS])
 {
-    static const tsr_embedding_opts usual = {0};
+    const tsr_embedding_opts usual = tsr_embedding_opts_default();
     const tsr_embedding_opts *o = opts && kind != TSR_EMBEDDING_BAG_MAX_BACKWARD ? opts : &usual;
-    const tsr_attr padding = o->padding_idx ? number(*o->padding_idx) : (tsr_attr){.n = -1};
+    const tsr_attr padding = o->has_padding_idx ? number(o->padding_idx) : (tsr_attr){.n = -1};
 
     if (tsr__lookup_is_backward(kind)) {
         const tsr_attr value[] = {number(rows), padding, number(o->zero_out_of_range),
@@ -127,12 +127,15 @@ void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
 
 tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs)
 {
-    return (tsr_embedding_opts){.padding_idx = attrs[0].n > 0 ? attrs[0].i : NULL,
-                                .zero_out_of_range = attrs[1].i[0],
-                                .keep_padding = kind == TSR_EMBEDDING && attrs[2].i[0],
-                                .include_last = kind != TSR_EMBEDDING && attrs[2].i[0],
-                                .scale_grad_by_freq =
-                                    kind != TSR_EMBEDDING_BAG_MAX && attrs[3].i[0]};
+    tsr_embedding_opts o = tsr_embedding_opts_default();
+
+    o.has_padding_idx = attrs[0].n > 0;
+    o.padding_idx = attrs[0].n > 0 ? attrs[0].i[0] : 0;
+    o.zero_out_of_range = attrs[1].i[0];
+    o.keep_padding = kind == TSR_EMBEDDING && attrs[2].i[0];
+    o.include_last = kind != TSR_EMBEDDING && attrs[2].i[0];
+    o.scale_grad_by_freq = kind != TSR_EMBEDDING_BAG_MAX && attrs[3].i[0];
+    return o;
 }
 
 /* What rows have in common. */

@@ -50,7 +50,7 @@ bool tsr__gives_rows(const tsr_op *op, const tsr_tensor *table)
 
 static tsr_status touch(const tsr_table_use *use, tsr_tensor *grad, tsr_row_sparse *out)
 {
-    const tsr_embedding_opts *o = &use->opts;
+    const tsr_embedding_opts *o = use->opts;
 
     switch (use->pooling) {
     case TSR_BAG_SUM:
@@ -100,14 +100,14 @@ done:
 
 tsr_status tsr__row_sparse_give(const tsr_grad_call *call, tsr_tensor *table)
 {
-    tsr_table_use use = {.table = table, .ids = call->in[TSR__IDS]};
+    const tsr_embedding_opts opts = tsr__lookup_opts(call->op->kind, call->attrs->value);
+    tsr_table_use use = {.table = table, .ids = call->in[TSR__IDS], .opts = &opts};
 
     pools(call->op, &use.pooling);
     if (use.pooling != TSR_BAG_NONE)
         use.offsets = call->in[TSR__OFFSETS];
     if (use.pooling == TSR_BAG_SUM)
         use.weights = call->in[TSR__WEIGHTS];
-    use.opts = tsr__lookup_opts(call->op->kind, call->attrs->value);
     return give(&use, call->grad_out[0]);
 }
 
@@ -117,14 +117,14 @@ tsr_status tsr__row_sparse_give(const tsr_grad_call *call, tsr_tensor *table)
 static tsr_table_use use_of(const tsr_taped *node, int i)
 {
     const tsr_saved *in = node->in + TSR_USE_TENSORS * i;
-    tsr_table_use use = ((const tsr_table_use *)node->back_data)[i];
+    const tsr_taped_use *kept = (const tsr_taped_use *)node->back_data + i;
 
-    use.table = in[TSR_USE_TABLE].x;
-    use.ids = in[TSR_USE_IDS].x;
-    use.offsets = in[TSR_USE_OFFSETS].x;
-    use.weights = in[TSR_USE_WEIGHTS].x;
-    use.index = NULL;
-    return use;
+    return (tsr_table_use){.table = in[TSR_USE_TABLE].x,
+                           .ids = in[TSR_USE_IDS].x,
+                           .offsets = in[TSR_USE_OFFSETS].x,
+                           .weights = in[TSR_USE_WEIGHTS].x,
+                           .pooling = kept->pooling,
+                           .opts = &kept->opts};
 }
 
 static tsr_status back_weights(tsr_ctx *ctx, const tsr_table_use *use, const tsr_source *to,
@@ -135,7 +135,7 @@ static tsr_status back_weights(tsr_ctx *ctx, const tsr_table_use *use, const tsr
 
     if (!use->weights || (!to->leaf && !to->node))
         return TSR_OK;
-    g = tsr_bag_weights_backward(grad, use->table, use->ids, use->offsets, &use->opts);
+    g = tsr_bag_weights_backward(grad, use->table, use->ids, use->offsets, use->opts);
     TSR_TRY(tsr__tensor_check(ctx, g, "tsr_lookup_group"));
     TSR_TRY(tsr__grad_give(ctx, to, g));
 done:

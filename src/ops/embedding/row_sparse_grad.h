@@ -25,4 +25,11 @@ tsr_status tsr__leaf_rows_grow(tsr_ctx *ctx, tsr_leaf *leaf);
 /* All gradients of lookups in several tables, whose uses the node has. Collective. */
 tsr_status tsr__back_group(tsr_ctx *ctx, tsr_taped *node);
 
+/* What the tape remembers of a use in a group besides its tensors; the program's options may be
+   gone when it goes back. */
+typedef struct tsr_taped_use {
+    tsr_bag_mode pooling;
+    tsr_embedding_opts opts;
+} tsr_taped_use;
+
 #endif

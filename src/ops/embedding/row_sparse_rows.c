@@ -3,6 +3,7 @@
    the table's placements, and bringing them there; what is exchanged then is run/. */
 #include <stdio.h>
 
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "ops/embedding/lookups.h"
 #include "op/schema.h"
@@ -32,6 +33,8 @@ static tsr_status make_schema(const touched_call *c, tsr_schema *s, tsr_error *e
         if (c->in[k])
             s->in[k] = c->in[k]->local_spec->spec;
     }
+    if (c->opts)
+        TSR_TRY(TSR_SIZE_CHECK(c->name, c->opts, "tsr_embedding_opts_default", err));
     if (table->shape.ndim != 2)
         return tsr__fail(err, TSR_ERR_SHAPE, "%s: a table has rows and columns, %s does not",
                          c->name, tsr_spec_text(table, a, sizeof a));

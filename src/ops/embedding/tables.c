@@ -120,7 +120,7 @@ static double score(const tables *t, int64_t reserved)
     double most = 0, all = 0;
 
     for (int r = 0; r < t->ranks; r++) {
-        if (t->opts->memory > 0 && t->sum[r].memory > t->opts->memory - reserved)
+        if (t->opts->has_memory && t->sum[r].memory > t->opts->memory - reserved)
             return INFINITY;
         most = t->sum[r].seconds > most ? t->sum[r].seconds : most;
         all += t->sum[r].seconds;
@@ -262,7 +262,7 @@ double tsr__tables_seconds(const tsr_table_facts *facts, int n, const tsr_tables
         add(&t, i, choice[i], 1);
     for (int r = 0; r < t.ranks; r++) {
         loads[r].seconds += fixed(&t);
-        if (opts->memory > 0 && loads[r].memory > opts->memory)
+        if (opts->has_memory && loads[r].memory > opts->memory)
             return INFINITY;
         most = loads[r].seconds > most ? loads[r].seconds : most;
     }
@@ -272,13 +272,20 @@ double tsr__tables_seconds(const tsr_table_facts *facts, int n, const tsr_tables
 tsr_status tsr_tables_plan(const tsr_table_facts *facts, int n, const tsr_tables_opts *opts,
                            tsr_table_choice *choices, tsr_table_load *loads, tsr_error *err)
 {
-    TSR_NEED(TSR_ERR_ARG, err, facts, opts, choices);
+    TSR_NEED(TSR_ERR_ARG, err, facts, choices);
 
-    tables t = {.facts = facts, .n = n, .ranks = opts->ranks, .opts = opts};
+    const tsr_tables_opts usual = tsr_tables_opts_default();
+    tables t = {.facts = facts, .n = n};
     tsr_heap heap = {0};
     int64_t least = 0;
     tsr_status st;
 
+    opts = opts ? opts : &usual;
+    TSR_TRY(TSR_SIZE_CHECK("tsr_tables_plan", opts, "tsr_tables_opts_default", err));
+    if (opts->cost)
+        TSR_TRY(TSR_SIZE_CHECK("tsr_tables_plan", opts->cost, "tsr_cost_parse", err));
+    t.opts = opts;
+    t.ranks = opts->ranks;
     t.cost = opts->cost ? *opts->cost : tsr__cost_default();
     TSR_TRY(check(&t, err));
     TSR_TRY(tsr__alloc(&heap, n, sizeof *t.choice, &t.choice, err));
@@ -286,7 +293,7 @@ tsr_status tsr_tables_plan(const tsr_table_facts *facts, int n, const tsr_tables
     TSR_TRY(tsr__alloc(&heap, t.ranks, sizeof *t.sum, &t.sum, err));
     for (int i = 0; i < n; i++)
         least += least_memory(&t, i);
-    if (opts->memory > 0 && least > opts->memory)
+    if (opts->has_memory && least > opts->memory)
         TSR_TRY(tsr__fail(err, TSR_ERR_LIMIT,
                           "tables: by rows or columns over %d ranks they take %" PRId64
                           " bytes per rank, %" PRId64 " more than the %" PRId64 " there are",

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_embedding.c - the lookups of tessera_ops.h: options become attributes. */
+#include "base/args.h"
 #include "ops/embedding/lookup_group.h"
 
 static tsr_tensor *look_up(int kind, const char *name, tsr_tensor *const *in, int n_in,
                            int64_t rows, const tsr_embedding_opts *opts, tsr_tensor **out)
 {
     tsr_attr attrs[TSR__LOOKUP_ATTRS];
+    tsr_status st;
 
+    if (opts)
+        TSR_TRY(
+            TSR_SIZE_CHECK(name, opts, "tsr_embedding_opts_default", tsr__typed_error(in, n_in)));
     tsr__lookup_attrs(kind, rows, opts, attrs);
     return tsr__dispatch_typed(name, in, n_in, attrs, out);
+done:
+    return tsr__typed_failed(in, n_in, st, out);
 }
 
 tsr_tensor *tsr_embedding(tsr_tensor *table, tsr_tensor *ids, const tsr_embedding_opts *opts)
@@ -25,9 +32,8 @@ tsr_tensor *tsr_embedding_backward(tsr_tensor *grad, tsr_tensor *ids, int64_t ro
 
 tsr_tensor *tsr_embedding_renorm(tsr_tensor *table, tsr_tensor *ids, double max_norm, double p)
 {
-    return tsr__dispatch_typed(
-        "embedding_renorm", (tsr_tensor *[]){table, ids}, 2,
-        (const tsr_attr[]){{.n = 1, .f = max_norm}, {.n = 1, .f = p == 0 ? 2 : p}}, NULL);
+    return tsr__dispatch_typed("embedding_renorm", (tsr_tensor *[]){table, ids}, 2,
+                               (const tsr_attr[]){{.n = 1, .f = max_norm}, {.n = 1, .f = p}}, NULL);
 }
 
 tsr_tensor *tsr_bag_sum(tsr_tensor *table, tsr_tensor *ids, tsr_tensor *offsets,
@@ -94,7 +100,7 @@ tsr_use_call tsr__use_forward(const tsr_table_use *use)
                                                                : 3,
                          .in = {use->table, use->ids, use->offsets, use->weights}};
 
-    tsr__lookup_attrs(call.op->kind, 0, &use->opts, call.attrs);
+    tsr__lookup_attrs(call.op->kind, 0, use->opts, call.attrs);
     return call;
 }
 
@@ -107,7 +113,7 @@ tsr_use_call tsr__use_backward(const tsr_table_use *use, tsr_tensor *grad)
 
     call.op = tsr__op_find(names[use->pooling]);
     call.in[0] = grad;
-    tsr__lookup_attrs(call.op->kind, rows, &use->opts, call.attrs);
+    tsr__lookup_attrs(call.op->kind, rows, use->opts, call.attrs);
     if (use->pooling == TSR_BAG_MAX) {
         call.n_in = 2;
         call.in[1] = use->index ? *use->index : NULL;

@@ -9,6 +9,7 @@
 
 #include "base/stream.h"
 #include "kernel/gather_rows.h"
+#include "kernel/kinds.h"
 #include "kernel/index.h"
 #include "kernel/positions.h"
 #include "kernel/sku.h"

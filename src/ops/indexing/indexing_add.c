@@ -5,6 +5,7 @@
 
 #include "base/half.h"
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "ops/indexing/indexing.h"
 #include "kernel/sku.h"
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/reduce.h"
+#include "kernel/kinds.h"
 #include "ops/indexing/indexing.h"
 #include "layout/cost.h"
 #include "layout/layout.h"

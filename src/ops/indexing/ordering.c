@@ -9,6 +9,7 @@
 
 #include "base/kernel_table.h"
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "kernel/positions.h"
 #include "kernel/sku.h"
 

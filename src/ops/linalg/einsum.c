@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 #include "base/half.h"
 #include "kernel/blas.h"
+#include "kernel/kinds.h"
 #include "kernel/index.h"
 #include "ops/linalg/linalg_ops.h"
 #include "kernel/sku.h"

@@ -8,6 +8,7 @@
 #include "base/half.h"
 #include "base/minmax.h"
 #include "kernel/blas.h"
+#include "kernel/kinds.h"
 #include "kernel/index.h"
 #include "kernel/onednn.h"
 #include "ops/linalg/reference.h"

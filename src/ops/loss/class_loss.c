@@ -6,6 +6,7 @@
 #include "base/minmax.h"
 #include "ops/loss/loss_ops.h"
 #include "kernel/index_check.h"
+#include "kernel/kinds.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
 #include "kernel/softmax_loops.h"

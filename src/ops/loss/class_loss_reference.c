@@ -5,6 +5,7 @@
 #include "ops/loss/class_loss.h"
 
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 
 #include <inttypes.h>
 #include <math.h>

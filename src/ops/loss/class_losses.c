@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "ops/loss/class_loss.h"
+#include "kernel/kinds.h"
 #include "layout/layout.h"
 #include "ops/loss/loss_ops.h"
 #include "op/infer.h"

@@ -3,6 +3,7 @@
    several ranks: what is exchanged is numbers of rows and of sums (ops/loss/class_loss.h), merged
    in the order of ranks. The run of cross_entropy and nll_loss, ops/loss/class_losses.c. */
 #include "ops/loss/class_loss.h"
+#include "kernel/kinds.h"
 #include "ops/loss/loss_ops.h"
 #include "op/local_call.h"
 #include "run/bad_values.h"

@@ -14,13 +14,12 @@ static tsr_loss_reduction reduction_of(const tsr_grad_call *c)
 static tsr_class_opts opts_of(const tsr_grad_call *c, bool logits)
 {
     const tsr_attr *a = c->attrs->value;
+    tsr_class_opts opts = tsr_class_opts_default();
 
-    return (tsr_class_opts){
-        .reduction = reduction_of(c),
-        .ignores = true,
-        .ignore_index = a[IGNORE].i[0],
-        .label_smoothing = logits ? a[SMOOTHING].f : 0,
-    };
+    opts.reduction = reduction_of(c);
+    opts.ignore_index = a[IGNORE].i[0];
+    opts.label_smoothing = logits ? a[SMOOTHING].f : 0;
+    return opts;
 }
 
 /* Over all dims but the last. */

@@ -5,6 +5,7 @@
 
 #include "ops/loss/class_loss.h"
 #include "kernel/exp.h"
+#include "kernel/kinds.h"
 #include "ops/loss/loss_ops.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"

@@ -5,6 +5,7 @@
 #define TSR_OPS_PAIR_LOSS_H
 
 #include "kernel/kernel.h"
+#include "kernel/kinds.h"
 
 /* Inputs; gradients have grad as 0, and each of these one later. Weights broadcast to x. */
 enum {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "ops/loss/class_loss.h"
+#include "kernel/kinds.h"
 #include "ops/loss/pair_loss.h"
 #include "ops/loss/loss_ops.h"
 #include "op/infer.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_losses.c - the losses of tessera_ops.h: parameters become attributes, in the order of the
    rows. */
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
 
@@ -18,12 +19,17 @@ static tsr_attr real(double value)
 static tsr_tensor *class_loss(const char *name, tsr_tensor *const *in, int n_in,
                               const tsr_class_opts *opts, bool logits, tsr_tensor **out)
 {
-    const tsr_class_opts o = opts ? *opts : (tsr_class_opts){0};
+    const tsr_class_opts usual = tsr_class_opts_default(), *o = opts ? opts : &usual;
     const tsr_attr classes = {.n = -1};
-    const tsr_attr attrs[] = {number(o.reduction), number(o.ignores ? o.ignore_index : -100),
-                              logits ? real(o.label_smoothing) : classes, classes};
+    tsr_status st;
+
+    TSR_TRY(TSR_SIZE_CHECK(name, o, "tsr_class_opts_default", tsr__typed_error(in, n_in)));
+    const tsr_attr attrs[] = {number(o->reduction), number(o->ignore_index),
+                              logits ? real(o->label_smoothing) : classes, classes};
 
     return tsr__dispatch_typed(name, in, n_in, attrs, out);
+done:
+    return tsr__typed_failed(in, n_in, st, out);
 }
 
 tsr_tensor *tsr_cross_entropy(tsr_tensor *x, tsr_tensor *target, tsr_tensor *weight,
@@ -68,9 +74,13 @@ tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *t
 
 tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
                                         tsr_tensor *weight, tsr_tensor *pos_weight,
-                                        tsr_loss_reduction reduction, tsr_tensor **const grads[4])
+                                        tsr_loss_reduction reduction, tsr_tensor **grad_x,
+                                        tsr_tensor **grad_target, tsr_tensor **grad_weight,
+                                        tsr_tensor **grad_pos_weight)
 {
+    tsr_tensor **const grads[] = {grad_x, grad_target, grad_weight, grad_pos_weight};
+
     return tsr__typed_grads("bce_with_logits_backward",
-                            (tsr_tensor *[]){grad, x, target, weight, pos_weight}, 5,
-                            number(reduction), grads, 4);
+                            (tsr_tensor *[]){grad, x, target, weight, pos_weight}, 5, TSR_OK,
+                            (tsr_attr[]){number(reduction), {0}}, 1, grads, 4);
 }

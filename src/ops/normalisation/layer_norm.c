@@ -6,6 +6,7 @@
 
 #include "base/minmax.h"
 #include "ops/normalisation/normalisation_ops.h"
+#include "kernel/kinds.h"
 #include "kernel/norm_rows.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"

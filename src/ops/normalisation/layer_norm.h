@@ -5,6 +5,7 @@
 #ifndef TSR_OPS_LAYER_NORM_H
 #define TSR_OPS_LAYER_NORM_H
 
+#include "kernel/kinds.h"
 #include "kernel/merge.h"
 
 /* Inputs of the rows of ops/normalisation/layer_norms.c; rms_norm has no bias and no mean. */

@@ -4,6 +4,7 @@
 #include "ops/normalisation/layer_norm.h"
 
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 
 #include <math.h>
 

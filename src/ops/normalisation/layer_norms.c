@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "ops/normalisation/layer_norm.h"
+#include "kernel/kinds.h"
 #include "layout/layout.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "op/infer.h"

@@ -108,13 +108,15 @@ static void give_running(const tsr_grad_call *c, tsr_tensor *a, tsr_tensor *b)
 static tsr_status inference_grad(const tsr_grad_call *c)
 {
     const bool running = c->wanted[TSR_NORM_RUNNING_MEAN] || c->wanted[TSR_NORM_RUNNING_VAR];
+    tsr_norm_opts opts = tsr_norm_opts_default();
     tsr_tensor *a = NULL, *b = NULL;
     tsr_status st = TSR_OK;
 
+    opts.inference = true;
     if (c->grad_out[Y] && (running || any_wanted(c)))
         st = tsr_batch_norm_backward(c->grad_out[Y], c->in[TSR_NORM_X], c->in[TSR_NORM_WEIGHT],
-                                     c->in[TSR_NORM_RUNNING_MEAN], c->out[RSTD],
-                                     &(tsr_norm_opts){.inference = true}, place_of(c, TSR_NORM_X),
+                                     c->in[TSR_NORM_RUNNING_MEAN], c->out[RSTD], &opts,
+                                     place_of(c, TSR_NORM_X),
                                      running || c->wanted[TSR_NORM_WEIGHT] ? &a : NULL,
                                      running || c->wanted[TSR_NORM_BIAS] ? &b : NULL);
     if (st != TSR_OK)

@@ -4,6 +4,7 @@
 #ifndef TSR_OPS_NORMALISATION_OPS_H
 #define TSR_OPS_NORMALISATION_OPS_H
 
+#include "kernel/kinds.h"
 #include "kernel/merge.h"
 #include "op/op.h"
 

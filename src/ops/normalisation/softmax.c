@@ -2,6 +2,7 @@
 /* softmax.c - softmax and its log along a dim, and their gradients. All dims shard; where that dim
    does, every rank has numbers of its part of a row: they are exchanged and merged
    (ops/normalisation/moments.c), which costs what comm says. */
+#include "kernel/kinds.h"
 #include "kernel/softmax_loops.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "op/infer.h"

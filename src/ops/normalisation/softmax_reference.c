@@ -2,6 +2,7 @@
 /* softmax_reference.c - softmax, log_softmax and their gradients by their definitions, element by
    element. Called when a call asks for the reference. */
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "ops/normalisation/normalisation_ops.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
    Called through the ops' rows, and in steps by ops/normalisation/moments.c. */
 #include "base/minmax.h"
 #include "ops/normalisation/normalisation_ops.h"
+#include "kernel/kinds.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
 #include "kernel/softmax_loops.h"

@@ -14,18 +14,13 @@ static tsr_attr real(double value)
     return (tsr_attr){.n = 1, .f = value};
 }
 
-static double eps_of(double eps)
-{
-    return eps == 0 ? 1e-5 : eps;
-}
-
 tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int n_dims,
                            double eps, tsr_tensor **mean, tsr_tensor **rstd)
 {
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
 
     tsr__dispatch_typed("layer_norm", (tsr_tensor *[]){x, weight, bias}, 3,
-                        (const tsr_attr[]){number(n_dims), real(eps_of(eps))}, out);
+                        (const tsr_attr[]){number(n_dims), real(eps)}, out);
     if (mean)
         *mean = out[1];
     if (rstd)
@@ -39,7 +34,7 @@ tsr_tensor *tsr_rms_norm(tsr_tensor *x, tsr_tensor *weight, int n_dims, double e
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
 
     tsr__dispatch_typed("rms_norm", (tsr_tensor *[]){x, weight}, 2,
-                        (const tsr_attr[]){number(n_dims), real(eps_of(eps))}, out);
+                        (const tsr_attr[]){number(n_dims), real(eps)}, out);
     if (rstd)
         *rstd = out[1];
     return out[0];
@@ -53,7 +48,7 @@ tsr_status tsr_layer_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *
     tsr_tensor **const grads[] = {grad_x, grad_weight, grad_bias};
 
     return tsr__typed_grads("layer_norm_backward", (tsr_tensor *[]){grad, x, weight, mean, rstd}, 5,
-                            number(n_dims), grads, 3);
+                            TSR_OK, (tsr_attr[]){number(n_dims), {0}}, 1, grads, 3);
 }
 
 tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
@@ -62,6 +57,6 @@ tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *we
 {
     tsr_tensor **const grads[] = {grad_x, grad_weight};
 
-    return tsr__typed_grads("rms_norm_backward", (tsr_tensor *[]){grad, x, weight, rstd}, 4,
-                            number(n_dims), grads, 2);
+    return tsr__typed_grads("rms_norm_backward", (tsr_tensor *[]){grad, x, weight, rstd}, 4, TSR_OK,
+                            (tsr_attr[]){number(n_dims), {0}}, 1, grads, 2);
 }

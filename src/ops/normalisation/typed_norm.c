@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed_norm.c - the normalisations of tessera_ops.h: options become attributes, in the order of
    the rows (ops/normalisation/norms.c); and running statistics are updated. */
+#include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "tessera_ops.h"
-
-static const tsr_norm_opts USUAL = {0};
 
 static tsr_attr number(int64_t value)
 {
     return (tsr_attr){.n = 1, .i = {value}};
 }
 
-static tsr_attr real(double value, double usual)
+static tsr_attr real(double value)
 {
-    return (tsr_attr){.n = 1, .f = value == 0 ? usual : value};
+    return (tsr_attr){.n = 1, .f = value};
+}
+
+/* NULL options are the defaults. */
+static tsr_status read_opts(const char *name, const tsr_norm_opts *opts, tsr_tensor *const *in,
+                            int n, tsr_norm_opts *out)
+{
+    tsr_status st = TSR_OK;
+
+    if (opts)
+        TSR_TRY(TSR_SIZE_CHECK(name, opts, "tsr_norm_opts_default", tsr__typed_error(in, n)));
+    *out = opts ? *opts : tsr_norm_opts_default();
+done:
+    return st;
 }
 
 static void hand_out(tsr_tensor *const *out, tsr_tensor **mean, tsr_tensor **rstd)
@@ -34,72 +46,63 @@ tsr_tensor *tsr_batch_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
                            tsr_tensor *running_mean, tsr_tensor *running_var,
                            const tsr_norm_opts *opts, tsr_tensor **mean, tsr_tensor **rstd)
 {
-    const tsr_norm_opts *o = opts ? opts : &USUAL;
-    const double momentum = o->momentum == 0 ? 0.1 : o->momentum;
-    tsr_tensor *in[] = {x, weight, bias, o->inference ? running_mean : NULL,
-                        o->inference ? running_var : NULL};
+    tsr_tensor *in[] = {x, weight, bias, running_mean, running_var};
     tsr_tensor *out[TSR_MAX_OUT] = {NULL}, *y;
-    bool updates = !o->inference && x && tsr_shape_count(&x->local_spec->spec.shape) > 0;
+    tsr_norm_opts o;
+    bool updates;
+    const tsr_status st = read_opts("batch_norm", opts, in, 5, &o);
 
-    y = tsr__dispatch_typed("batch_norm", in, 5,
-                            (const tsr_attr[]){number(!o->inference), real(o->eps, 1e-5),
-                                               number(updates && running_var)},
-                            out);
-    if (o->inference && tsr_tensor_ok(y))
+    if (st != TSR_OK) {
+        y = tsr__typed_failed(in, 5, st, out);
+        hand_out(out, mean, rstd);
+        return y;
+    }
+    updates = !o.inference && x && tsr_shape_count(&x->local_spec->spec.shape) > 0;
+    if (!o.inference)
+        in[3] = in[4] = NULL;
+    y = tsr__dispatch_typed(
+        "batch_norm", in, 5,
+        (const tsr_attr[]){number(!o.inference), real(o.eps), number(updates && running_var)}, out);
+    if (o.inference && tsr_tensor_ok(y))
         out[1] = running_mean;
     hand_out(out, mean, rstd);
     if (!tsr_tensor_ok(y) || !updates)
         return y;
-    if (running_mean && !tsr_tensor_ok(tsr_running_update(running_mean, out[1], momentum)))
+    if (running_mean && !tsr_tensor_ok(tsr_running_update(running_mean, out[1], o.momentum)))
         return x->mesh->ctx->error_tensor;
-    if (running_var && !tsr_tensor_ok(tsr_running_update(running_var, out[3], momentum)))
+    if (running_var && !tsr_tensor_ok(tsr_running_update(running_var, out[3], o.momentum)))
         return x->mesh->ctx->error_tensor;
+    return y;
+}
+
+/* Of groups of channels, or without a number of them a group for each. */
+static tsr_tensor *by_sample(const char *name, tsr_tensor *const in[3], const int *groups,
+                             const tsr_norm_opts *opts, tsr_tensor **mean, tsr_tensor **rstd)
+{
+    tsr_tensor *out[TSR_MAX_OUT] = {NULL}, *y;
+    tsr_norm_opts o;
+    const tsr_status st = read_opts(name, opts, in, 3, &o);
+
+    if (st != TSR_OK)
+        y = tsr__typed_failed(in, 3, st, out);
+    else if (groups)
+        y = tsr__dispatch_typed(name, in, 3, (const tsr_attr[]){number(*groups), real(o.eps)}, out);
+    else
+        y = tsr__dispatch_typed(name, in, 3, (const tsr_attr[]){real(o.eps)}, out);
+    hand_out(out, mean, rstd);
     return y;
 }
 
 tsr_tensor *tsr_group_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, int groups,
                            const tsr_norm_opts *opts, tsr_tensor **mean, tsr_tensor **rstd)
 {
-    const tsr_norm_opts *o = opts ? opts : &USUAL;
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
-    tsr_tensor *y =
-        tsr__dispatch_typed("group_norm", (tsr_tensor *[]){x, weight, bias}, 3,
-                            (const tsr_attr[]){number(groups), real(o->eps, 1e-5)}, out);
-
-    hand_out(out, mean, rstd);
-    return y;
+    return by_sample("group_norm", (tsr_tensor *[]){x, weight, bias}, &groups, opts, mean, rstd);
 }
 
 tsr_tensor *tsr_instance_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
                               const tsr_norm_opts *opts, tsr_tensor **mean, tsr_tensor **rstd)
 {
-    const tsr_attr eps = real(opts ? opts->eps : 0, 1e-5);
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
-    tsr_tensor *y =
-        tsr__dispatch_typed("instance_norm", (tsr_tensor *[]){x, weight, bias}, 3, &eps, out);
-
-    hand_out(out, mean, rstd);
-    return y;
-}
-
-/* Those that have a place to go to. */
-static tsr_attr mask_of(tsr_tensor **const grads[3])
-{
-    return (tsr_attr){.n = 3, .i = {grads[0] != NULL, grads[1] != NULL, grads[2] != NULL}};
-}
-
-static tsr_status backward(const char *name, tsr_tensor *const in[5], const tsr_attr *attrs,
-                           tsr_tensor **const grads[3])
-{
-    tsr_tensor *out[TSR_MAX_OUT] = {NULL};
-
-    if (!in[0] && !in[1])
-        return TSR_ERR_ARG;
-    tsr__dispatch_typed(name, in, 5, attrs, out);
-    for (int k = 0; k < 3; k++)
-        if (grads[k])
-            *grads[k] = out[k];
-    return tsr_mesh_status((in[0] ? in[0] : in[1])->mesh);
+    return by_sample("instance_norm", (tsr_tensor *[]){x, weight, bias}, NULL, opts, mean, rstd);
 }
 
 tsr_status tsr_batch_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
@@ -108,9 +111,12 @@ tsr_status tsr_batch_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *
                                    tsr_tensor **grad_bias)
 {
     tsr_tensor **const grads[] = {grad_x, grad_weight, grad_bias};
+    tsr_tensor *in[] = {grad, x, weight, mean, rstd};
+    tsr_norm_opts o;
+    const tsr_status st = read_opts("batch_norm_backward", opts, in, 5, &o);
+    tsr_attr attrs[] = {number(st == TSR_OK && !o.inference), {0}};
 
-    return backward("batch_norm_backward", (tsr_tensor *[]){grad, x, weight, mean, rstd},
-                    (const tsr_attr[]){number(!(opts && opts->inference)), mask_of(grads)}, grads);
+    return tsr__typed_grads("batch_norm_backward", in, 5, st, attrs, 1, grads, 3);
 }
 
 tsr_status tsr_group_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
@@ -120,6 +126,6 @@ tsr_status tsr_group_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *
 {
     tsr_tensor **const grads[] = {grad_x, grad_weight, grad_bias};
 
-    return backward("group_norm_backward", (tsr_tensor *[]){grad, x, weight, mean, rstd},
-                    (const tsr_attr[]){number(groups), mask_of(grads)}, grads);
+    return tsr__typed_grads("group_norm_backward", (tsr_tensor *[]){grad, x, weight, mean, rstd}, 5,
+                            TSR_OK, (tsr_attr[]){number(groups), {0}}, 1, grads, 3);
 }

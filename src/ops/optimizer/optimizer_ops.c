@@ -5,6 +5,7 @@
    finds by itself what is called ZeRO: the gradient is reduced to parts, which are updated, and w
    is gathered. */
 #include "ops/optimizer/optimizer_step.h"
+#include "kernel/kinds.h"
 #include "ops/optimizer/optimizer_ops.h"
 #include "op/infer.h"
 

@@ -4,6 +4,7 @@
 #include "ops/optimizer/optimizer_step.h"
 
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 
 #include <math.h>
 

@@ -6,6 +6,7 @@
 #define TSR_OPS_OPTIMIZER_STEP_H
 
 #include "kernel/kernel.h"
+#include "kernel/kinds.h"
 
 enum { TSR_STEP_STATES = 2, TSR_STEP_INPUTS = TSR_STEP_STATES + 2 };
 

@@ -9,6 +9,7 @@
 #include "base/stream.h"
 #include "ops/pointwise/elementwise_reference.h"
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "kernel/math_f64.h"
 #include "kernel/sku.h"
 

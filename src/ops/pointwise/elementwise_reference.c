@@ -5,6 +5,7 @@
 #include "ops/pointwise/elementwise_reference.h"
 
 #include "kernel/element.h"
+#include "kernel/kinds.h"
 #include "kernel/index.h"
 
 #include <math.h>

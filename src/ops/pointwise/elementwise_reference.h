@@ -5,6 +5,7 @@
 #define TSR_OPS_ELEMENTWISE_REFERENCE_H
 
 #include "kernel/kernel.h"
+#include "kernel/kinds.h"
 
 /* op is a tsr_pointwise_kind, cast excluded. */
 void tsr__pointwise_reference(const tsr_kernel_call *call, int op);

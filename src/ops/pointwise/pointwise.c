@@ -2,6 +2,7 @@
 /* pointwise.c - ops that treat every element alike; axes broadcast from the last one. Decides which
    dtypes an op takes, and how partial inputs pass where that depends on more than the row can say.
    Most rows stand in pointwise_rows.inc.h, once for an op and its in-place form. */
+#include "kernel/kinds.h"
 #include "kernel/sku.h"
 #include "op/element_attr.h"
 #include "ops/pointwise/pointwise_ops.h"

@@ -5,6 +5,7 @@
 #define TSR_OPS_POINTWISE_OPS_H
 
 #include "op/op.h"
+#include "kernel/kinds.h"
 
 /* out[...] = f(in[...]), shapes broadcast from the last dim; f by the call's kind, a
    tsr_pointwise_kind. Numbers and flags are attributes 0 and 1. */

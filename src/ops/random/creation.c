@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernel/element.h"
+#include "kernel/kinds.h"
 #include "kernel/index.h"
 #include "kernel/positions.h"
 #include "kernel/sku.h"

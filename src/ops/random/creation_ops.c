@@ -2,6 +2,7 @@
 /* creation_ops.c - rows that fill a tensor, whose spec says all there is to know, by a formula of
    its elements' places: in place, as what it held does not count. */
 #include "ops/random/creation_ops.h"
+#include "kernel/kinds.h"
 
 #include "base/reduce.h"
 #include "ops/random/creation.h"

@@ -15,6 +15,7 @@
 #include "base/half.h"
 #include "base/stream.h"
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "kernel/math_f64.h"
 #include "kernel/positions.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/philox.h"
 #include "kernel/kernel.h"
+#include "kernel/kinds.h"
 #include "kernel/seed.h"
 #include "kernel/sku.h"
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/random/random.h"
+#include "kernel/kinds.h"
 #include "ops/random/creation_ops.h"
 #include "ops/random/random_ops.h"
 #include "op/infer.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "kernel/positions.h"
 
 /* The words of an element. */

@@ -5,6 +5,7 @@
 #include "ops/reduction/arg.h"
 
 #include "ops/reduction/reduction_ops.h"
+#include "kernel/kinds.h"
 #include "kernel/sku.h"
 
 enum {

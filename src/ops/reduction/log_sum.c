@@ -5,6 +5,7 @@
 #include "base/half.h"
 #include "base/minmax.h"
 #include "kernel/dims_loops.h"
+#include "kernel/kinds.h"
 #include "kernel/index.h"
 #include "ops/reduction/reduction_ops.h"
 #include "kernel/sku.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/reduction/reduction_ops.h"
+#include "kernel/kinds.h"
 #include "op/infer.h"
 #include "ops/reduction/merged_dims.h"
 

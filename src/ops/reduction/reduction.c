@@ -2,6 +2,7 @@
 /* reduction.c - reductions over any dims. Which axes are reduced is an attribute, so the rule is a
    function: a dim that stays is sharded here and there, a reduced one yields a partial result. */
 #include "base/reduce.h"
+#include "kernel/kinds.h"
 #include "ops/reduction/reduction_ops.h"
 #include "op/infer.h"
 #include "op/linear.h"

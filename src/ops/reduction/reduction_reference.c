@@ -2,6 +2,7 @@
 /* reduction_reference.c - positions of extremes, scans and statistics by plain index loops: to be
    checked by eye. Called when a call asks for the reference. */
 #include "ops/reduction/arg.h"
+#include "kernel/kinds.h"
 #include "kernel/reduced_view.h"
 #include "ops/reduction/scan.h"
 #include "ops/reduction/statistic.h"

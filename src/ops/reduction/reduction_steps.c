@@ -3,6 +3,7 @@
    they stand here: booleans as bytes of words. Called by ops/reduction/merged_dims.c and
    ops/reduction/reduction_merge.c. */
 #include "ops/reduction/arg.h"
+#include "kernel/kinds.h"
 #include "ops/reduction/reduction_ops.h"
 #include "ops/reduction/scan.h"
 #include "ops/reduction/statistic.h"

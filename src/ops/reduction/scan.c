@@ -6,6 +6,7 @@
 #include "base/half.h"
 #include "base/minmax.h"
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "ops/reduction/reduction_ops.h"
 #include "kernel/sku.h"
 

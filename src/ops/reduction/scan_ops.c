@@ -2,6 +2,7 @@
 /* scan_ops.c - sums and products of all elements so far along a dim. Where that dim is sharded the
    ranks before have sums too: these are exchanged, never the data (run/merged.c). */
 #include "ops/reduction/reduction_ops.h"
+#include "kernel/kinds.h"
 #include "op/infer.h"
 #include "op/linear.h"
 #include "ops/reduction/merged_dims.h"

@@ -4,6 +4,7 @@
 #include "ops/reduction/statistic.h"
 
 #include "kernel/dims_loops.h"
+#include "kernel/kinds.h"
 #include "kernel/index.h"
 #include "ops/reduction/reduction_ops.h"
 #include "kernel/norm_rows.h"

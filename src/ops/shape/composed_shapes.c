@@ -41,6 +41,7 @@ static tsr_status split(tsr_tensor *x, int64_t given, const int64_t *sizes, int 
     sum = 0;
     for (int k = 0; k < n; k++) {
         out[k] = tsr_narrow(x, dim, sum, sizes[k]);
+        TSR_TRY(tsr__tensor_status(out[k]));
         sum += sizes[k];
     }
 done:
@@ -62,7 +63,11 @@ static tsr_status chunk(tsr_tensor *x, int64_t given, int n, tsr_tensor **out, t
     for (int k = 0; k < n; k++) {
         const int64_t length = each < size - begin ? each : size - begin;
 
-        out[k] = length > 0 || size == 0 ? tsr_narrow(x, dim, begin, length) : NULL;
+        out[k] = NULL;
+        if (length > 0 || size == 0) {
+            out[k] = tsr_narrow(x, dim, begin, length);
+            TSR_TRY(tsr__tensor_status(out[k]));
+        }
         begin += length;
     }
 done:
@@ -118,7 +123,6 @@ tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_te
         out[k] = ctx->error_tensor;
     TSR_TRY(tsr__tensor_check(ctx, x, "split"));
     TSR_TRY(split(x, dim, sizes, n, out, &ctx->error));
-    st = tsr_mesh_status(x->mesh);
 done:
     return tsr__poison_if_local(ctx, st);
 }
@@ -136,7 +140,6 @@ tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out)
         out[k] = ctx->error_tensor;
     TSR_TRY(tsr__tensor_check(ctx, x, "chunk"));
     TSR_TRY(chunk(x, dim, n, out, &ctx->error));
-    st = tsr_mesh_status(x->mesh);
 done:
     return tsr__poison_if_local(ctx, st);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/element.h"
+#include "kernel/kinds.h"
 #include "kernel/index.h"
 #include "kernel/sku.h"
 

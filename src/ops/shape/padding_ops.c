@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/reduce.h"
+#include "kernel/kinds.h"
 #include "ops/shape/padding.h"
 #include "ops/shape/shape_ops.h"
 #include "op/infer.h"

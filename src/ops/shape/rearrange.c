@@ -8,6 +8,7 @@
 
 #include "base/piece.h"
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "ops/shape/reference_move.h"
 #include "kernel/sku.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "kernel/sku.h"
 
 static int64_t place(const tsr_operand *x, int dim, int64_t i)

@@ -8,6 +8,7 @@
 #include "base/minmax.h"
 #include "base/piece.h"
 #include "kernel/index.h"
+#include "kernel/kinds.h"
 #include "ops/shape/padding.h"
 #include "kernel/sku.h"
 
