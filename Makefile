@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= lib
 DESTDIR ?=
 
-.PHONY: build demo tour check check-full sanitize lint format ops docs symbols contract bench data install clean help
+.PHONY: build demo tour check check-full sanitize lint format ops docs symbols abi contract bench data install clean help
 
 build: build/build.ninja     ## the library, the tool and the examples in build/ (default)
 	@ninja -C build build.ninja >build/setup.log 2>&1 || { cat build/setup.log; exit 1; }
@@ -56,6 +56,10 @@ docs: build                  ## write the list of ops in docs/ops.md anew
 
 symbols: build               ## accept the library's exported functions as the new contract
 	@tools/check_symbols --update build/libtessera.so
+
+abi:                         ## accept the functions and types of the headers as the new contract
+	@tools/install_packages check
+	@tools/check_abi --update
 
 contract: build              ## accept what ops accept, infer and offer as the new contract
 	@ninja -C build --quiet tests/test_op_contract
