@@ -154,7 +154,7 @@ int cli_info(const cli_args *args)
     json_t *info;
 
     if (args->n_words)
-        return cli_bad("info: nothing expected at \"%s\"", args->text);
+        return cli_bad("info: unexpected text at \"%s\"", args->text);
     info = collect();
     if (cli_option_of(args, "json"))
         return cli_print_json(info);

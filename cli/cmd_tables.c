@@ -82,7 +82,7 @@ static int read_table(tables_problem *p, const char *word)
         (word[used] && (sscanf(word + used, ":%15s%n", pooling, &more) != 1 || word[used + more])))
         return wrong(p, "\"%.60s\" is not NAME:ROWSxCOLUMNS:DTYPE:LOOKUPS:LENGTH[:POOLING]", word);
     if (!read_dtype(dtype, &f.dtype))
-        return wrong(p, "\"%.60s\": there is no dtype \"%s\"", word, dtype);
+        return wrong(p, "\"%.60s\": unknown dtype \"%s\"", word, dtype);
     if (!read_pooling(pooling, &f.pooling))
         return wrong(p, "\"%.60s\": pooling is sum, mean, max or none, not \"%s\"", word, pooling);
     snprintf(p->name[p->n], sizeof p->name[p->n], "%s", name);

@@ -113,7 +113,7 @@ int explain_composed(const op_problem *p, bool rules_only, bool as_json)
     tsr_error err = {0};
 
     if (rules_only)
-        return cli_bad("%s is composed of other ops: it has no rules of its own", p->op->name);
+        return cli_bad("%s is a composite op: it has no rules of its own", p->op->name);
     for (int k = 0; k < TSR_OP_OUTPUTS; k++)
         c.out[k].shape.ndim = -1;
     if (problem_run(&p->set, TSR_WORLD_SIM, job, &c, &err) != TSR_OK)

@@ -253,7 +253,7 @@ static bool read_parts(reader *r, op_problem *p, bool files)
             if (!read_named(r, p, n))
                 return false;
         } else if (p->want_text[0]) {
-            return reader_wrong(r, r->p, "nothing expected");
+            return reader_wrong(r, r->p, "unexpected text");
         } else if (strncmp(r->p, "->", 2) == 0) {
             r->p += 2;
             if (!reader_bracket(r,

@@ -114,6 +114,6 @@ bool problem_read(const char *command, problem_form form, const char *text, prob
     if (move && (!read_target(&r) || !reader_settings(&r)))
         return false;
     if (*r.p)
-        return reader_wrong(&r, r.p, "nothing expected");
+        return reader_wrong(&r, r.p, "unexpected text");
     return settle_meshes(&r, form) && settle_specs(&r);
 }

@@ -400,7 +400,7 @@ refuse 'no such choice' 'mse_loss: reduction is mean, sum or none, not max' \
     'mse_loss f32[4,6] f32[4,6] reduction=max mesh=2' "$two"
 refuse 'a number for a choice' 'mse_loss: reduction is mean, sum or none, not 1' \
     'mse_loss f32[4,6] f32[4,6] reduction=1 mesh=2' "$two"
-refuse 'dim out of range' 'softmax: dim 2 is not in -2 to 1' 'softmax f32[4,6] dim=2 mesh=2'
+refuse 'dim out of range' 'softmax: dim 2 is out of range -2 to 1' 'softmax f32[4,6] dim=2 mesh=2'
 refuse 'to=' 'to= is for redistributions only' 'neg f32[4,6] mesh=2 to=2'
 refuse 'no mesh' 'mesh= is missing' 'neg f32[4,6]'
 refuse 'bad mesh' 'size -2, expected 1' 'neg f32[4,6] mesh=-2'
@@ -423,7 +423,7 @@ refuse 'shard dim out of range' 'so no dim 2' 'neg f32[4,6]@[S(2)] mesh=2'
 refuse 'no placements asked for' 'expected the placements of the output' 'neg f32[4,6] -> mesh=2'
 refuse 'placements asked for that do not fit' 'has 2 placements, but mesh 2 has 1 dim' \
     'neg f32[4,6] -> [R,R] mesh=2'
-refuse 'something behind it' 'nothing expected' 'neg f32[4,6] -> [R] f32[4,6] mesh=2'
+refuse 'something behind it' 'unexpected text' 'neg f32[4,6] -> [R] f32[4,6] mesh=2'
 refuse 'a missing input' 'matmul: input b is missing' 'matmul f32[4,6] mesh=2'
 refuse 'an absent input that is needed' 'matmul: input b is missing' 'matmul f32[4,6] - mesh=2'
 refuse 'too many inputs' 'neg: takes inputs x, but 2 were given' 'neg f32[4,6] f32[4,6] mesh=2' \
@@ -436,7 +436,7 @@ bad 'inner sizes on 2x2' \
     explain 'matmul f32[64,128]@[S(0),R] f32[127,32]@[R,S(1)] mesh=2x2'
 bad 'dtypes differ' 'add: dtypes differ in f32[4]@[R] i32[4]@[R]' \
     explain 'add f32[4] i32[4] mesh=2'
-bad 'not a float' 'softmax: needs a floating point type, not i32[4]@[R]' \
+bad 'not a float' 'softmax: needs a floating-point dtype, not i32[4]@[R]' \
     verify 'softmax i32[4] mesh=2'
 bad 'reshape' 'reshape: f32[4,6]@[R] has 24 elements, which do not fit' \
     explain 'reshape f32[4,6] shape=5,5 mesh=2'
@@ -474,7 +474,7 @@ bad 'tables of several mesh dims' 'along one mesh dim' tables "$three" mesh=2x2
 bad 'no tables' 'no tables' tables mesh=2
 bad 'a word that is no table' 'neither a table nor a file' tables nothing mesh=2
 bad 'a table without a length' 'is not NAME:ROWSxCOLUMNS' tables a:5x4:f32:3 mesh=2
-bad 'a table of no type' 'there is no dtype "f31"' tables a:5x4:f31:3:1 mesh=2
+bad 'a table of no type' 'unknown dtype "f31"' tables a:5x4:f31:3:1 mesh=2
 bad 'a table of no pooling' 'not "most"' tables a:5x4:f32:3:1:most mesh=2
 bad 'a negative table' 'table 0 of -5 rows' tables a:-5x4:f32:3:1 mesh=2
 bad 'memory that is none' 'is not a number of bytes' tables a:5x4:f32:3:1 mesh=2 memory=lots

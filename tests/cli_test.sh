@@ -69,7 +69,7 @@ TESSERA_TIMEOUT=77 run 0 info
 has 'info shows settings' 'TESSERA_TIMEOUT=77'
 json 'info json' 'o["command"] == "info" and o["limits"]["mesh_dims"] == 8 and
     o["worlds"]["sim"]["available"]' info
-bad 'info takes no words' 'nothing expected' info all
+bad 'info takes no words' 'unexpected text' info all
 
 # ---- draw ----
 
@@ -245,7 +245,7 @@ refuse 'unknown world' 'expected world=auto, thread, mpi or sim' 'f32[8]@[R]' '[
     'mesh=2 world=moon'
 refuse 'unknown cost' 'expected default' 'f32[8]@[R]' '[R]' 'mesh=2 cost=cheap'
 refuse 'bad limit' 'expected a number of bytes' 'f32[8]@[R]' '[R]' 'mesh=2 limit=much'
-refuse 'something behind it' 'nothing expected' 'f32[8]@[R]' '[R]' 'mesh=2 please'
+refuse 'something behind it' 'unexpected text' 'f32[8]@[R]' '[R]' 'mesh=2 please'
 refuse 'unclosed bracket' 'expected' 'f32[8' '[R' mesh=2
 bad 'explain: no arrow' 'at column 14: expected ->' explain 'f32[8]@[S(0)][R] mesh=2'
 bad 'explain: no target' 'expected the placements to go to' explain 'f32[8]@[S(0)] -> mesh=2'

@@ -468,7 +468,7 @@ static void wrong_offsets_are_named(void **state)
         {.offset = {-1, 1, 2, 3, 4, 5, 6}, .says = "offsets start at -1 instead of 0"},
         {.offset = {0, 1, 2, 3, 4, 5, 13}, .says = "offset 6 is 13, but there are only 12 ids"},
         {.offset = {0, 1, 2, 3, 4, 5, -3}, .says = "offset 6 is -3, below 0"},
-        {.offset = {0, 1, 2, 3, 4, 5, 6}, .id = 10, .says = "id 10 at [8] is not in 0 to 9"},
+        {.offset = {0, 1, 2, 3, 4, 5, 6}, .id = 10, .says = "id 10 at [8] is out of range 0 to 9"},
     };
     (void)state;
 

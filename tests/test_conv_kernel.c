@@ -322,18 +322,18 @@ static void test_bad_sizes(void **state)
 
     (void)state;
     s.ndim = 4;
-    expect_error(s, "conv: 4 spatial dims, 1 to 3 are possible");
+    expect_error(s, "conv: 4 spatial dims, 1 to 3 are supported");
     s = good, s.groups = 4;
     expect_error(s, "conv: 4 groups do not divide 4 input and 6 output channels");
     s = good, s.stride[1] = 0;
-    expect_error(s, "conv: the stride of spatial dim 1 is 0, at least 1 is possible");
+    expect_error(s, "conv: the stride of spatial dim 1 is 0, must be at least 1");
     s = good, s.dilation[0] = -1;
-    expect_error(s, "conv: the dilation of spatial dim 0 is -1, at least 1 is possible");
+    expect_error(s, "conv: the dilation of spatial dim 0 is -1, must be at least 1");
     s = good, s.in[1] = 4;
     expect_error(s, "conv: the kernel spans 5 in spatial dim 1 (size 3, dilation 2), the padded "
                     "input only 4");
     s = good, s.output_padding[0] = 1;
-    expect_error(s, "conv: only a transposed one has output padding");
+    expect_error(s, "conv: output padding needs transposed=true");
     s = good, s.transposed = true, s.output_padding[1] = 2;
     expect_error(s, "conv: output padding 2 of spatial dim 1 must be less than its stride 2 or its "
                     "dilation 2");

@@ -103,9 +103,9 @@ static void bad_texts(void **state)
         {"bandwidth=1e-320", TSR_ERR_PARSE, "expected a positive number"},
         {"bandwidth=1/", TSR_ERR_PARSE, "expected a positive number at \"\""},
         {"bandwidth=1//2", TSR_ERR_PARSE, "expected a positive number at \"/2\""},
-        {"latency=1 ", TSR_ERR_PARSE, "nothing expected at \" \""},
-        {"latency=1/2/3/4/5/6/7/8/9", TSR_ERR_PARSE, "nothing expected at \"/9\""},
-        {"step=1/2", TSR_ERR_PARSE, "nothing expected at \"/2\""},
+        {"latency=1 ", TSR_ERR_PARSE, "unexpected text at \" \""},
+        {"latency=1/2/3/4/5/6/7/8/9", TSR_ERR_PARSE, "unexpected text at \"/9\""},
+        {"step=1/2", TSR_ERR_PARSE, "unexpected text at \"/2\""},
         {"latency=1e308", TSR_ERR_PARSE, "expected at most 1e100 at"},
         {"memory=1e-101", TSR_ERR_PARSE, "expected at least 1e-100 at"},
         {"=1", TSR_ERR_PARSE, "at \"=1\""},
@@ -156,7 +156,7 @@ static void bad_files(void **state)
         {"\n\n", "sets no number", TSR_ERR_FORMAT},
         {"step=1e-7\nsecret:0:99999\n", ", line 2: expected default", TSR_ERR_PARSE},
         {"step=1\n\nmemory=secret\n", ", line 3: expected a positive number", TSR_ERR_PARSE},
-        {"step=1secret\n", ", line 1: nothing expected", TSR_ERR_PARSE},
+        {"step=1secret\n", ", line 1: unexpected text", TSR_ERR_PARSE},
         {"step=1\nstep=1\n", ", line 2: a number is given twice", TSR_ERR_PARSE},
     };
     char name[] = "/tmp/tessera_cost_XXXXXX", text[64];

@@ -64,7 +64,7 @@ static void ops_are_there(void **state)
 
             snprintf(name, sizeof name, "%.*s", (int)n, p);
             if (!tsr_op_find(NULL, name))
-                fail_msg("%s: there is no op %s", x->name, name);
+                fail_msg("%s: unknown op %s", x->name, name);
             p += n + (p[n] == ',');
         }
 }

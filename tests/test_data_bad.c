@@ -219,7 +219,7 @@ static tsr_status differ_job(tsr_mesh *mesh, void *arg)
 static void one_ranks_trouble_is_everybodys(void **state)
 {
     idx_file *f = *state, other = *f;
-    const char *differ[] = {f->path, other.path, "is not the same on rank 2"};
+    const char *differ[] = {f->path, other.path, "differs between rank 2"};
     const char *gone[] = {f->path, "/nowhere/x", "cannot open /nowhere/x"};
     const char *there[] = {"/nowhere/x", f->path, "cannot open /nowhere/x"};
 
@@ -291,11 +291,11 @@ static tsr_status dataset_job(tsr_mesh *mesh, void *arg)
     dataset_from_host(mesh, TSR_I32, &six, values, NULL);
     CHECK(says(mesh, TSR_ERR_ARG, "out is NULL"));
     dataset_from_host(mesh, TSR_I32, &none, values, &d);
-    CHECK(says(mesh, TSR_ERR_SHAPE, "a dim that counts its samples"));
+    CHECK(says(mesh, TSR_ERR_SHAPE, "a dataset needs a sample dim"));
     dataset_from_host(mesh, TSR_I32, &less, values, &d);
     CHECK(says(mesh, TSR_ERR_SHAPE, "negative size -1"));
     dataset_from_host(mesh, (tsr_dtype)77, &six, values, &d);
-    CHECK(says(mesh, TSR_ERR_DTYPE, "77 is no dtype"));
+    CHECK(says(mesh, TSR_ERR_DTYPE, "unknown dtype 77"));
     tsr_dataset_idx(mesh, NULL, &d);
     CHECK(says(mesh, TSR_ERR_ARG, "path is NULL"));
     CHECK(!d);
@@ -345,13 +345,13 @@ static tsr_status batch_job(tsr_mesh *mesh, void *arg)
     CHECK(says(mesh, TSR_ERR_SHAPE, "a batch of 1 is smaller than the 2 ranks of mesh dim data"));
     b.size = 0;
     tsr_batch(d, &b, 0, 0, "[R,R]");
-    CHECK(says(mesh, TSR_ERR_ARG, "1 sample or more, not 0"));
+    CHECK(says(mesh, TSR_ERR_ARG, "at least 1 sample, not 0"));
     b.size = 7;
     tsr_batch(d, &b, 0, 0, "[R,R]");
     CHECK(says(mesh, TSR_ERR_ARG, "a batch of 7 samples is larger than the dataset, which has 6"));
     b = (tsr_batches){.samples = 5, .size = 2};
     tsr_batch(d, &b, 0, 0, "[R,R]");
-    CHECK(says(mesh, TSR_ERR_SHAPE, "made of 5 samples, but the dataset has 6"));
+    CHECK(says(mesh, TSR_ERR_SHAPE, "for 5 samples, but the dataset has 6"));
     tsr_dataset_free(d);
     (void)arg;
     return tsr_barrier(mesh);

@@ -181,7 +181,7 @@ static void ids_out_of_range(void **state)
             snprintf(where, sizeof where, "%d,%d", (int)b.at / 3, (int)b.at % 3);
         else
             snprintf(where, sizeof where, "%d", (int)b.at);
-        snprintf(says, sizeof says, "%s: id %lld at [%s] is not in 0 to %d", name[b.op],
+        snprintf(says, sizeof says, "%s: id %lld at [%s] is out of range 0 to %d", name[b.op],
                  (long long)b.value, where, GOOD_ROWS - 1);
         b.says = says;
         refuse(i % 3 ? "2" : "3", &b);
@@ -193,12 +193,12 @@ static void ids_out_of_range_by_rows(void **state)
 {
     static const bad_op op[] = {LOOKUP, BACKWARD, BAG_SUM, BAG_MEAN, BAG_MAX, BAG_BACKWARD};
     static const char *const says[] = {
-        "embedding: id -1 at [10] is not in 0 to 99999",
-        "embedding_backward: id -1 at [10] is not in 0 to 99999",
-        "bag_sum: id -1 at [3,1] is not in 0 to 99999",
-        "bag_mean: id -1 at [3,1] is not in 0 to 99999",
-        "bag_max: id -1 at [3,1] is not in 0 to 99999",
-        "bag_sum_backward: id -1 at [3,1] is not in 0 to 99999",
+        "embedding: id -1 at [10] is out of range 0 to 99999",
+        "embedding_backward: id -1 at [10] is out of range 0 to 99999",
+        "bag_sum: id -1 at [3,1] is out of range 0 to 99999",
+        "bag_mean: id -1 at [3,1] is out of range 0 to 99999",
+        "bag_max: id -1 at [3,1] is out of range 0 to 99999",
+        "bag_sum_backward: id -1 at [3,1] is out of range 0 to 99999",
     };
     (void)state;
 
@@ -249,29 +249,30 @@ static void calls_that_do_not_fit(void **state)
 
     b.float_ids = true;
     b.code = TSR_ERR_DTYPE;
-    b.says = "embedding: ids and offsets are of type i32 or i64, not f64[12]@[S(0)]";
+    b.says = "embedding: ids and offsets must be i32 or i64, not f64[12]@[S(0)]";
     refuse("2", &b);
     b = usual(BAG_SUM, "[S(0)]", "[S(0)]");
     b.short_weights = true;
     b.code = TSR_ERR_SHAPE;
-    b.says = "bag_sum: weights f32[3,3]@[S(0)] do not fit ids i64[4,3]@[S(0)] and values of type "
-             "f32";
+    b.says =
+        "bag_sum: weights f32[3,3]@[S(0)] do not match ids i64[4,3]@[S(0)] and values of type f32";
     refuse("2", &b);
     b.op = BAG_BACKWARD;
-    b.says = "bag_sum_backward: weights f32[3,3]@[S(0)] do not fit ids i64[4,3]@[S(0)] and values "
-             "of type f32";
+    b.says =
+        "bag_sum_backward: weights f32[3,3]@[S(0)] do not match ids i64[4,3]@[S(0)] and values of "
+        "type f32";
     refuse("3", &b);
     b = usual(LOOKUP, "[S(0)]", "[R]");
     b.padded = true;
     b.padding = GOOD_ROWS;
-    b.says = "embedding: padding_idx 10 is not in -10 to 9";
+    b.says = "embedding: padding_idx 10 is out of range -10 to 9";
     refuse("2", &b);
     b.padding = -GOOD_ROWS - 1;
     b.op = BAG_MAX;
-    b.says = "bag_max: padding_idx -11 is not in -10 to 9";
+    b.says = "bag_max: padding_idx -11 is out of range -10 to 9";
     refuse("2", &b);
     b.op = BACKWARD;
-    b.says = "embedding_backward: padding_idx -11 is not in -10 to 9";
+    b.says = "embedding_backward: padding_idx -11 is out of range -10 to 9";
     refuse("2", &b);
 }
 
@@ -307,7 +308,7 @@ static void tables_without_rows(void **state)
         pass_on("3", no_rows_job, (void *)where[i]);
         b.rows = 0;
         b.n_ids = 1;
-        b.says = "embedding: id 0 at [0], but what it selects from is empty";
+        b.says = "embedding: id 0 at [0], but the indexed dim is empty";
         refuse("2", &b);
         b.ids = where[i];
         refuse("2", &b);

@@ -312,7 +312,7 @@ static void windows_of_ways(void **state)
     check_range(&way, &w, 0, 0, (tsr_window_range){0, 8, -2, 8});
     check_range(&way, &w, 1, 3, (tsr_window_range){6, 16, 6, 18});
     assert_int_equal(tsr_window_at(&way, &w, 2, 0, &range, &err), TSR_ERR_ARG);
-    assert_string_equal(err.text, "window 2 of 2");
+    assert_string_equal(err.text, "window 2, but there are 2");
     assert_int_equal(tsr_window_at(&way, &w, 0, 4, &range, NULL), TSR_ERR_ARG);
     assert_int_equal(tsr_window_at(&way, &w, 0, -1, &range, NULL), TSR_ERR_ARG);
     way.in[0].place[0] = (tsr_placement){.kind = TSR_STRIDED, .dim = 2, .factor = 2};
@@ -439,14 +439,13 @@ static const struct {
     size_t field;
     const char *text, *says;
 } bad_fields[] = {
-    {offsetof(tsr_op, name), "", "\"\" is no name for an op: small letters, digits and _"},
-    {offsetof(tsr_op, name), "matmul", "matmul: there is an op of that name already"},
+    {offsetof(tsr_op, name), "", "\"\" is not an op name: use lowercase letters, digits and _"},
+    {offsetof(tsr_op, name), "matmul", "matmul: an op of this name already exists"},
     {offsetof(tsr_op, name), "New op",
-     "\"New op\" is no name for an op: small letters, digits and _"},
+     "\"New op\" is not an op name: use lowercase letters, digits and _"},
     {offsetof(tsr_op, inputs), "a,,b",
      "new: inputs \"a,,b\" are not a list such as a,b,bias? or x*"},
-    {offsetof(tsr_op, attrs), "dim:integer=1",
-     "new: attribute dim is of no known type, \"integer\""},
+    {offsetof(tsr_op, attrs), "dim:integer=1", "new: attribute dim is of unknown type \"integer\""},
     {offsetof(tsr_op, attrs), "dim:int=one", "new: dim=one is not of type int"},
     {offsetof(tsr_op, doc), NULL, "new: its row has no doc"},
     {offsetof(tsr_op, axes), "mn,nk->mk", "new: axes \"mn,nk->mk\" are for 2 inputs, not for x"},
@@ -455,7 +454,7 @@ static const struct {
     {offsetof(tsr_op, axes), "mN->m", "new: axes \"mN->m\": cannot read \"mN\""},
     {offsetof(tsr_op, linear), "x*y",
      "new: linear \"x*y\" names y, which is not an input or is there twice"},
-    {offsetof(tsr_op, monotone), "+y", "new: monotone \"+y\" names y, which is no input"},
+    {offsetof(tsr_op, monotone), "+y", "new: monotone \"+y\" names y, which is not an input"},
     {offsetof(tsr_op, saves), "x,out1,y",
      "new: saves \"x,out1,y\" names y, which is neither an input nor out, out1, ..."},
     {offsetof(tsr_op, saves), "out4",
@@ -502,11 +501,11 @@ static void refused(void **state)
     op.strategies = short_strategy;
     refuse(op, "new: a strategy of 1 rules for a mesh of 2 dims");
     op.strategies = open_strategy;
-    refuse(op, "new: strategies for the whole mesh say which shard they mean");
+    refuse(op, "new: strategies for the whole mesh must name their shards");
     wrong.op.rule = wrong_rule;
     wrong.says =
-        "new: rule S(1) -> S(0) does not hold for f64[4,6] on 2 ranks: on rank 0 the parts do "
-        "not fit together";
+        "new: rule S(1) -> S(0) does not hold for f64[4,6] on 2 ranks: on rank 0 the local shapes "
+        "do not match";
     pass_on("2", refused_job, &wrong);
 }
 
@@ -516,7 +515,7 @@ static tsr_status accepted_job(tsr_mesh *mesh, void *arg)
     tsr_validating_set(mesh, true);
     CHECK(tsr_op_register(mesh, &by_axes) == TSR_OK);
     CHECK(tsr_op_register(mesh, &by_axes) != TSR_OK);
-    CHECK(strstr(tsr_mesh_message(mesh), "of that name already"));
+    CHECK(strstr(tsr_mesh_message(mesh), "of this name already exists"));
     tsr_mesh_clear_error(mesh);
     return TSR_OK;
 }
@@ -560,8 +559,8 @@ static tsr_status strict_job(tsr_mesh *mesh, void *arg)
     CHECK(tsr_tensor_ok(tsr_add(a, a)));
     CHECK(!tsr_tensor_ok(run_whole_rows(a)));
     CHECK(strcmp(tsr_mesh_message(mesh),
-                 "whole_rows: strict mode forbids to move f32[64,128]@[S(1)] to [S(0)], which "
-                 "brings a rank 8192 bytes") == 0);
+                 "whole_rows: strict mode forbids redistributing "
+                 "f32[64,128]@[S(1)] to [S(0)] (8192 bytes per rank)") == 0);
     tsr_mesh_clear_error(mesh);
     CHECK(tsr_tensor_ok(run_whole_rows(tsr_redistribute(a, "[S(0)]"))));
     tsr_strict_set(mesh, false);
@@ -583,8 +582,8 @@ static tsr_status budget_job(tsr_mesh *mesh, void *arg)
     tsr_scope_pop(mesh);
     CHECK(!tsr_tensor_ok(run_whole_rows(a)));
     CHECK(strcmp(tsr_mesh_message(mesh),
-                 "moving f32[64,128]@[S(1)] to [S(0)] brings a rank 8192 bytes, but the scope's "
-                 "budget has 3616 left") == 0);
+                 "redistributing f32[64,128]@[S(1)] to [S(0)] takes 8192 bytes per rank, but the "
+                 "scope's budget has 3616 left") == 0);
     tsr_mesh_clear_error(mesh);
     tsr_scope_pop(mesh);
     CHECK(tsr_tensor_ok(run_whole_rows(a)));
@@ -704,8 +703,9 @@ static tsr_status inplace_job(tsr_mesh *mesh, void *arg)
         }
     CHECK(
         !tsr_tensor_ok(tsr_add_inplace(tsr_zeros(mesh, "f32[1,4]"), tsr_zeros(mesh, "f32[3,4]"))));
-    CHECK(strcmp(tsr_mesh_message(mesh), "add_inplace: the result does not fit its first input, "
-                                         "f32[1,4]@[R,R] f32[3,4]@[R,R]") == 0);
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "add_inplace: the result does not match its first input, f32[1,4]@[R,R] "
+                 "f32[3,4]@[R,R]") == 0);
     tsr_mesh_clear_error(mesh);
     return TSR_OK;
 }
@@ -737,7 +737,7 @@ static tsr_status foreach_job(tsr_mesh *mesh, void *arg)
         CHECK(tsr_to_host(z[i], host, sizeof host) == TSR_OK && host[4] == 1.25);
     CHECK(tsr_foreach("add", (tsr_tensor *const *[]){a, a}, 2, 0, NULL, 0, y) == TSR_OK);
     CHECK(tsr_foreach("nothing", (tsr_tensor *const *[]){a}, 1, 3, NULL, 0, y) == TSR_ERR_ARG);
-    CHECK(strcmp(tsr_mesh_message(mesh), "tsr_foreach: there is no op \"nothing\"") == 0);
+    CHECK(strcmp(tsr_mesh_message(mesh), "tsr_foreach: unknown op \"nothing\"") == 0);
     tsr_mesh_clear_error(mesh);
     CHECK(tsr_foreach("neg", (tsr_tensor *const *[]){a, a}, 2, 3, NULL, 0, y) == TSR_ERR_ARG);
     CHECK(strcmp(tsr_mesh_message(mesh), "neg: takes inputs x, but 2 were given") == 0);

@@ -275,9 +275,9 @@ static tsr_status twice_job(tsr_mesh *mesh, void *arg)
 static void refused(void **state)
 {
     static const refusal all[] = {
-        {"x", "x: sigmo(g)", ": there is no op \"sigmo\""},
-        {"x", "y: neg(g)", ": y is none of its inputs x, nor out, out1, ... or g, g1, ..."},
-        {"x", "x: mul(g, y)", ": y is none of its inputs x, nor out, out1, ... or g, g1, ..."},
+        {"x", "x: sigmo(g)", ": unknown op \"sigmo\""},
+        {"x", "y: neg(g)", ": y is not one of its inputs x, nor out, out1, ... or g, g1, ..."},
+        {"x", "x: mul(g, y)", ": y is not one of its inputs x, nor out, out1, ... or g, g1, ..."},
         {"x", "x: softmax(g, dim=alpha)", ": dim=alpha is of another type than softmax's dim"},
         {"x", "x: neg(g, dim=1)", ": neg has no attribute \"dim\""},
         {"x", "x: softmax(g, dim=dimm)", ": softmax: dim=dimm is not of type dim"},
@@ -286,16 +286,17 @@ static void refused(void **state)
         {"x", "x: reshape(g, shape=x.shape[9])", ": reshape: shape=x.shape[9] is not of type ints"},
         {"x", "x: affine(g, mul=wanted)", ": mul=wanted is of another type than affine's mul"},
         {"x", "x: mul(g, out1)", " names output 1 of 1"},
-        {"x", "x: g4", ": g4 is none of its inputs x, nor out, out1, ... or g, g1, ..."},
+        {"x", "x: g4", ": g4 is not one of its inputs x, nor out, out1, ... or g, g1, ..."},
         {"x", "x: g; x: g", " has two gradients of one input, at \"x: g\""},
         {"x", "", " cannot be read at \"\"" LIKE},
         {"x", "g", " cannot be read at \"g\"" LIKE},
-        {"x", "neg(g)", ": neg is none of its inputs x, nor out, out1, ... or g, g1, ..."},
+        {"x", "neg(g)", ": neg is not one of its inputs x, nor out, out1, ... or g, g1, ..."},
         {"x", "x: neg(g) neg(g)", " cannot be read at \"neg(g)\"" LIKE},
         {"x", "x: zeros(g)", " cannot be read at \")\"" LIKE},
         {"x,y?", "x, y: g", ": only an op has several gradients"},
         {"x,y?", "x: mul(g, y)", ": mul needs its input 1, which may be absent"},
-        {"x", "x: neg_inplace(g)", ": neg_inplace overwrites its first input, parts cannot"},
+        {"x", "x: neg_inplace(g)",
+         ": neg_inplace works in place, which an expression cannot contain"},
         {"x*", "x: g", ": inputs that are a list have no names"},
         {"g", "g: neg(g)", ": the input g has the name of an output or gradient"},
     };

@@ -232,49 +232,49 @@ typedef struct number_call {
 
 static const number_call number_calls[] = {
     {"fill", "u8", {"value=255"}, NULL},
-    {"fill", "u8", {"value=256"}, "fill: value=256 is not in 0 to 255, the range of u8"},
-    {"fill", "u8", {"value=-1"}, "fill: value=-1 is not in 0 to 255, the range of u8"},
-    {"fill", "bool", {"value=2"}, "fill: value=2 is not in 0 to 1, the range of bool"},
+    {"fill", "u8", {"value=256"}, "fill: value=256 is out of range 0 to 255 of dtype u8"},
+    {"fill", "u8", {"value=-1"}, "fill: value=-1 is out of range 0 to 255 of dtype u8"},
+    {"fill", "bool", {"value=2"}, "fill: value=2 is out of range 0 to 1 of dtype bool"},
     {"fill", "i32", {"value=-2147483648"}, NULL},
     {"fill",
      "i32",
      {"value=2147483648"},
-     "fill: value=2147483648 is not in -2147483648 to 2147483647, the range of i32"},
+     "fill: value=2147483648 is out of range -2147483648 to 2147483647 of dtype i32"},
     {"fill",
      "i32",
      {"value=inf"},
-     "fill: value=inf is not in -2147483648 to 2147483647, the range of i32"},
+     "fill: value=inf is out of range -2147483648 to 2147483647 of dtype i32"},
     {"fill", "i64", {"value=-9223372036854775808"}, NULL},
     {"fill", "i64", {"value=9223372036854775807"}, NULL},
     {"fill",
      "i64",
      {"value=9223372036854775808"},
-     "fill: value=9.22337204e+18 is not in -9223372036854775808 to 9223372036854775807, the range "
-     "of i64"},
-    {"fill", "i8", {"value=128"}, "fill: value=128 is not in -128 to 127, the range of i8"},
+     "fill: value=9.22337204e+18 is out of range -9223372036854775808 to 9223372036854775807 of "
+     "dtype i64"},
+    {"fill", "i8", {"value=128"}, "fill: value=128 is out of range -128 to 127 of dtype i8"},
     {"fill", "u32", {"value=4294967295"}, NULL},
     {"fill", "u64", {"value=9223372036854775807"}, NULL},
     {"fill", "u64", {"value=9223372036854775808"}, NULL},
     {"fill",
      "u64",
      {"value=18446744073709551616"},
-     "fill: value=1.84467441e+19 is not in 0 to 18446744073709551615, the range of u64"},
-    {"affine", "u8", {"mul=-3"}, "affine: mul=-3 is not in 0 to 255, the range of u8"},
-    {"affine", "u8", {"add=300"}, "affine: add=300 is not in 0 to 255, the range of u8"},
-    {"clamp", "u8", {"min=-1"}, "clamp: min=-1 is not in 0 to 255, the range of u8"},
+     "fill: value=1.84467441e+19 is out of range 0 to 18446744073709551615 of dtype u64"},
+    {"affine", "u8", {"mul=-3"}, "affine: mul=-3 is out of range 0 to 255 of dtype u8"},
+    {"affine", "u8", {"add=300"}, "affine: add=300 is out of range 0 to 255 of dtype u8"},
+    {"clamp", "u8", {"min=-1"}, "clamp: min=-1 is out of range 0 to 255 of dtype u8"},
     {"clamp", "u8", {"min=-inf", "max=inf"}, NULL},
-    {"clamp", "u8", {"min=inf"}, "clamp: min=inf is not in 0 to 255, the range of u8"},
+    {"clamp", "u8", {"min=inf"}, "clamp: min=inf is out of range 0 to 255 of dtype u8"},
     {"threshold",
      "u8",
      {"value=999"},
-     "threshold: value=999 is not in 0 to 255, the range of u8, in its part fill of threshold "
+     "threshold: value=999 is out of range 0 to 255 of dtype u8, in its part fill of threshold "
      "u8[4]@[S(0)]"},
-    {"arange", "u8", {"start=256"}, "arange: start=256 is not in 0 to 255, the range of u8"},
-    {"arange", "i64", {"step=0.5"}, "arange: step=0.5 is not whole, for i64 it must be"},
+    {"arange", "u8", {"start=256"}, "arange: start=256 is out of range 0 to 255 of dtype u8"},
+    {"arange", "i64", {"step=0.5"}, "arange: step=0.5 is not an integer, which dtype i64 requires"},
     {"sum",
      "i64",
      {"dims=99999999999999999999"},
-     "sum: dims=99999999999999999999 is beyond 64 bits"},
+     "sum: dims=99999999999999999999 does not fit 64 bits"},
     {"sum",
      "i64",
      {"dims=0,0,0,0,0,0,0,0,0"},
@@ -317,8 +317,8 @@ static tsr_status both_orders_job(tsr_mesh *mesh, void *arg)
         tsr_mesh_clear_error(mesh);
     }
     CHECK(!tsr_tensor_ok(tsr_full(mesh, "i32[4]", 2.5)));
-    CHECK(strcmp(tsr_mesh_message(mesh), "tsr_full: value=2.5 is not whole, for i32 it must be") ==
-          0);
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "tsr_full: value=2.5 is not an integer, which dtype i32 requires") == 0);
     tsr_mesh_clear_error(mesh);
     return TSR_OK;
 }
@@ -380,11 +380,11 @@ static tsr_status lists_job(tsr_mesh *mesh, void *arg)
     (void)arg;
 
     CHECK(!tsr_tensor_ok(tsr_reshape(x, sizes, 9)));
-    CHECK(strcmp(tsr_mesh_message(mesh), "reshape: a list of 9 numbers, at most 8 are possible") ==
+    CHECK(strcmp(tsr_mesh_message(mesh), "reshape: a list of 9 numbers, at most 8 are allowed") ==
           0);
     tsr_mesh_clear_error(mesh);
     CHECK(!tsr_tensor_ok(tsr_sum(x, dims, 9, false)));
-    CHECK(strcmp(tsr_mesh_message(mesh), "sum: a list of 9 numbers, at most 8 are possible") == 0);
+    CHECK(strcmp(tsr_mesh_message(mesh), "sum: a list of 9 numbers, at most 8 are allowed") == 0);
     tsr_mesh_clear_error(mesh);
     CHECK(!tsr_tensor_ok(tsr_permute(x, dims, 9)));
     tsr_mesh_clear_error(mesh);
@@ -427,19 +427,19 @@ static tsr_status far_job(tsr_mesh *mesh, void *arg)
         {"max_pool",
          "f64[1,1,16]",
          {"kernel=2", "stride=9223372036854775807"},
-         "max_pool: stride 9223372036854775807 is beyond 2^48",
+         "max_pool: stride 9223372036854775807 exceeds 2^48",
          0,
          0},
         {"avg_pool",
          "f64[1,1,16]",
          {"kernel=2", "stride=9223372036854775807"},
-         "avg_pool: stride 9223372036854775807 is beyond 2^48",
+         "avg_pool: stride 9223372036854775807 exceeds 2^48",
          0,
          0},
         {"avg_pool",
          "f64[1,1,16]",
          {"kernel=2", "padding=0,9223372036854775807"},
-         "avg_pool: padding 9223372036854775807 is beyond 2^48",
+         "avg_pool: padding 9223372036854775807 exceeds 2^48",
          0,
          0},
         {"avg_pool", "f64[1,1,16]", {"kernel=2", "stride=281474976710656"}, NULL, 1, 0.5},

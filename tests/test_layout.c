@@ -326,11 +326,11 @@ static void bad_arguments(void **state)
     (void)state;
     spec.shape.size[0] = 4;
     assert_int_equal(tsr_spec_local_shape(&spec, 4, &part, &err), TSR_ERR_ARG);
-    assert_non_null(strstr(err.text, "mesh index 4 is not in 0 to 3"));
+    assert_non_null(strstr(err.text, "mesh index 4 is out of range 0 to 3"));
     assert_int_equal(tsr_spec_local_shape(&spec, -1, &part, NULL), TSR_ERR_ARG);
     memset(&err, 0, sizeof err);
     assert_int_equal(tsr_spec_runs(&spec, 0, 1, &run, 1, &n, &err), TSR_ERR_ARG);
-    assert_non_null(strstr(err.text, "dim 1 is not in 0 to 0"));
+    assert_non_null(strstr(err.text, "dim 1 is out of range 0 to 0"));
     assert_int_equal(tsr_spec_runs(&spec, 0, -1, &run, 1, &n, NULL), TSR_ERR_ARG);
     spec.mesh.ndim = 9;
     assert_int_equal(tsr_spec_local_shape(&spec, 0, &part, NULL), TSR_ERR_MESH);

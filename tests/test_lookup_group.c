@@ -295,7 +295,7 @@ static tsr_status wrong_job(tsr_mesh *mesh, void *arg)
         st = tsr_barrier(mesh);
     snprintf(spec, sizeof spec, "table %d: ", t);
     if (st != TSR_OK && strstr(tsr_mesh_message(mesh), spec) &&
-        strstr(tsr_mesh_message(mesh), "at [1,2] is not in 0 to"))
+        strstr(tsr_mesh_message(mesh), "at [1,2] is out of range 0 to"))
         atomic_fetch_add(&told, 1);
     else
         fprintf(stderr, "table %d: %d, %s\n", t, (int)st, tsr_mesh_message(mesh));
@@ -403,11 +403,11 @@ static tsr_status refused_job(tsr_mesh *mesh, void *arg)
         return st;
     CHECK(tsr_lookup_group(p.use, 0, out) == TSR_OK);
     for (int i = 0; i < 6; i++) {
-        static const char *const says[] = {"table 1: there is no such pooling",
+        static const char *const says[] = {"table 1: unknown bag mode",
                                            "table 1: only sums have weights",
                                            "table 1: only bags have offsets",
-                                           "table 1: embedding: ids and offsets are of type",
-                                           "table 0: the gradient of a largest needs",
+                                           "table 1: embedding: ids and offsets must be",
+                                           "table 0: the gradient of max needs index",
                                            "the tensor is NULL"};
         use[0] = p.use[0];
         use[1] = p.use[i == 3 ? 6 : 1];

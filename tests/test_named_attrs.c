@@ -114,7 +114,7 @@ static tsr_status declared_job(tsr_mesh *mesh, void *arg)
         {"by:a|b|a=b", "new: attribute by: a|b|a is not a list of names such as mean|sum|none"},
         {"by:1|2", "new: attribute by: 1|2 is not a list of names such as mean|sum|none"},
         {"by:a|B c", "new: attribute by: a|B c is not a list of names such as mean|sum|none"},
-        {"by:a", "new: attribute by is of no known type, \"a\""},
+        {"by:a", "new: attribute by is of unknown type \"a\""},
     };
     tsr_op op = picking;
     (void)arg;

@@ -456,50 +456,48 @@ static void options(void **state)
 static const struct {
     const char *op, *text, *sentence;
 } bad[] = {
-    {"batch_norm", "f32[4]",
-     "batch_norm: x is [samples, channels, ...], f32[4]@[R] has no channels"},
-    {"batch_norm", "i32[4,3]", "batch_norm: needs a floating point type, not i32[4,3]@[R]"},
+    {"batch_norm", "f32[4]", "batch_norm: x must be [samples, channels, ...], not f32[4]@[R]"},
+    {"batch_norm", "i32[4,3]", "batch_norm: needs a floating-point dtype, not i32[4,3]@[R]"},
     {"batch_norm", "f32[4,3] f32[4]",
-     "batch_norm: weight is of shape [3], one number per channel, not f32[4]@[R]"},
+     "batch_norm: weight must have shape [3], one number per channel, not f32[4]@[R]"},
     {"batch_norm", "f32[4,3] - f32[3,1]",
-     "batch_norm: bias is of shape [3], one number per channel, not f32[3,1]@[R]"},
+     "batch_norm: bias must have shape [3], one number per channel, not f32[3,1]@[R]"},
     {"batch_norm", "f32[4,3] f64[3]",
-     "batch_norm: weight f64[3]@[R] is not of the type of x, f32[4,3]@[R]"},
+     "batch_norm: weight f64[3]@[R] does not have x's dtype, f32[4,3]@[R]"},
     {"batch_norm", "f16[4,3] f64[3]",
-     "batch_norm: weight f64[3]@[R] is not of the type of x, f16[4,3]@[R], or f32"},
-    {"batch_norm", "f32[4,3] eps=-1", "batch_norm: eps is 0 or more, not -1"},
-    {"batch_norm", "f32[4,3] eps=nan", "batch_norm: eps is 0 or more, not nan"},
+     "batch_norm: weight f64[3]@[R] does not have x's dtype, f16[4,3]@[R], or f32"},
+    {"batch_norm", "f32[4,3] eps=-1", "batch_norm: eps must be at least 0, not -1"},
+    {"batch_norm", "f32[4,3] eps=nan", "batch_norm: eps must be at least 0, not nan"},
     {"batch_norm", "f32[4,3] - - f32[3] training=false",
-     "batch_norm: without training, running_mean and running_var are needed"},
+     "batch_norm: without training, running_mean and running_var are required"},
     {"batch_norm", "f32[4,3] - - f32[3] f32[3]",
-     "batch_norm: training takes its statistics from x, not running ones; running_update changes "
-     "those"},
+     "batch_norm: training takes no running statistics; running_update updates them"},
     {"batch_norm", "f32[1,3,1]",
      "batch_norm: training needs more than one value per channel, f32[1,3,1]@[R] has one"},
-    {"group_norm", "f32[4,6]", "group_norm: groups= says into how many groups the channels go"},
-    {"group_norm", "f32[4,6] groups=4", "group_norm: 6 channels do not divide into 4 groups"},
-    {"group_norm", "f32[4,6] groups=0", "group_norm: there is at least one group, not 0"},
-    {"group_norm", "f32[4,6] groups=-2", "group_norm: there is at least one group, not -2"},
+    {"group_norm", "f32[4,6]", "group_norm: missing required attribute groups"},
+    {"group_norm", "f32[4,6] groups=4", "group_norm: 6 channels are not divisible by 4 groups"},
+    {"group_norm", "f32[4,6] groups=0", "group_norm: groups must be at least 1, not 0"},
+    {"group_norm", "f32[4,6] groups=-2", "group_norm: groups must be at least 1, not -2"},
     {"instance_norm", "f32[4,6]",
-     "instance_norm: x is [samples, channels, space...] with more than one value per channel, not "
-     "f32[4,6]@[R]"},
+     "instance_norm: x must be [samples, channels, space...] with more than one value per "
+     "channel, not f32[4,6]@[R]"},
     {"batch_norm_backward", "f32[4,3,2] f32[4,3] - f32[3] f32[3]",
-     "batch_norm_backward: grad is of shape [4,3], that of x, not f32[4,3,2]@[R]"},
+     "batch_norm_backward: grad must have shape [4,3], that of x, not f32[4,3,2]@[R]"},
     {"batch_norm_backward", "f32[4,3] f32[4,3] - f32[4] f32[3]",
-     "batch_norm_backward: mean is of shape [3], one number per channel, not f32[4]@[R]"},
+     "batch_norm_backward: mean must have shape [3], one number per channel, not f32[4]@[R]"},
     {"batch_norm_backward", "f32[4,3] f32[4,3] - f32[3] f32[3] output_mask=1,1",
-     "batch_norm_backward: output_mask is 3 numbers, 0 or 1, for the gradients of x, weight and "
-     "bias, and one of them is 1"},
+     "batch_norm_backward: output_mask must be 3 numbers, 0 or 1, for the gradients of x, weight "
+     "and bias, with at least one 1"},
     {"batch_norm_backward", "f32[4,3] f32[4,3] - f32[3] f32[3] output_mask=0,0,0",
-     "batch_norm_backward: output_mask is 3 numbers, 0 or 1, for the gradients of x, weight and "
-     "bias, and one of them is 1"},
+     "batch_norm_backward: output_mask must be 3 numbers, 0 or 1, for the gradients of x, weight "
+     "and bias, with at least one 1"},
     {"group_norm_backward", "f32[4,6] f32[4,6] - f32[4,3] f32[4,2] groups=3",
-     "group_norm_backward: rstd is of shape [4,3], one number per sample and group, not "
+     "group_norm_backward: rstd must have shape [4,3], one number per sample and group, not "
      "f32[4,2]@[R]"},
     {"running_update", "f32[3] f32[4]",
-     "running_update: new statistics do not fit the running ones, f32[3]@[R] f32[4]@[R]"},
+     "running_update: new statistics do not match the running ones, f32[3]@[R] f32[4]@[R]"},
     {"running_update", "f32[3] f32[3] momentum=2",
-     "running_update: momentum is from 0 to 1, not 2"},
+     "running_update: momentum must be in [0, 1], not 2"},
 };
 
 /* The words of a call: inputs as zeros, attributes as they are. */

@@ -141,8 +141,8 @@ static tsr_status wrong_job(tsr_mesh *mesh, void *arg)
     static const struct {
         const char *name, *shape, *places, *sentence;
     } wrong[] = {
-        {"", "[2]", NULL, "a name has 1 to 63 letters"},
-        {"there", "[2]", NULL, "there is a \"there\" already"},
+        {"", "[2]", NULL, "a name must have 1 to 63 letters"},
+        {"there", "[2]", NULL, "\"there\" already exists"},
         {"a", "[2,", NULL, "f32[2,"},
         {"b", "[2]", "data", "expected a list of mesh dims"},
         {"c", "[2]", "data=S(1)", "S(1)"},

@@ -615,13 +615,13 @@ static const struct {
      "argmax: dim 1 of f32[3,0]@[R] is empty, it has no largest or smallest element"},
     {"argmin", "f32[0]", NULL,
      "argmin: dim 0 of f32[0]@[R] is empty, it has no largest or smallest element"},
-    {"norm", "f32[3]", "p=3", "norm: p is 1, 2 or inf, not 3"},
-    {"norm", "f32[3]", "p=-inf", "norm: p is 1, 2 or inf, not -inf"},
-    {"norm", "i32[3]", NULL, "norm: needs a floating point type, not i32[3]@[R]"},
-    {"var", "bool[3]", NULL, "var: needs a floating point type, not bool[3]@[R]"},
-    {"logsumexp", "u8[3]", NULL, "logsumexp: needs a floating point type, not u8[3]@[R]"},
-    {"cumsum", "f32[3]", NULL, "cumsum: dim= says along which dim"},
-    {"cumprod", "bool[3]", "dim=0", "cumprod: needs numbers, not booleans, bool[3]@[R]"},
+    {"norm", "f32[3]", "p=3", "norm: p must be 1, 2 or inf, not 3"},
+    {"norm", "f32[3]", "p=-inf", "norm: p must be 1, 2 or inf, not -inf"},
+    {"norm", "i32[3]", NULL, "norm: needs a floating-point dtype, not i32[3]@[R]"},
+    {"var", "bool[3]", NULL, "var: needs a floating-point dtype, not bool[3]@[R]"},
+    {"logsumexp", "u8[3]", NULL, "logsumexp: needs a floating-point dtype, not u8[3]@[R]"},
+    {"cumsum", "f32[3]", NULL, "cumsum: missing required attribute dim"},
+    {"cumprod", "bool[3]", "dim=0", "cumprod: needs a numeric dtype, not bool, bool[3]@[R]"},
 };
 
 static tsr_status check_bad(tsr_mesh *mesh, void *arg)

@@ -43,7 +43,7 @@ static tsr_status tensors_job(tsr_mesh *mesh, void *arg)
 
     for (int root = -1; root <= 4; root += 5) {
         char text[64];
-        snprintf(text, sizeof text, "root %d is not in 0 to 3", root);
+        snprintf(text, sizeof text, "root %d is out of range 0 to 3", root);
         CHECK(tsr_to_root(x, host, sizeof host, root) == TSR_ERR_ARG);
         CHECK(refused(mesh, TSR_ERR_ARG, text));
         CHECK(!tsr_tensor_ok(
@@ -75,9 +75,11 @@ static tsr_status gradients_job(tsr_mesh *mesh, void *arg)
     (void)arg;
 
     CHECK(tsr_grad_set(x, tsr_zeros(mesh, "f32[4,4]@[S(0),R]")) == TSR_ERR_SHAPE);
-    CHECK(refused(mesh, TSR_ERR_SHAPE, "f32[4,4]@[S(0),R] is not the gradient of a f64[4,4]"));
+    CHECK(
+        refused(mesh, TSR_ERR_SHAPE, "gradient f32[4,4]@[S(0),R] does not match tensor f64[4,4]"));
     CHECK(tsr_grad_set(x, tsr_zeros(mesh, "f64[4,5]@[S(0),R]")) == TSR_ERR_SHAPE);
-    CHECK(refused(mesh, TSR_ERR_SHAPE, "f64[4,5]@[S(0),R] is not the gradient of a f64[4,4]"));
+    CHECK(
+        refused(mesh, TSR_ERR_SHAPE, "gradient f64[4,5]@[S(0),R] does not match tensor f64[4,4]"));
     CHECK(tsr_grad_set(y, x) == TSR_ERR_STATE);
     CHECK(refused(mesh, TSR_ERR_STATE, "is not watched"));
     CHECK(!tsr_grad(x) && tsr_grad_set(x, y) == TSR_OK && tsr_grad(x) == y);
@@ -107,7 +109,7 @@ static tsr_status training_job(tsr_mesh *mesh, void *arg)
     CHECK(!tsr_optimizer_state(opt, -1, 0) && !tsr_optimizer_state(opt, 1, 0));
     CHECK(!tsr_optimizer_state(opt, 0, -1) && !tsr_optimizer_state(opt, 0, 2));
     CHECK(tsr_optimizer_lr_set(opt, INFINITY) == TSR_ERR_ARG);
-    CHECK(refused(mesh, TSR_ERR_ARG, "lr is inf, it must be a number from 0 on"));
+    CHECK(refused(mesh, TSR_ERR_ARG, "lr is inf, it must be finite and at least 0"));
     CHECK(tsr_optimizer_lr_set(opt, 0) == TSR_OK && tsr_optimizer_lr(opt) == 0);
     tsr_optimizer_free(opt);
 
@@ -116,7 +118,8 @@ static tsr_status training_job(tsr_mesh *mesh, void *arg)
         OPTIMIZER_OPTS(TSR_SGD, .momentum = 0.5), OPTIMIZER_OPTS(TSR_ADAM, .lr = 0.1)};
     for (int i = 0; i < 4; i++) {
         CHECK(tsr_optimizer_new(mesh, &not_by_rows[i], &table, 1, &opt) == TSR_ERR_ARG);
-        CHECK(refused(mesh, TSR_ERR_ARG, "is watched by rows, which only SGD without momentum"));
+        CHECK(refused(mesh, TSR_ERR_ARG,
+                      "has row-sparse gradients, which only SGD without momentum"));
     }
 
     CHECK(tsr_mesh_sub(mesh, "0", &row) == TSR_OK);
@@ -127,14 +130,14 @@ static tsr_status training_job(tsr_mesh *mesh, void *arg)
 
     CHECK(tsr_params_new(mesh, TSR_F32, 1, &params) == TSR_OK);
     CHECK(!tsr_tensor_ok(tsr_param(params, "", "[4]", "", (tsr_init){0})));
-    CHECK(refused(mesh, TSR_ERR_ARG, "a name has 1 to"));
+    CHECK(refused(mesh, TSR_ERR_ARG, "a name must have 1 to"));
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = 0;
     CHECK(!tsr_tensor_ok(tsr_param(params, name, "[4]", "", (tsr_init){0})));
-    CHECK(refused(mesh, TSR_ERR_ARG, "a name has 1 to"));
+    CHECK(refused(mesh, TSR_ERR_ARG, "a name must have 1 to"));
     CHECK(tsr_tensor_ok(tsr_param(params, "w", "[4]", "", (tsr_init){0})));
     CHECK(!tsr_tensor_ok(tsr_param(params, "w", "[4]", "", (tsr_init){0})));
-    CHECK(refused(mesh, TSR_ERR_ARG, "there is a \"w\" already"));
+    CHECK(refused(mesh, TSR_ERR_ARG, "\"w\" already exists"));
     CHECK(tsr_params_count(params) == 1 && strcmp(tsr_params_name(params, 0), "w") == 0);
     CHECK(!*tsr_params_name(params, -1) && !*tsr_params_name(params, 1));
     tsr_params_free(params);
@@ -218,8 +221,7 @@ static tsr_status read_job(tsr_mesh *mesh, void *arg)
     for (int i = 1; i < 4; i++) {
         const int mine = tsr_mesh_rank(mesh) == 1 ? i : 0;
         CHECK(!tsr_tensor_ok(tsr_load_npy(mesh, f->path[mine], "[S(0)]")));
-        CHECK(strstr(tsr_mesh_message(mesh),
-                     "is not the same on rank 1 as on the mesh's first rank"));
+        CHECK(strstr(tsr_mesh_message(mesh), "differs between rank 1 and the mesh's first rank"));
         tsr_mesh_clear_error(mesh);
     }
     return TSR_OK;
@@ -352,44 +354,48 @@ typedef struct no_call {
 } no_call;
 
 static const no_call NO_CALLS[] = {
-    {"no_such_op", {"f32[2]"}, {0}, "there is no op \"no_such_op\"", TSR_ERR_ARG},
-    {"cross_entropy", {"f32[]", "i64[]"}, {0}, "f32[]@[R] has no classes", TSR_ERR_SHAPE},
+    {"no_such_op", {"f32[2]"}, {0}, "unknown op \"no_such_op\"", TSR_ERR_ARG},
+    {"cross_entropy",
+     {"f32[]", "i64[]"},
+     {0},
+     "x must be [..., classes], not f32[]@[R]",
+     TSR_ERR_SHAPE},
     {"nll_loss_backward",
      {"f32[]", "f32[2,3]", "i64[2]", "-", "f32[1]"},
      {0},
-     "divisor f32[1]@[R] is not one number of f32",
+     "divisor f32[1]@[R] must be a scalar of f32",
      TSR_ERR_SHAPE},
     {"layer_norm_backward",
      {"f32[2,3]", "f16[2,3]", "-", "f32[2,1]", "f32[2,1]"},
      {0},
-     "grad is of type f32, x of type f16",
+     "grad has dtype f32, but x has f16",
      TSR_ERR_DTYPE},
     {"group_norm_backward",
      {"f32[2,4,3]", "f16[2,4,3]", "-", "f32[2,2]", "f32[2,2]"},
      {"groups=2"},
-     "grad is of type f32, x of type f16",
+     "grad has dtype f32, but x has f16",
      TSR_ERR_DTYPE},
     {"stack",
      {"f32[1,1,1,1,1,1,1,2]", "f32[1,1,1,1,1,1,1,2]"},
      {0},
-     "has 8 dims, there is no room for another",
+     "has 8 dims already, the maximum",
      TSR_ERR_SHAPE},
     {"unfold",
      {"f32[1,1,1,1,1,1,1,2]"},
      {"dim=7", "size=1"},
-     "has 8 dims, there is no room for another",
+     "has 8 dims already, the maximum",
      TSR_ERR_SHAPE},
     {"one_hot",
      {"i64[1,1,1,1,1,1,1,2]"},
      {"classes=2"},
-     "the result would have 9 dims, at most 8 work",
+     "the result would have 9 dims, at most 8 are supported",
      TSR_ERR_SHAPE},
     {"uniform", {"f32[2]"}, {"low=-inf"}, "low and high are -inf and 1, not finite", TSR_ERR_ARG},
     {"uniform", {"f32[2]"}, {"high=inf"}, "low and high are 0 and inf, not finite", TSR_ERR_ARG},
-    {"uniform", {"f32[2]"}, {"low=2"}, "low is 2, above high, 1", TSR_ERR_ARG},
-    {"chunk", {"f32[4]"}, {"chunks=0"}, "it gives 1 to 4", TSR_ERR_ARG},
-    {"chunk", {"f32[4]"}, {"chunks=5"}, "chunk: 5 parts, it gives 1 to 4", TSR_ERR_ARG},
-    {"max_pool", {"f32[1,1,4]"}, {0}, "it needs the sizes of its kernel", TSR_ERR_ARG},
+    {"uniform", {"f32[2]"}, {"low=2"}, "low is 2, greater than high, 1", TSR_ERR_ARG},
+    {"chunk", {"f32[4]"}, {"chunks=0"}, "the op returns 1 to 4", TSR_ERR_ARG},
+    {"chunk", {"f32[4]"}, {"chunks=5"}, "chunk: 5 parts, but the op returns 1 to 4", TSR_ERR_ARG},
+    {"max_pool", {"f32[1,1,4]"}, {0}, "missing required attribute kernel", TSR_ERR_ARG},
     {"max_pool", {"f32[1,1]"}, {"kernel=1"}, "has 2 dims, pooling takes", TSR_ERR_SHAPE},
     {"max_pool", {"f32[1,1,2,2,2,2]"}, {"kernel=1"}, "has 6 dims, pooling", TSR_ERR_SHAPE},
     {"softmax", {"f32[2,2]"}, {"dim=1/0"}, "softmax: dim=1/0 is not of type dim", TSR_ERR_PARSE},
@@ -447,13 +453,13 @@ static tsr_status calls_job(tsr_mesh *mesh, void *arg)
 
     CHECK(tsr_tensor_ok(tsr_op_run_to(mesh, "max_pool", &x, 1, kernel, 1, "[S(2)]")));
     CHECK(!tsr_tensor_ok(tsr_op_run_to(mesh, "tan", &x, 1, NULL, 0, "[S(2)]")));
-    CHECK(refused(mesh, TSR_ERR_ARG, "tan: where its output goes is not to be chosen"));
+    CHECK(refused(mesh, TSR_ERR_ARG, "tan: the placements of its output cannot be chosen"));
 
     for (int n = 63; n <= 64; n++) { /* with blanks */
         snprintf(equation, sizeof equation, "%-*s", n, "abc,abc->c");
         CHECK(tsr_tensor_ok(tsr_einsum(equation, both, 2)) == (n == 63));
     }
-    CHECK(refused(mesh, TSR_ERR_ARG, "the equation has 64 characters, at most 63 are possible"));
+    CHECK(refused(mesh, TSR_ERR_ARG, "the equation has 64 characters, at most 63 are allowed"));
     return TSR_OK;
 }
 
@@ -473,10 +479,10 @@ static void what_ops_do_not_take(void **state)
     assert_int_equal(tsr_schema_make(tsr_op_find(NULL, "tan"), &spec, 1, NULL, 0, &schema, NULL),
                      TSR_OK);
     assert_int_equal(tsr_op_plan(&schema, NULL, NULL, false, &way, &err), TSR_ERR_ARG);
-    assert_non_null(strstr(err.text, "tan is composed of other ops: it has no plan of its own"));
+    assert_non_null(strstr(err.text, "tan is a composite op: it has no plan of its own"));
     err = (tsr_error){0};
     assert_int_equal(tsr_op_price(&schema, NULL, NULL, &way, &err), TSR_ERR_ARG);
-    assert_non_null(strstr(err.text, "tan is composed of other ops: it has no price of its own"));
+    assert_non_null(strstr(err.text, "tan is a composite op: it has no cost of its own"));
 }
 
 /* ---- rows that contradict themselves ---- */
@@ -510,11 +516,11 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
         const char *says;
     } all[] = {
         {{ROW, .inputs = "a,b,c,d,e,f,g,h,i,j,k,l,m", .kernel = no_kernel},
-         "new: 13 inputs, at most 12 work"},
+         "new: 13 inputs, at most 12 are supported"},
         {{ROW, .inputs = "x", .kernel = no_kernel, .axes = "mn->m,m,m,m,m"},
-         "have 5 outputs, at most 4 work"},
+         "have 5 outputs, at most 4 are supported"},
         {{ROW, .inputs = "x*", .kernel = no_kernel, .axes = "mn->mn"},
-         "new: axes are for inputs that are counted, not for a list"},
+         "new: axes need a fixed number of inputs, not a list"},
         {{.size = sizeof(tsr_op),
           .name = "new",
           .doc = "new",

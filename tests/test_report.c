@@ -137,7 +137,7 @@ static void json_has_the_same(void **state)
 static void levels_say_more_and_more(void **state)
 {
     static const char *const info[] = {"mesh data=2,model=2: 4 ranks as threads of one process",
-                                       "costs: ", "rank 0 received ", " bytes of memory"};
+                                       "costs: ", "rank 0 received ", " hits; peak memory "};
     static const char *const debug[] = {"redistribution of f64[8,8]@[S(0),R] to [R,S(1)]: ",
                                         "plan of conv f64[1,1,16,16]@[S(2),S(3)] ",
                                         "rank 3 received "};

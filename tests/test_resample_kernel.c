@@ -639,7 +639,7 @@ static void test_errors(void **state)
     assert_int_equal(tsr__resample_check("upsample", &s, &err), TSR_OK);
     s.whole_in[1] = 0;
     assert_int_equal(tsr__resample_check("upsample", &s, &err), TSR_ERR_SHAPE);
-    assert_string_equal(err.text, "upsample: spatial dim 1 cannot go from size 0 to 9");
+    assert_string_equal(err.text, "upsample: spatial dim 1 cannot be resized from 0 to 9");
     s.whole_in[1] = 6, s.whole_out[0] = -1;
     assert_int_equal(tsr__resample_check("upsample", &s, NULL), TSR_ERR_SHAPE);
     s.whole_out[0] = INT64_C(1) << 31;

@@ -391,22 +391,22 @@ static tsr_status refusals(tsr_mesh *mesh, void *arg)
 
     (void)arg;
     good &= refused(mesh, touch(&s, &in, tsr_zeros(mesh, "f32[23,5]"), NULL, &t), TSR_ERR_SHAPE,
-                    "the gradient f32[40,6]@[S(0)] is not one of the table f32[23,5]@[R]");
+                    "the gradient f32[40,6]@[S(0)] does not match the table f32[23,5]@[R]");
     good &= refused(mesh, touch(&s, &in, tsr_zeros(mesh, "f64[23,6]"), NULL, &t), TSR_ERR_SHAPE,
-                    "is not one of the table f64[23,6]@[R]");
+                    "does not match the table f64[23,6]@[R]");
     good &= refused(mesh, touch(&s, &in, tsr_zeros(mesh, "f32[24,6]@[SS(0,2)]"), NULL, &t),
-                    TSR_ERR_SPEC, "touched rows are those of a table by R, S(0) and S(1)");
+                    TSR_ERR_SPEC, "row-sparse gradients need a table placed by R, S(0) or S(1)");
     good &= refused(mesh, touch(&s, &in, tsr_zeros(mesh, "f32[6]"), NULL, &t), TSR_ERR_SHAPE,
-                    "a table has rows and columns");
+                    "a table must have 2 dims");
     good &= t.n == 0 && !t.memory;
     tsr_strict_set(mesh, true);
     good &= refused(mesh, touch(&s, &in, tsr_zeros(mesh, "f32[23,6]"), NULL, &t), TSR_ERR_LIMIT,
-                    "strict mode forbids to move f32");
+                    "strict mode forbids redistributing f32");
     tsr_strict_set(mesh, false);
     if (!good || touch(&s, &in, table, NULL, &t) != TSR_OK)
         return TSR_ERR_MISMATCH;
     good &= refused(mesh, tsr_row_sparse_add(tsr_zeros(mesh, "f32[23,6]"), &t, 1), TSR_ERR_SPEC,
-                    "rows_add: rows of f32[23,6]@[S(0)] do not fit the table f32[23,6]@[R]");
+                    "rows_add: rows of f32[23,6]@[S(0)] do not match the table f32[23,6]@[R]");
     good &= tsr_row_sparse_add(table, &none, 1) == TSR_OK;
     tsr_row_sparse_free(&t);
     tsr_row_sparse_free(&t);
@@ -445,8 +445,8 @@ static void test_bad_id(void **state)
         kind k = kinds[i];
         tsr_run_opts opts = RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD);
         assert_int_not_equal(tsr_run(&opts, bad_id, &k, &err), TSR_OK);
-        assert_non_null(strstr(err.text, k == LOOKUP ? "id 23 at [23] is not in 0 to 22"
-                                                     : "id 23 at [5,3] is not in 0 to 22"));
+        assert_non_null(strstr(err.text, k == LOOKUP ? "id 23 at [23] is out of range 0 to 22"
+                                                     : "id 23 at [5,3] is out of range 0 to 22"));
     }
 }
 
@@ -459,7 +459,7 @@ static tsr_status simulated(tsr_mesh *mesh, void *arg)
     return refused(mesh,
                    tsr_embedding_backward_sparse(tsr_zeros(mesh, "f32[8,6]"),
                                                  tsr_zeros(mesh, "i64[8]"), table, NULL, &t),
-                   TSR_ERR_NO_DATA, "has no data, for the sim world only counts costs")
+                   TSR_ERR_NO_DATA, "has no data in the sim world, which only counts costs")
                ? TSR_OK
                : TSR_ERR_MISMATCH;
 }

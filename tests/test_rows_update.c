@@ -385,9 +385,10 @@ static tsr_status bad_clip_job(tsr_mesh *mesh, void *arg)
                  "tsr_clip_grad_norm: parameter 0 is not watched, so it has no gradient") == 0);
     tsr_mesh_clear_error(mesh);
     CHECK(tsr_optimizer_new(mesh, &adam, &table, 1, &opt) == TSR_ERR_ARG);
-    CHECK(strcmp(tsr_mesh_message(mesh),
-                 "tsr_optimizer_new: parameter 0, f64[3,2]@[R], is watched by rows, which only SGD "
-                 "without momentum and Adagrad change, without decay") == 0);
+    CHECK(
+        strcmp(tsr_mesh_message(mesh),
+               "tsr_optimizer_new: parameter 0, f64[3,2]@[R], has row-sparse gradients, which only "
+               "SGD without momentum and Adagrad support, both without decay") == 0);
     tsr_mesh_clear_error(mesh);
     return TSR_OK;
 }

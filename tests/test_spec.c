@@ -133,9 +133,9 @@ static void bad_texts(void **state)
         {"f32[4", TSR_ERR_PARSE, "expected ']'"},
         {"f32[4,]", TSR_ERR_PARSE, "expected a size at \"]\""},
         {"f32[a]", TSR_ERR_PARSE, "expected a size at \"a]\""},
-        {"f32[4]]", TSR_ERR_PARSE, "nothing expected at \"]\""},
+        {"f32[4]]", TSR_ERR_PARSE, "unexpected text at \"]\""},
         {"f32[4]@", TSR_ERR_PARSE, "expected '['"},
-        {"f32[4,4]@[R,R] x", TSR_ERR_PARSE, "nothing expected at \"x\""},
+        {"f32[4,4]@[R,R] x", TSR_ERR_PARSE, "unexpected text at \"x\""},
         {"f32[-4]", TSR_ERR_SHAPE, "dim 0 has negative size -4"},
         {"f32[4,-1]@[R,R]", TSR_ERR_SHAPE, "shape [4,-1]: dim 1 has negative size -1"},
         {"f32[1,1,1,1,1,1,1,1,1]", TSR_ERR_SHAPE, "more than 8 dims"},
@@ -153,7 +153,7 @@ static void bad_texts(void **state)
         {"f32[4,4]@[S(),R]", TSR_ERR_PARSE, "expected a tensor dim"},
         {"f32[4,4]@[SS(0),R]", TSR_ERR_PARSE, "expected ','"},
         {"f32[4,4]@[SS(0,),R]", TSR_ERR_PARSE, "expected a factor"},
-        {"f32[4,4]@[SS(0,0),R]", TSR_ERR_SPEC, "factor of a strided shard is at least 1"},
+        {"f32[4,4]@[SS(0,0),R]", TSR_ERR_SPEC, "factor of a strided shard must be at least 1"},
         {"f32[4,4]@[SS(0,-2),R]", TSR_ERR_SPEC, "SS(0,-2): the factor"},
         {"f32[4,4]@[P(mean),R]", TSR_ERR_PARSE, "unknown reduction at \"mean),R]\""},
         {"f32[4,4]@[P(summary),R]", TSR_ERR_PARSE, "expected ')'"},
@@ -165,10 +165,10 @@ static void bad_texts(void **state)
         {"f32[4,4]@[R,SS(100,2)]", TSR_ERR_SPEC, "placement SS(100,2) on mesh dim model"},
         {"f32[4,4]@[R,S(4294967296)]", TSR_ERR_SPEC, "on mesh dim model: tensor [4,4] has 2 dims"},
         {"f32[]@[R,S(0)]", TSR_ERR_SPEC, "tensor [] has 0 dims"},
-        {"bool[4]@[P(sum),R]", TSR_ERR_DTYPE, "bool has no sum over ranks"},
-        {"bool[4]@[R,P(max)]", TSR_ERR_DTYPE, "bool has no max over ranks"},
-        {"i32[4]@[P(avg),R]", TSR_ERR_DTYPE, "i32 has no avg over ranks"},
-        {"u8[4]@[R,P(avg)]", TSR_ERR_DTYPE, "u8 has no avg over ranks"},
+        {"bool[4]@[P(sum),R]", TSR_ERR_DTYPE, "bool does not support the reduction sum"},
+        {"bool[4]@[R,P(max)]", TSR_ERR_DTYPE, "bool does not support the reduction max"},
+        {"i32[4]@[P(avg),R]", TSR_ERR_DTYPE, "i32 does not support the reduction avg"},
+        {"u8[4]@[R,P(avg)]", TSR_ERR_DTYPE, "u8 does not support the reduction avg"},
         {"f32[4]@[R]", TSR_ERR_SPEC, "has 1 placement, but mesh data=2,model=3 has 2 dims"},
         {"f32[4]@[R,R,R]", TSR_ERR_SPEC, "has 3 placements, but mesh data=2,model=3 has 2 dims"},
         {"f32[4]@[]", TSR_ERR_SPEC, "has 0 placements"},
@@ -282,7 +282,7 @@ static void dim_map_round_trip(void **state)
         tsr_status st = tsr_spec_to_dim_map(&spec, map, pending, &err);
         if (nested) {
             assert_int_equal(st, TSR_ERR_SPEC);
-            assert_non_null(strstr(err.text, "cannot say in which order"));
+            assert_non_null(strstr(err.text, "cannot express their order"));
             assert_non_null(strstr(err.text, text));
             continue;
         }
@@ -307,9 +307,9 @@ static void dim_map_errors(void **state)
     static const struct {
         const char *spec, *says;
     } bad[] = {
-        {"f32[4,4]@[SS(0,2),R]", "cannot say a strided shard"},
-        {"f32[4,4]@[P(avg),R]", "only sums can be pending, not avg"},
-        {"f32[4,4]@[P(max),R]", "only sums can be pending, not max"},
+        {"f32[4,4]@[SS(0,2),R]", "cannot express a strided shard"},
+        {"f32[4,4]@[P(avg),R]", "a dim map can express only P(sum), not avg"},
+        {"f32[4,4]@[P(max),R]", "a dim map can express only P(sum), not max"},
     };
     tsr_spec like = parse("f32[4,4]", "2x3"), ints = parse("bool[4,4]", "2x3"), out = like;
     const bool none[TSR_MAX_MESH] = {0}, first[TSR_MAX_MESH] = {true};

@@ -698,18 +698,18 @@ static const struct {
     tsr_status status;
     const char *sentence; /* a part of it */
 } WRONG[] = {
-    {no_tape, TSR_ERR_STATE, "no tape has begun"},
-    {two_tapes, TSR_ERR_STATE, "a tape has begun already"},
+    {no_tape, TSR_ERR_STATE, "no tape is active"},
+    {two_tapes, TSR_ERR_STATE, "a tape is already active"},
     {no_weight, TSR_ERR_STATE, "depends on no watched tensor"},
     {floored, TSR_ERR_STATE,
      "depends on watched tensors through floor only, which has no gradient"},
-    {no_number, TSR_ERR_SHAPE, "the loss is one number, not f64[4]"},
-    {other_grad, TSR_ERR_SHAPE, "f64[3,2]@[R] is not the gradient of a f64[4]@[R]"},
+    {no_number, TSR_ERR_SHAPE, "the loss must be a scalar, not f64[4]"},
+    {other_grad, TSR_ERR_SHAPE, "gradient f64[3,2]@[R] does not match tensor f64[4]@[R]"},
     {overwritten, TSR_ERR_STATE, "which was overwritten after the call"},
     {watched_in_place, TSR_ERR_STATE, "input 0 is watched, so it cannot be overwritten"},
     {needs_the_old, TSR_ERR_STATE, "its gradient needs input 0, which it overwrites"},
-    {outside, TSR_ERR_STATE, "outside of the function that is computed again"},
-    {no_float, TSR_ERR_DTYPE, "i32[3]@[R] is no floating point tensor"},
+    {outside, TSR_ERR_STATE, "outside the recomputed function"},
+    {no_float, TSR_ERR_DTYPE, "i32[3]@[R] has no floating-point dtype"},
     {rounded, TSR_ERR_STATE, "depends on no watched tensor"}, /* integers have no gradient */
     {not_watched, TSR_ERR_STATE, "is not watched"},
     {result_watched, TSR_ERR_STATE, "depends on watched tensors already"},

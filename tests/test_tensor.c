@@ -94,8 +94,9 @@ static tsr_status local_parts(tsr_mesh *mesh, void *arg)
     CHECK(holds_counting(from_local(mesh, "f32[5,3]@[S(0)]", mine, &rows)));
     /* rank 1 alone is wrong; all ranks hear the same, and the world lives on */
     CHECK(!tsr_tensor_ok(from_local(mesh, "f32[5,3]@[S(0)]", mine, &wrong)));
-    CHECK(strcmp(tsr_mesh_message(mesh), "tsr_from_local: rank 1 has a part of shape [1,3], but "
-                                         "f32[5,3]@[S(0)] puts [2,3] there") == 0);
+    CHECK(strcmp(tsr_mesh_message(mesh),
+                 "tsr_from_local: rank 1 passes local shape [1,3], but f32[5,3]@[S(0)] requires "
+                 "[2,3]") == 0);
     tsr_mesh_clear_error(mesh);
     CHECK(tsr_barrier(mesh) == TSR_OK);
     return tsr_mesh_status(mesh);
@@ -221,7 +222,8 @@ static tsr_status assigning(tsr_mesh *mesh, void *arg)
 
     tsr_strict_set(mesh, true);
     CHECK(tsr_copy_into(y, tsr_zeros(mesh, "f32[5,3]@[S(0),R]")) == TSR_ERR_LIMIT);
-    CHECK(strstr(tsr_mesh_message(mesh), "tsr_copy_into: strict mode forbids to move f32[5,3]@"));
+    CHECK(strstr(tsr_mesh_message(mesh),
+                 "tsr_copy_into: strict mode forbids redistributing f32[5,3]@"));
     CHECK(holds_counting(y));
     tsr_mesh_clear_error(mesh);
     CHECK(tsr_copy_into(tsr_zeros(mesh, "f32[5,3]@[S(0),R]"), x) == TSR_OK); /* nothing moves */
@@ -344,7 +346,7 @@ static const bad_input BAD[] = {
     {"f99[5]", NULL, TSR_ERR_PARSE, "f99"},
     {"f32[1,1,1,1,1,1,1,1,1]", NULL, TSR_ERR_SHAPE, "more than 8 dims"},
     {"f32[5", NULL, TSR_ERR_PARSE, "expected ']'"},
-    {"f32[5,3]@[S(0),R]x", NULL, TSR_ERR_PARSE, "nothing expected at \"x\""},
+    {"f32[5,3]@[S(0),R]x", NULL, TSR_ERR_PARSE, "unexpected text at \"x\""},
     {NULL, NULL, TSR_ERR_ARG, "the spec is NULL"},
     {"f32[5,3]@[S(0),R]", "[S(0)]", TSR_ERR_SPEC, "has 1 placement"},
     {"f32[5,3]@[S(0),R]", "[S(7),R]", TSR_ERR_SPEC, "no dim 7"},
@@ -467,7 +469,7 @@ static tsr_status too_large_part(tsr_mesh *mesh, void *arg)
 
     CHECK(tsr_mesh_part(mesh, "2x2", 1, &part) == TSR_ERR_MESH);
     CHECK(strcmp(tsr_mesh_message(mesh),
-                 "mesh 2x2 from index 1 does not fit into mesh 4 of 4 ranks") == 0);
+                 "mesh 2x2 from index 1 does not match into mesh 4 of 4 ranks") == 0);
     tsr_mesh_clear_error(mesh);
     return TSR_OK;
 }

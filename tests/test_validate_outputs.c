@@ -63,12 +63,18 @@ static void ranges_are_read(void **state)
 {
     static const struct {
         const char *text, *error;
-    } bad[] = {{"f64[4] i64[7]<", "no limit"},     {"f64[4] i64[7]<x", "no limit"},
-               {"f64[4] i64[7]<0", "no limit"},    {"f64[4] i64[7]<=8", "no attribute"},
-               {"f64[4] i64[7]<9x", "no limit"},   {"f64[4] i64[7]/-1", "no limit"},
-               {"f64[4]<3 i64[7]", "i32 and i64"}, {"f64[4] i64[2,2]/4", "one dim"},
-               {"f64[4] i64[7]<9/2", "no limit"},  {"f64[4] i64[7]<99999999999", "no limit"},
-               {"f64[4] i64[7]@[R]<9", "nothing"}, {"f64[4] i64[7]+", "positive"},
+    } bad[] = {{"f64[4] i64[7]<", "no limit"},
+               {"f64[4] i64[7]<x", "no limit"},
+               {"f64[4] i64[7]<0", "no limit"},
+               {"f64[4] i64[7]<=8", "no attribute"},
+               {"f64[4] i64[7]<9x", "no limit"},
+               {"f64[4] i64[7]/-1", "no limit"},
+               {"f64[4]<3 i64[7]", "i32 and i64"},
+               {"f64[4] i64[2,2]/4", "one dim"},
+               {"f64[4] i64[7]<9/2", "no limit"},
+               {"f64[4] i64[7]<99999999999", "no limit"},
+               {"f64[4] i64[7]@[R]<9", "unexpected text"},
+               {"f64[4] i64[7]+", "positive"},
                {"f64[4]+1 i64[7]", "positive"}};
     const tsr_mesh_shape mesh = tsr__case_mesh(2);
     const tsr_op op = {.size = sizeof(tsr_op),

@@ -114,19 +114,23 @@ static tsr_tensor *winners(tsr_mesh *mesh, const int64_t *id, const char *ids, c
 }
 
 static const bad_call calls[] = {
-    {"embedding: id 77 at [6] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 77, 0}, lookup},
-    {"embedding: id -1 at [7] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 7, -1}, lookup},
-    {"bag_sum: id 10 at [3,1] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 7, 10}, bag},
+    {"embedding: id 77 at [6] is out of range 0 to 9", {1, 2, 3, 4, 5, 6, 77, 0}, lookup},
+    {"embedding: id -1 at [7] is out of range 0 to 9", {1, 2, 3, 4, 5, 6, 7, -1}, lookup},
+    {"bag_sum: id 10 at [3,1] is out of range 0 to 9", {1, 2, 3, 4, 5, 6, 7, 10}, bag},
     {"bag_sum: embedding bags: offset 7 is 9, but there are only 8 ids",
      {0, 1, 2, 3, 4, 5, 6, 9},
      bag_offsets},
-    {"index_select: index 10 at [7] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 7, 10}, select_rows},
+    {"index_select: index 10 at [7] is out of range 0 to 9",
+     {1, 2, 3, 4, 5, 6, 7, 10},
+     select_rows},
     {"cross_entropy: target 12 at [7] is not one of the 10 classes, nor ignore_index -100",
      {1, 2, 3, 4, 5, 6, 7, 12},
      loss},
-    {"one_hot: index 10 at [7] is not in 0 to 9", {1, 2, 3, 4, 5, 6, 7, 10}, hot},
-    {"bag_max_backward: index 10 at [7,0] is not in -1 to 9", {-1, 2, 3, 4, 5, 6, 7, 10}, winners},
-    {"max_pool_backward: index 16 at [0,0,7] is not in -1 to 15",
+    {"one_hot: index 10 at [7] is out of range 0 to 9", {1, 2, 3, 4, 5, 6, 7, 10}, hot},
+    {"bag_max_backward: index 10 at [7,0] is out of range -1 to 9",
+     {-1, 2, 3, 4, 5, 6, 7, 10},
+     winners},
+    {"max_pool_backward: index 16 at [0,0,7] is out of range -1 to 15",
      {0, 2, 5, 6, 8, -1, 12, 16},
      pool},
     {"max_pool_backward: index 12 at [0,0,7] is not in the window of its output",
@@ -210,9 +214,9 @@ static tsr_status two_verdicts(tsr_mesh *mesh, void *arg)
         lookup(mesh, swap ? second : first, "[S(0)]", "[R]");
         lookup(mesh, swap ? first : second, "[S(0)]", "[R]");
         tsr_barrier(mesh);
-        CHECK(strcmp(tsr_mesh_message(mesh), swap ? "embedding: id 60 at [0] is not in 0 to 9"
-                                                  : "embedding: id 50 at [7] is not in 0 to 9") ==
-              0);
+        CHECK(strcmp(tsr_mesh_message(mesh),
+                     swap ? "embedding: id 60 at [0] is out of range 0 to 9"
+                          : "embedding: id 50 at [7] is out of range 0 to 9") == 0);
         tsr_mesh_clear_error(mesh);
     }
     return check_world(mesh, "[S(0)]", "[S(0)]");
@@ -264,7 +268,7 @@ static tsr_status leave_with_it(tsr_mesh *mesh, void *arg)
         usleep(200000);
     tsr_redistribute(z, "[R,R]");
     st[tsr_mesh_index(mesh)] = tsr_mesh_status(mesh);
-    if (!strstr(tsr_mesh_message(mesh), "embedding: id 50 at [0] is not in 0 to 9") ||
+    if (!strstr(tsr_mesh_message(mesh), "embedding: id 50 at [0] is out of range 0 to 9") ||
         strstr(tsr_mesh_message(mesh), "failed"))
         st[tsr_mesh_index(mesh)] = TSR_ERR_MISMATCH;
     return tsr_mesh_status(mesh);

@@ -18,9 +18,9 @@ tsr_status tsr__dtype_check(tsr_dtype dtype, double x, const char *what, tsr_err
     if (tsr__dtype_has(dtype, x))
         return TSR_OK;
     if (x != __builtin_rint(x)) /* NaN too */
-        return tsr__fail(err, TSR_ERR_ARG, "%s=%.9g is not whole, for %s it must be", what, x,
-                         tsr_dtype_name(dtype));
+        return tsr__fail(err, TSR_ERR_ARG, "%s=%.9g is not an integer, which dtype %s requires",
+                         what, x, tsr_dtype_name(dtype));
     return tsr__fail(err, TSR_ERR_ARG,
-                     "%s=%.9g is not in %" PRId64 " to %" PRIu64 ", the range of %s", what, x,
+                     "%s=%.9g is out of range %" PRId64 " to %" PRIu64 " of dtype %s", what, x,
                      tsr__dtype_min(dtype), tsr__dtype_max(dtype), tsr_dtype_name(dtype));
 }

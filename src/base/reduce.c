@@ -21,16 +21,17 @@ const char *tsr_reduce_name(tsr_reduce reduce)
 tsr_status tsr__reduce_check(tsr_dtype dtype, tsr_reduce op, tsr_error *err)
 {
     if ((unsigned)op >= OPS)
-        return tsr__fail(err, TSR_ERR_ARG, "there is no reduction with number %d", (int)op);
+        return tsr__fail(err, TSR_ERR_ARG, "unknown reduction %d", (int)op);
     if (!tsr__dtype_valid(dtype))
-        return tsr__fail(err, TSR_ERR_DTYPE, "there is no dtype with number %d", (int)dtype);
+        return tsr__fail(err, TSR_ERR_DTYPE, "unknown dtype %d", (int)dtype);
     if (dtype == TSR_BOOL)
-        return tsr__fail(err, TSR_ERR_DTYPE, "bool has no %s over ranks: convert to u8 or i32",
-                         names[op]);
-    if (op == TSR_AVG && !tsr__dtype_is_float(dtype) && (int)dtype != TSR__FIELD)
         return tsr__fail(err, TSR_ERR_DTYPE,
-                         "%s has no avg over ranks: use sum, or convert to a float type",
-                         tsr_dtype_name(dtype));
+                         "bool does not support the reduction %s: convert to u8 or i32", names[op]);
+    if (op == TSR_AVG && !tsr__dtype_is_float(dtype) && (int)dtype != TSR__FIELD)
+        return tsr__fail(
+            err, TSR_ERR_DTYPE,
+            "%s does not support the reduction avg: use sum, or convert to a floating-point dtype",
+            tsr_dtype_name(dtype));
     return TSR_OK;
 }
 

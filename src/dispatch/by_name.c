@@ -47,7 +47,7 @@ static tsr_status make_call(tsr_mesh *mesh, const char *name, tsr_tensor *const 
 
     memset(out, 0, sizeof *out);
     if (!op)
-        return tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\"", name);
+        return tsr__fail(&ctx->error, TSR_ERR_ARG, "unknown op \"%s\"", name);
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, &out->call.entry, &ctx->error));
     out->attrs = out->call.entry->defaults;
     TSR_TRY(tsr__attrs_parse(op, attrs, n_attrs, &out->attrs, &ctx->error));
@@ -99,8 +99,8 @@ static tsr_status read_want(tsr_ctx *ctx, const named *n, const char *placements
     tsr_status st = TSR_OK;
 
     if (op->inplace || tsr_op_is_composed(op))
-        return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: where its output goes is not to be chosen",
-                         op->name);
+        return tsr__fail(&ctx->error, TSR_ERR_ARG,
+                         "%s: the placements of its output cannot be chosen", op->name);
     for (int k = 0; k < s.n_in; k++) {
         s.in[k].shape.ndim = -1;
         if (!n->in[k])

@@ -115,7 +115,8 @@ tsr_status tsr__compose(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor **out)
     ctx->unrecorded -= whole;
     forget_moves(&moved);
     if (st != TSR_OK)
-        tsr__fail(&ctx->error, st, "%s: it failed: %s", call->entry->op->name, tsr_status_text(st));
+        tsr__fail(&ctx->error, st, "%s: compose failed: %s", call->entry->op->name,
+                  tsr_status_text(st));
     for (int k = 0; k < TSR_MAX_OUT && st == TSR_OK; k++)
         if (out[k])
             st = tsr__tensor_check(ctx, out[k], call->entry->op->name);

@@ -208,7 +208,7 @@ tsr_status tsr_native(tsr_mesh *mesh, const tsr_collective *call)
 
     if (!world->ops->native)
         return tsr__fail(&mesh->ctx->error, TSR_ERR_UNAVAILABLE,
-                         "the %s world has no collectives of another library", world->ops->name);
+                         "the %s world has no native collectives", world->ops->name);
     return world->ops->native(world, call);
 }
 

@@ -414,9 +414,10 @@ static tsr_status check_overwritten(tsr_ctx *ctx, const tsr_op_call *call)
     for (int k = 1; k < op->inplace; k++)
         for (int i = 0; i < k; i++)
             if (call->in[i] == call->in[k])
-                return tsr__fail(&ctx->error, TSR_ERR_ARG,
-                                 "%s: inputs %d and %d are one tensor, but both are overwritten",
-                                 op->name, i, k);
+                return tsr__fail(
+                    &ctx->error, TSR_ERR_ARG,
+                    "%s: inputs %d and %d are the same tensor, but both are overwritten", op->name,
+                    i, k);
     return TSR_OK;
 }
 
@@ -434,9 +435,10 @@ tsr_status tsr__dispatch_kernel(tsr_ctx *ctx, const tsr_op_call *call, tsr_tenso
         TSR_TRY(tsr__rank_call_make(out->mesh, plan));
     if (!plan->all_stay || !plan->rank || tsr__halo_communicates(plan->rank->halo) ||
         plan->n_out != 1 || plan->out[0] != out->local_spec)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
-                          "%s: only a kernel whose inputs stay and that ran before can be repeated",
-                          call->entry->op->name));
+        TSR_TRY(tsr__fail(
+            &ctx->error, TSR_ERR_STATE,
+            "%s: only a kernel that ran before and whose inputs do not move can be repeated",
+            call->entry->op->name));
     for (int64_t i = 0; i < n; i++)
         TSR_TRY(tsr__rank_call_run(out->mesh, call, plan, call->in, &out));
 done:

@@ -44,7 +44,7 @@ static tsr_status pick_world(tsr_world_kind asked, tsr_world_kind *out, tsr_erro
     const char *text = getenv("TESSERA_WORLD");
 
     if ((unsigned)asked > TSR_WORLD_SIM)
-        return tsr__fail(err, TSR_ERR_ARG, "%d is not a world (a tsr_world_kind)", (int)asked);
+        return tsr__fail(err, TSR_ERR_ARG, "%d is not a tsr_world_kind", (int)asked);
     if (asked != TSR_WORLD_AUTO)
         *out = asked;
     else if (!text || !*text || strcmp(text, "auto") == 0)
@@ -172,7 +172,7 @@ static void log_start(const tsr_ctx *ctx, const job_setup *setup, const tsr_mesh
 
     if (ctx->world->rank != 0 || !tsr__log_is_on(ctx, TSR_LOG_INFO))
         return;
-    tsr__log(ctx, TSR_LOG_INFO, "mesh %s: %d ranks as %s; a wait may take %g s",
+    tsr__log(ctx, TSR_LOG_INFO, "mesh %s: %d ranks as %s; timeout %g s",
              tsr_mesh_text(&mesh->shape, text, sizeof text), ctx->world->size,
              kind[ctx->world->kind], 1e-3 * setup->timeout_ms);
     tsr__log(ctx, TSR_LOG_INFO,
@@ -192,8 +192,8 @@ static void log_end(const tsr_ctx *ctx, const tsr_mesh *mesh)
         return;
     c = tsr_counters_get(mesh);
     tsr__log(ctx, level,
-             "rank %d received %" PRId64 " bytes and sent %" PRId64 "; made %" PRId64
-             " plans and used them %" PRId64 " times more; at most %zu bytes of memory",
+             "rank %d received %" PRId64 " bytes and sent %" PRId64 "; plan cache: %" PRId64
+             " misses, %" PRId64 " hits; peak memory %zu bytes",
              ctx->world->rank, c.bytes_in, c.bytes_out, c.plan_misses, c.plan_hits, c.memory_peak);
 }
 
@@ -237,7 +237,8 @@ static tsr_status run_rank(tsr_ctx *ctx, const job_setup *setup)
     ctx->world = NULL;
     tsr__pool_trim(&ctx->pool);
     if (ctx->heap.live != 0)
-        tsr__log(ctx, TSR_LOG_WARN, "%lld blocks of memory were not released: kept tensors?",
+        tsr__log(ctx, TSR_LOG_WARN,
+                 "%lld memory blocks were not released; does every tsr_keep have its tsr_unref?",
                  (long long)ctx->heap.live);
     return st;
 }
@@ -305,10 +306,11 @@ static tsr_status run_threads(const job_setup *setup, tsr_error *err)
                          "thread ranks need an OpenBLAS that was built with threads, this one was "
                          "not; install libopenblas0-pthread, or use world=mpi");
     if (n > MOST_THREADS)
-        return tsr__fail(err, TSR_ERR_MESH,
-                         "the mesh has %d ranks, and a world of threads at most %d; world=sim "
-                         "counts costs for more",
-                         n, MOST_THREADS);
+        return tsr__fail(
+            err, TSR_ERR_MESH,
+            "the mesh has %d ranks, but the thread world supports at most %d; world=sim counts "
+            "costs for more",
+            n, MOST_THREADS);
     TSR_TRY(tsr__alloc(&heap, n, sizeof *rank, &rank, err));
     TSR_TRY(tsr__thread_hub_open(&heap, n, setup->timeout_ms, &hub, err));
     pthread_attr_init(&attr);

@@ -33,7 +33,7 @@ tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr
     tsr_status st;
 
     if (tsr_op_is_composed(schema->op))
-        return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: it has no plan of its own",
+        return tsr__fail(err, TSR_ERR_ARG, "%s is a composite op: it has no plan of its own",
                          schema->op->name);
     TSR_TRY(tsr__cost_given("tsr_op_plan", cost, &usual, &cost, err));
     TSR_TRY(tsr__op_plan_strategy(&heap, schema, cost, want, exhaustive, &best, err));
@@ -56,8 +56,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     tsr_status st;
 
     if (tsr_op_is_composed(schema->op))
-        return tsr__fail(err, TSR_ERR_ARG,
-                         "%s is composed of other ops: it has no price of its own",
+        return tsr__fail(err, TSR_ERR_ARG, "%s is a composite op: it has no cost of its own",
                          schema->op->name);
     TSR_TRY(tsr__cost_given("tsr_op_price", cost, &usual, &q.cost, err));
     for (int k = 0; k < schema->n_in; k++) {
@@ -102,7 +101,8 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
     out->n = 0;
     *reverse = false;
     if (tsr_op_is_composed(schema->op))
-        return tsr__fail(err, TSR_ERR_ARG, "%s is composed of other ops: its windows are theirs",
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s is a composite op: it has no halo windows of its own",
                          schema->op->name);
     algorithm = tsr__op_algorithm(schema, way->in, way->out, cost);
     if (!schema->op->windows || algorithm.own_run)
@@ -127,10 +127,10 @@ tsr_status tsr_window_at(const tsr_op_strategy *way, const tsr_windows *windows,
     int dim;
 
     if (i < 0 || i >= windows->n)
-        return tsr__fail(err, TSR_ERR_ARG, "window %d of %d", i, windows->n);
+        return tsr__fail(err, TSR_ERR_ARG, "window %d, but there are %d", i, windows->n);
     if (index < 0 || index >= tsr__mesh_size(&anchor->mesh))
-        return tsr__fail(err, TSR_ERR_ARG, "mesh index %d of a mesh of %d ranks", index,
-                         tsr__mesh_size(&anchor->mesh));
+        return tsr__fail(err, TSR_ERR_ARG, "mesh index %d is out of range for a mesh of %d ranks",
+                         index, tsr__mesh_size(&anchor->mesh));
     dim = windows->window[i].dim;
     by = tsr__layout_of(anchor);
     seen = tsr__windows_layout(windows, way->in, way->out, windows->window[i].operand);

@@ -13,7 +13,7 @@ static const char HELP[] =
     "  --mesh MESH        ranks as a grid, 2x4 or data=2,model=4; under mpirun it has all ranks\n"
     "  --world WORLD      thread, mpi or sim; auto: mpi if started by mpirun, else thread\n"
     "  --cost COST        cost numbers: default, torch, file:PATH, latency=2e-6,bandwidth=8e9 ...\n"
-    "  --timeout SECONDS  how long one wait may take\n"
+    "  --timeout SECONDS  timeout of each wait\n"
     "  --help             this text\n\n"
     "Environment: TESSERA_WORLD, TESSERA_COST, TESSERA_TIMEOUT, TESSERA_STRICT, TESSERA_STATS,\n"
     "TESSERA_VALIDATE, TESSERA_LOG, TESSERA_PLUGIN_DIR\n";

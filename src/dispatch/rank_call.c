@@ -24,7 +24,7 @@ static tsr_status broadcast_error(tsr_ctx *ctx, const tsr_op *op, tsr_status st)
 
     if (st == TSR_OK)
         return TSR_OK;
-    tsr__fail(&err, st, "%s: it cannot be prepared: %s", op->name,
+    tsr__fail(&err, st, "%s: preparing the kernel failed: %s", op->name,
               ctx->error.code == st ? ctx->error.text : tsr_status_text(st));
     ctx->world->ops->poison(ctx->world, &err);
     return tsr__fail(&ctx->error, st, "%s", err.text);

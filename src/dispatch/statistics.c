@@ -37,7 +37,7 @@ tsr_status tsr__strict_check(const tsr_ctx *ctx, const char *op, const tsr_spec 
     if (bytes > 0)
         st = tsr__fail(
             err, TSR_ERR_LIMIT,
-            "%s: strict mode forbids to move %s to %s, which brings a rank %" PRId64 " bytes", op,
+            "%s: strict mode forbids redistributing %s to %s (%" PRId64 " bytes per rank)", op,
             tsr_spec_text(from, a, sizeof a), tsr_placements_text(to, b, sizeof b), bytes);
 done:
     tsr_redist_free(plan);
@@ -126,7 +126,7 @@ static void print_table(const tsr_ctx *ctx, const tsr_mesh_shape *mesh)
     const unsigned used = used_columns(ctx);
     char name[TSR_NAME_LEN];
 
-    fprintf(stderr, "what rank 0 did (bytes received along mesh dims)\n%-20s %10s", "op", "calls");
+    fprintf(stderr, "statistics of rank 0 (bytes received by mesh dim)\n%-20s %10s", "op", "calls");
     for (int m = 0; m <= TSR_MAX_MESH; m++)
         if (used >> m & 1)
             fprintf(stderr, " %14s", column_name(mesh, m, name));

@@ -90,7 +90,7 @@ tsr_tensor *tsr__dispatch_lists(const char *name, tsr_tensor *const *in, int n_i
                                      -1 - n, n == -2 ? "" : "s");
         if (n > TSR_MAX_DIM)
             return tsr__typed_refuse(in, n_in, rest,
-                                     "%s: a list of %d numbers, at most %d are possible", name, n,
+                                     "%s: a list of %d numbers, at most %d are allowed", name, n,
                                      TSR_MAX_DIM);
     }
     return tsr__dispatch_typed(name, in, n_in, attrs, rest);

@@ -214,7 +214,7 @@ tsr_status tsr__backward_seed(tsr_ctx *ctx, tsr_tensor *x, tsr_tensor *g)
         if (g->local_spec->spec.dtype != spec.dtype ||
             !tsr_shape_equal(&g->local_spec->spec.shape, &spec.shape))
             TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_SHAPE,
-                              "tsr_backward: %s is not the gradient of a %s",
+                              "tsr_backward: gradient %s does not match tensor %s",
                               tsr_spec_text(&g->local_spec->spec, b, sizeof b),
                               tsr_spec_text(&spec, a, sizeof a)));
     } else {
@@ -242,7 +242,7 @@ tsr_status tsr_backward_from(tsr_tensor *const *x, tsr_tensor *const *grads, int
         TSR_TRY(tsr__tensor_check(ctx, x[i], "tsr_backward"));
     if (!begun)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
-                          "tsr_backward: no tape has begun; tsr_tape_begin starts one"));
+                          "tsr_backward: no tape is active; call tsr_tape_begin first"));
     ctx->unrecorded++;
     for (int i = 0; i < n && st == TSR_OK; i++)
         st = tsr__backward_seed(ctx, x[i], grads ? grads[i] : NULL);
@@ -266,11 +266,11 @@ tsr_status tsr_backward(tsr_tensor *loss)
         return TSR_ERR_ARG;
     if (tsr_tensor_ok(loss) && tsr_shape_count(&loss->local_spec->spec.shape) != 1) {
         tsr_ctx *ctx = loss->mesh->ctx;
-        tsr_status st =
-            tsr__fail(&ctx->error, TSR_ERR_SHAPE,
-                      "tsr_backward: the loss is one number, not %s; tsr_backward_from takes "
-                      "gradients of other tensors",
-                      tsr_spec_text(&loss->local_spec->spec, text, sizeof text));
+        tsr_status st = tsr__fail(
+            &ctx->error, TSR_ERR_SHAPE,
+            "tsr_backward: the loss must be a scalar, not %s; tsr_backward_from takes gradients "
+            "of other tensors",
+            tsr_spec_text(&loss->local_spec->spec, text, sizeof text));
 
         tsr_tape_drop(loss->mesh);
         return st;

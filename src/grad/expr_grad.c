@@ -28,10 +28,11 @@ static tsr_status check_tape(tsr_ctx *ctx, const tsr_grad_call *call, int n_in)
     for (int k = 0; k < entry->expr->n_out; k++) /* the caller's list is as long */
         taped = taped || is_taped(ctx, call->grad_out[k]);
     if (taped)
-        st = tsr__fail(&ctx->error, TSR_ERR_STATE,
-                       "%s: its gradient is not written on the tape that has begun; tsr_tape_pause "
-                       "stops that one, tsr_detach cuts tensors off it",
-                       call->op->name);
+        st = tsr__fail(
+            &ctx->error, TSR_ERR_STATE,
+            "%s: gradients of gradients are not recorded: pause the tape with tsr_tape_pause, or "
+            "detach the tensors with tsr_detach",
+            call->op->name);
 done:
     return st;
 }

@@ -127,7 +127,7 @@ tsr_status tsr__grad_row(tsr_ctx *ctx, const tsr_grad_call *call)
     for (int k = 0; k < call->n_in; k++)
         call->grad_in[k] = NULL;
     if (!tsr__op_own_grad(call->op) && !call->op->expr)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_UNAVAILABLE, "%s: its gradient is not known", name));
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_UNAVAILABLE, "%s: no gradient is defined", name));
     TSR_TRY(tsr__scope_push(ctx));
     st = call->op->grad        ? call->op->grad(call)
          : call->op->grad_expr ? by_expr(ctx, call)
@@ -185,8 +185,8 @@ tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
     call.out = out ? out : none; /* not every gradient reads them */
     call.grad_out = grad_out;
     if (!call.op || n_in < 1 || n_in > TSR_MAX_IN)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "there is no op \"%s\" with %d inputs", name,
-                          n_in));
+        TSR_TRY(
+            tsr__fail(&ctx->error, TSR_ERR_ARG, "unknown op \"%s\" with %d inputs", name, n_in));
     if (!in[0])
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: its first input is NULL", name));
     for (int k = 0; k < n_in; k++) {
@@ -197,10 +197,9 @@ tsr_status tsr_op_grad(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, 
             in[k] && tsr__dtype_is_float(tsr_tensor_spec(in[k])->dtype) && (!wanted || wanted[k]);
     }
     if (call.op->inplace)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
-                          "%s: its gradient is that of the op that is not in place, of what there "
-                          "was before",
-                          name));
+        TSR_TRY(tsr__fail(
+            &ctx->error, TSR_ERR_ARG,
+            "%s: an in-place op has no gradient; use the gradient of the out-of-place op", name));
     TSR_TRY(read_attrs(call.op, attrs, n_attrs, &l.attrs, &ctx->error));
     TSR_TRY(check_outputs(ctx, &call, n_in, &reached));
     if (reached)

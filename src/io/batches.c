@@ -56,12 +56,12 @@ static tsr_status check_batches(const tsr_dataset *data, const tsr_batches *b, c
     if (!b)
         return tsr__fail(err, TSR_ERR_ARG, "%s: the batches are NULL", function);
     if (b->size < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: a batch has 1 sample or more, not %" PRId64,
+        return tsr__fail(err, TSR_ERR_ARG, "%s: a batch needs at least 1 sample, not %" PRId64,
                          function, b->size);
     if (b->samples != data->shape.size[0])
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: batches are made of %" PRId64 " samples, but %s has %" PRId64,
-                         function, b->samples, data->name, data->shape.size[0]);
+                         "%s: batches are for %" PRId64 " samples, but %s has %" PRId64, function,
+                         b->samples, data->name, data->shape.size[0]);
     if (tsr_batches_count(b) == 0)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a batch of %" PRId64 " samples is larger than %s, which has %" PRId64,

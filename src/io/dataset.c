@@ -113,7 +113,7 @@ tsr_status tsr_dataset_idx(tsr_mesh *mesh, const char *path, tsr_dataset **out)
     st = tsr_broadcast(mesh, TSR_U8, &first, (int64_t)sizeof first, 0);
     if (st == TSR_OK && mine.read && first.read && !same(&mine, &first))
         read = tsr__fail(&err, TSR_ERR_FORMAT,
-                         "IDX file %s is not the same on rank %d as on the mesh's first rank", path,
+                         "IDX file %s differs between rank %d and the mesh's first rank", path,
                          ctx->world->rank);
     if (st == TSR_OK)
         st = tsr__agree(mesh, read, &err);
@@ -139,12 +139,12 @@ tsr_status tsr_dataset_from_host(tsr_mesh *mesh, tsr_dtype dtype, const tsr_shap
     tsr_status st;
 
     if (!tsr__dtype_valid(dtype))
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_DTYPE, "tsr_dataset_from_host: %d is no dtype",
+        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_DTYPE, "tsr_dataset_from_host: unknown dtype %d",
                           (int)dtype));
     TSR_TRY(tsr__shape_check(shape, tsr_dtype_size(dtype), &ctx->error));
     if (shape->ndim < 1)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_SHAPE,
-                          "tsr_dataset_from_host: a dataset needs a dim that counts its samples"));
+                          "tsr_dataset_from_host: a dataset needs a sample dim, dim 0"));
     want = (size_t)tsr_shape_count(shape) * tsr_dtype_size(dtype);
     if (!memory && want)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_dataset_from_host: data is NULL"));

@@ -172,8 +172,8 @@ static tsr_status read_part(tsr_tensor *x, const char *path, const tsr_npy *npy,
     TSR_TRY(open_npy(heap, path, &fd, &own, err));
     if (!same_header(&own, npy))
         TSR_TRY(tsr__fail(err, TSR_ERR_FORMAT,
-                          "npy file %s is not the same on rank %d as on the mesh's first rank",
-                          path, x->mesh->ctx->world->rank));
+                          "npy file %s differs between rank %d and the mesh's first rank", path,
+                          x->mesh->ctx->world->rank));
     file.fd = fd;
     file.begin = npy->data;
     TSR_TRY(read_elements(x, npy, &file, err));
@@ -223,7 +223,7 @@ static tsr_tensor *load_npy(tsr_mesh *mesh, const char *path, const char *placem
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_load_npy: the path is NULL"));
     if (ctx->world->kind == TSR_WORLD_SIM)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_NO_DATA,
-                          "tsr_load_npy: %s is not read, for the sim world only counts costs",
+                          "tsr_load_npy: cannot read %s in the sim world, which only counts costs",
                           path));
     TSR_TRY(share_header(mesh, path, &npy));
     like.dtype = npy.dtype;

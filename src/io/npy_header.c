@@ -43,8 +43,7 @@ tsr_status tsr__npy_prefix(const char *path, const unsigned char *bytes, size_t 
     int64_t at, size;
 
     if (n < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
-        return tsr__fail(err, TSR_ERR_FORMAT, "npy file %s: it does not begin as npy files do",
-                         path);
+        return tsr__fail(err, TSR_ERR_FORMAT, "npy file %s: bad magic bytes", path);
     if (n < 8)
         return tsr__fail(err, TSR_ERR_FORMAT, "npy file %s: only %" PRId64 " bytes, no version",
                          path, file);
@@ -175,8 +174,8 @@ static tsr_status type(cursor *c, tsr_npy *npy)
 
     skip_blanks(c);
     if (c->p < c->end && (*c->p == '[' || *c->p == '(' || *c->p == '{'))
-        return tsr__fail(c->err, TSR_ERR_DTYPE,
-                         "npy file %s: its elements are records, which no dtype fits", c->path);
+        return tsr__fail(c->err, TSR_ERR_DTYPE, "npy file %s: structured dtypes are not supported",
+                         c->path);
     TSR_TRY(string(c, "a type like '<f4'", word));
     if (*name && strchr("<>=|", *name))
         big = *name++ == '>';

@@ -46,9 +46,9 @@ bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index, ts
         return true;
     if (range.size == 0)
         snprintf(why, sizeof why, ", but %s",
-                 index == &call->in[0] ? "there are no classes" : "what it selects from is empty");
+                 index == &call->in[0] ? "there are no classes" : "the indexed dim is empty");
     else
-        snprintf(why, sizeof why, " is not in %" PRId64 " to %" PRId64, range.least,
+        snprintf(why, sizeof why, " is out of range %" PRId64 " to %" PRId64, range.least,
                  range.size - 1);
     tsr__index_refuse(call, index, range.noun, bad, why);
     return false;

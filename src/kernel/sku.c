@@ -347,7 +347,7 @@ tsr_status tsr_kernel_sku_parse(const char *text, tsr_kernel_sku *out, tsr_error
             return TSR_OK;
         }
     } while (next(&s));
-    return tsr__fail(err, TSR_ERR_PARSE, "\"%.100s\" is no kernel; tessera kernels lists them",
+    return tsr__fail(err, TSR_ERR_PARSE, "\"%.100s\" is not a kernel; tessera kernels lists them",
                      text);
 }
 

@@ -177,7 +177,7 @@ static tsr_status numbers(const source *s, const char *p, size_t n, bool inverse
         p++;
     }
     if (p != stop)
-        return wrong(s, p, "nothing expected");
+        return wrong(s, p, "unexpected text");
     for (; i < count; i++)
         out[i] = out[i - 1];
     return TSR_OK;
@@ -240,7 +240,7 @@ static tsr_status from_file(const char *path, tsr_cost *cost, tsr_error *err)
         return tsr__fail(err, TSR_ERR_FORMAT, "cost file %s is longer than %zu bytes", path, n - 1);
     text[n] = 0;
     if (strlen(text) != n)
-        return tsr__fail(err, TSR_ERR_FORMAT, "cost file %s is not a text", path);
+        return tsr__fail(err, TSR_ERR_FORMAT, "cost file %s is not a text file", path);
     if (strspn(text, ",\n") == n)
         return tsr__fail(err, TSR_ERR_FORMAT, "cost file %s sets no number", path);
     return assignments(&(source){path, text, err}, text, cost);

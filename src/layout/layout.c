@@ -158,9 +158,10 @@ static tsr_status shard(tsr_heap *heap, tsr_runs *runs, int p, int r, int64_t fa
     } else {
         /* a strided shard of a strided shard: in general as many runs as pieces */
         if (whole > TSR_RUNS_MAX)
-            TSR_TRY(tsr__fail(err, TSR_ERR_SPEC,
-                              "a strided shard within another one has %lld pieces, at most %d work",
-                              (long long)whole, TSR_RUNS_MAX));
+            TSR_TRY(tsr__fail(
+                err, TSR_ERR_SPEC,
+                "a strided shard within another one has %lld pieces, at most %d are supported",
+                (long long)whole, TSR_RUNS_MAX));
         for (int64_t k = 0; k < whole && e > b; k++)
             TSR_TRY(tsr__runs_slice(heap, runs, k * piece + b, k * piece + e, &part, err));
         TSR_TRY(tsr__runs_slice(heap, runs, whole * piece + b2, whole * piece + e2, &part, err));
@@ -319,7 +320,7 @@ static tsr_status check_index(const tsr_spec *spec, int index, tsr_error *err)
 
     TSR_TRY(tsr_spec_check(spec, err));
     if (index < 0 || index >= tsr__mesh_size(&spec->mesh))
-        st = tsr__fail(err, TSR_ERR_ARG, "mesh index %d is not in 0 to %d", index,
+        st = tsr__fail(err, TSR_ERR_ARG, "mesh index %d is out of range 0 to %d", index,
                        tsr__mesh_size(&spec->mesh) - 1);
 done:
     return st;
@@ -356,7 +357,8 @@ tsr_status tsr_spec_runs(const tsr_spec *spec, int index, int dim, tsr_index_run
 
     TSR_TRY(check_index(spec, index, err));
     if (dim < 0 || dim >= spec->shape.ndim)
-        return tsr__fail(err, TSR_ERR_ARG, "dim %d is not in 0 to %d", dim, spec->shape.ndim - 1);
+        return tsr__fail(err, TSR_ERR_ARG, "dim %d is out of range 0 to %d", dim,
+                         spec->shape.ndim - 1);
     layout = tsr__layout_of(spec);
     tsr__mesh_coords(&spec->mesh, index, coord);
     TSR_TRY(tsr__layout_runs(&heap, &layout, dim, coord, &all, err));

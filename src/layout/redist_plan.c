@@ -316,7 +316,7 @@ static tsr_status check_pair(const tsr_spec *from, const tsr_spec *to, tsr_error
     for (int d = 0; d < from->shape.ndim && same; d++)
         same = from->shape.size[d] == to->shape.size[d];
     if (!same)
-        st = tsr__fail(err, TSR_ERR_SHAPE, "cannot redistribute %s to %s: not the same tensor",
+        st = tsr__fail(err, TSR_ERR_SHAPE, "cannot redistribute %s to %s: the tensors differ",
                        tsr_spec_text(from, a, sizeof a), tsr_spec_text(to, b, sizeof b));
 done:
     return st;

@@ -81,7 +81,7 @@ static tsr_status check_placement(const tsr_spec *spec, const tsr_placement *p, 
                              p->dim);
         if (p->kind == TSR_STRIDED && p->factor < 1)
             return tsr__fail(err, TSR_ERR_SPEC,
-                             "placement %s: the factor of a strided shard is at least 1",
+                             "placement %s: the factor of a strided shard must be at least 1",
                              tsr__placement_text(p, text, sizeof text));
         return TSR_OK;
     case TSR_PARTIAL: return tsr__reduce_check(spec->dtype, p->reduce, err);
@@ -177,16 +177,17 @@ tsr_status tsr_spec_to_dim_map(const tsr_spec *spec, int dim_map[TSR_MAX_DIM],
         const tsr_placement *p = &spec->place[m];
         if (p->kind == TSR_STRIDED)
             return tsr__fail(err, TSR_ERR_SPEC,
-                             "%s has no dim map: a dim map cannot say a strided shard", text);
+                             "%s has no dim map: a dim map cannot express a strided shard", text);
         if (p->kind == TSR_PARTIAL && p->reduce != TSR_SUM)
             return tsr__fail(err, TSR_ERR_SPEC,
-                             "%s has no dim map: only sums can be pending, not %s", text,
+                             "%s has no dim map: a dim map can express only P(sum), not %s", text,
                              tsr_reduce_name(p->reduce));
         if (p->kind == TSR_SHARD && map[p->dim] >= 0)
-            return tsr__fail(err, TSR_ERR_SPEC,
-                             "%s has no dim map: dim %d is sharded by mesh dims %d and %d, and a "
-                             "dim map cannot say in which order",
-                             text, p->dim, map[p->dim], m);
+            return tsr__fail(
+                err, TSR_ERR_SPEC,
+                "%s has no dim map: dim %d is sharded by mesh dims %d and %d, and a dim map "
+                "cannot express their order",
+                text, p->dim, map[p->dim], m);
         if (p->kind == TSR_SHARD)
             map[p->dim] = m;
         sums[m] = p->kind == TSR_PARTIAL;

@@ -158,8 +158,7 @@ static tsr_status end(cursor *c)
 {
     skip_blanks(c);
     if (*c->p)
-        return tsr__fail(c->err, TSR_ERR_PARSE, "\"%s\": nothing expected at \"%s\"", c->text,
-                         c->p);
+        return tsr__fail(c->err, TSR_ERR_PARSE, "\"%s\": unexpected text at \"%s\"", c->text, c->p);
     return TSR_OK;
 }
 

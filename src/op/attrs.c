@@ -175,7 +175,7 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
     int64_t integer;
 
     if (is_type(d, "text") && n > TSR_ATTR_TEXT)
-        return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s has %zu characters, at most %d are possible",
+        return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s has %zu characters, at most %d are allowed",
                          op->name, (int)d->name_len, d->name, n, TSR_ATTR_TEXT);
     if (is_type(d, "text")) {
         *out = tsr__attr_text(text, n);
@@ -230,7 +230,7 @@ static tsr_status read_value(const tsr_op *op, const declared *d, const char *te
         else
             value.i[value.n] = tsr__parse_i64(p, &end);
         if (!is_real(d) && errno == ERANGE)
-            return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s=%.*s is beyond 64 bits", op->name,
+            return tsr__fail(err, TSR_ERR_PARSE, "%s: %.*s=%.*s does not fit 64 bits", op->name,
                              (int)d->name_len, d->name, (int)n, text);
         if (end == p || end > stop || (end < stop && *end != ',' && *end != '/'))
             return wrong_value(op, d, text, n, err);
@@ -418,7 +418,7 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
                              op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
         if (!is_choice(&d) && !is_type(&d, "int") && !is_type(&d, "ints") && !is_type(&d, "bool") &&
             !is_real(&d) && !is_type(&d, "dtype") && !is_type(&d, "text") && !is_type(&d, "seed"))
-            return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of no known type, \"%.*s\"",
+            return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is of unknown type \"%.*s\"",
                              op->name, (int)d.name_len, d.name, (int)d.type_len, d.type);
         if (d.optional && d.value)
             return tsr__fail(err, TSR_ERR_ARG, "%s: attribute %.*s is optional and has a default",
@@ -469,10 +469,11 @@ tsr_status tsr__dim_normalise(const tsr_schema *schema, int64_t dim, int ndim, i
                               tsr_error *err)
 {
     if (ndim == 0)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: there is no dim %" PRId64 " of what has no dims",
+        return tsr__fail(err, TSR_ERR_SHAPE,
+                         "%s: dim %" PRId64 " is out of range for a tensor without dims",
                          schema->op->name, dim);
     if (dim < -ndim || dim >= ndim)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: dim %" PRId64 " is not in %d to %d",
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: dim %" PRId64 " is out of range %d to %d",
                          schema->op->name, dim, -ndim, ndim - 1);
     *out = (int)(dim < 0 ? dim + ndim : dim);
     return TSR_OK;

@@ -36,8 +36,8 @@ static tsr_status read_tensor(axes_table *t, const char *text, size_t n, int ten
         letters += tsr__is_lower(text[i]);
     if (shape->ndim < letters || (!leading && shape->ndim != letters)) {
         char have[TSR_TEXT_LEN];
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: a shape of %s%d dims is expected, not %s",
-                         op->name, leading ? "at least " : "", letters,
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: expected a shape of %s%d dims, not %s", op->name,
+                         leading ? "at least " : "", letters,
                          tsr__shape_text(shape, have, sizeof have));
     }
     dim = shape->ndim - letters;
@@ -182,8 +182,9 @@ tsr_status tsr__axes_check(const tsr_op *op, tsr_error *err)
             tensors[p++ > arrow]++;
     }
     if (tensors[1] > TSR_MAX_OUT)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" have %d outputs, at most %d work",
-                         op->name, op->axes, tensors[1], TSR_MAX_OUT);
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: axes \"%s\" have %d outputs, at most %d are supported", op->name,
+                         op->axes, tensors[1], TSR_MAX_OUT);
     if (tensors[0] != tsr__op_inputs(op))
         return tsr__fail(err, TSR_ERR_ARG, "%s: axes \"%s\" are for %d inputs, not for %s",
                          op->name, op->axes, tensors[0], op->inputs);

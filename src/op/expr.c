@@ -96,10 +96,13 @@ static tsr_status find_part(const reader *r, size_t n, const tsr_op **out)
         *out = tsr__op_find(name);
     if (!*out && r->grad && strcmp(name, r->op->name) == 0)
         *out = r->op;
-    if (!*out || (*out == r->op && !r->grad))
-        return wrong(r, TSR_ERR_ARG, ": there is no %sop \"%s\"", r->grad ? "" : "other ", name);
+    if (*out == r->op && !r->grad)
+        return wrong(r, TSR_ERR_ARG, ": %s is the op itself", name);
+    if (!*out)
+        return wrong(r, TSR_ERR_ARG, ": unknown op \"%s\"", name);
     if ((*out)->inplace)
-        return wrong(r, TSR_ERR_ARG, ": %s overwrites its first input, parts cannot", name);
+        return wrong(r, TSR_ERR_ARG, ": %s works in place, which an expression cannot contain",
+                     name);
     return TSR_OK;
 }
 
@@ -123,7 +126,7 @@ static tsr_status read_tensor(reader *r, tsr_expr_value *out)
     if (n == 0)
         return unreadable(r, r->p);
     if (!find_tensor(r, r->p, n, out))
-        return wrong(r, TSR_ERR_ARG, ": %.*s is none of its inputs %s%s", (int)n, r->p,
+        return wrong(r, TSR_ERR_ARG, ": %.*s is not one of its inputs %s%s", (int)n, r->p,
                      r->op->inputs, r->grad ? ", nor out, out1, ... or g, g1, ..." : "");
     r->p += n;
     skip(r);
@@ -562,7 +565,8 @@ static tsr_status read_text(tsr_heap *heap, reader *r, tsr_expr **out)
     for (const char *p = r->text; *p; p++)
         parts += *p == '(';
     if (parts > TSR_EXPR_STEPS)
-        return wrong(r, TSR_ERR_ARG, " has %d parts, at most %d work", parts, TSR_EXPR_STEPS);
+        return wrong(r, TSR_ERR_ARG, " has %d parts, at most %d are supported", parts,
+                     TSR_EXPR_STEPS);
     TSR_TRY(tsr__alloc(heap, 1, sizeof *r->out + (size_t)parts * sizeof r->out->step[0], &r->out,
                        r->err));
     TSR_TRY(r->grad ? read_gradients(r) : read_outputs(r));

@@ -25,7 +25,7 @@ tsr_status tsr__needs_float(const tsr_schema *s, tsr_error *err)
 
     if (tsr__dtype_is_float(s->in[0].dtype) || (int)s->in[0].dtype == TSR__FIELD)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating point type, not %s", s->op->name,
+    return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating-point dtype, not %s", s->op->name,
                      tsr_spec_text(&s->in[0], text, sizeof text));
 }
 
@@ -33,8 +33,7 @@ tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype
                             tsr_error *err)
 {
     if (attr->i[0] < 0 || attr->i[0] >= TSR__FIELD)
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: %" PRId64 " is no dtype", s->op->name,
-                         attr->i[0]);
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: unknown dtype %" PRId64, s->op->name, attr->i[0]);
     *out = (tsr_dtype)attr->i[0];
     return TSR_OK;
 }
@@ -55,7 +54,7 @@ tsr_status tsr__element_check(const tsr_schema *s, int attr, tsr_dtype dtype, ts
     if (integer < tsr__dtype_min(dtype) ||
         (integer > 0 && (uint64_t)integer > tsr__dtype_max(dtype)))
         return tsr__fail(err, TSR_ERR_ARG,
-                         "%s=%" PRId64 " is not in %" PRId64 " to %" PRIu64 ", the range of %s",
+                         "%s=%" PRId64 " is out of range %" PRId64 " to %" PRIu64 " of dtype %s",
                          what, integer, tsr__dtype_min(dtype), tsr__dtype_max(dtype),
                          tsr_dtype_name(dtype));
     return TSR_OK;
@@ -105,7 +104,7 @@ tsr_status tsr__dims_list(const tsr_schema *s, int ndim, int dim[TSR_MAX_DIM], i
     for (int i = 0; i < *n; i++) {
         TSR_TRY(tsr__dim_normalise(s, dims->i[i], ndim, &dim[i], err));
         if (*mask >> dim[i] & 1)
-            TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: dim %d is named twice", s->op->name, dim[i]));
+            TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: dim %d is repeated", s->op->name, dim[i]));
         *mask |= 1u << dim[i];
     }
 done:

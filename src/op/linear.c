@@ -107,8 +107,9 @@ static tsr_status monotone_rules(const tsr_schema *s, tsr_rules *out, tsr_error 
         size_t n = strcspn(p + 1, "+-");
         int k = tsr__op_input(s->op, p + 1, n);
         if (k < 0)
-            return tsr__fail(err, TSR_ERR_ARG, "%s: monotone \"%s\" names %.*s, which is no input",
-                             s->op->name, s->op->monotone, (int)n, p + 1);
+            return tsr__fail(err, TSR_ERR_ARG,
+                             "%s: monotone \"%s\" names %.*s, which is not an input", s->op->name,
+                             s->op->monotone, (int)n, p + 1);
         p += 1 + n;
         if (!tsr__schema_has(s, k) || (s->op->linear && tsr__dtype_is_integer(s->in[k].dtype)))
             continue;

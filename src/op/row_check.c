@@ -37,7 +37,7 @@ static tsr_status check_inputs(const tsr_op *op, tsr_error *err)
         p += *p == ',';
     }
     if (n > TSR_MAX_IN)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: %d inputs, at most %d work", op->name, n,
+        return tsr__fail(err, TSR_ERR_ARG, "%s: %d inputs, at most %d are supported", op->name, n,
                          TSR_MAX_IN);
     return TSR_OK;
 }
@@ -62,8 +62,8 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: its row has a kernel and a run, but no comm to choose by", op->name);
     if (op->axes && strchr(op->inputs, '*'))
-        return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: axes are for inputs that are counted, not for a list", op->name);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: axes need a fixed number of inputs, not a list",
+                         op->name);
     if (composed && (ways > 0 || op->linear || op->monotone || op->permutes))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: it is composed of other ops, so it has no rules of its own",
@@ -158,9 +158,9 @@ static tsr_status check_windows(const tsr_schema *s, bool reverse, tsr_error *er
             (ndim >= 0 && x->dim >= ndim))
             return tsr__fail(
                 err, TSR_ERR_ARG,
-                "%s: window %d%s is not possible: windows are of inputs, or of "
-                "outputs of a reverse halo, which is not circular, one per dim that the "
-                "anchor has too, and neither mul nor div is negative",
+                "%s: window %d%s is invalid: windows are of inputs, or of outputs of a reverse "
+                "halo, which is not circular, one per dim that the anchor has too, and neither "
+                "mul nor div is negative",
                 s->op->name, i, reverse ? ", reverse," : "");
     }
     return TSR_OK;
@@ -197,7 +197,7 @@ tsr_status tsr__row_check(const tsr_op *op, const tsr_op_table *known, tsr_error
 
     if (!op->name || !op->name[0] || op->name[name_length(op->name)])
         return tsr__fail(err, TSR_ERR_ARG,
-                         "\"%s\" is no name for an op: small letters, digits and _",
+                         "\"%s\" is not an op name: use lowercase letters, digits and _",
                          op->name ? op->name : "");
     TSR_TRY(check_inputs(op, err));
     TSR_TRY(tsr__attrs_default(op, &attrs, err));

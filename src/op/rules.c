@@ -144,7 +144,7 @@ static tsr_status check_rules(const tsr_schema *s, const tsr_rules *rules, tsr_e
                                  k < s->n_out ? "it is of another shape" : "there is none");
         if (rules->whole && is_open(rule))
             return tsr__fail(err, TSR_ERR_ARG,
-                             "%s: strategies for the whole mesh say which shard they mean",
+                             "%s: strategies for the whole mesh must name their shards",
                              s->op->name);
     }
     return TSR_OK;

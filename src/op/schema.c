@@ -141,7 +141,7 @@ static tsr_status check_overwritten(const tsr_schema *s, tsr_error *err)
         if (k >= s->n_out || s->out_dtype[k] != s->in[k].dtype ||
             !tsr_shape_equal(&s->out_shape[k], &s->in[k].shape))
             return tsr__fail(err, TSR_ERR_SHAPE,
-                             "%s: output %d does not fit input %d, which it overwrites, in %s",
+                             "%s: output %d does not match input %d, which it overwrites, in %s",
                              s->op->name, k, k, tsr_schema_text(s, text, sizeof text));
     return TSR_OK;
 }
@@ -166,13 +166,13 @@ tsr_status tsr__schema_check(tsr_schema *s, tsr_error *err)
     if (s->op->shape) {
         st = s->op->shape(s, err);
         if (st != TSR_OK) /* a row's function may have left it at that */
-            tsr__fail(err, st, "%s: its inputs do not fit", s->op->name);
+            tsr__fail(err, st, "%s: its inputs do not match", s->op->name);
         TSR_TRY(st);
     } else if (s->op->expr) {
         TSR_TRY(tsr__expr_shapes(s, err));
     }
     if (s->n_out < 0 || s->n_out > TSR_MAX_OUT)
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: %d outputs, at most %d are possible", s->op->name,
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: %d outputs, at most %d are allowed", s->op->name,
                           s->n_out, TSR_MAX_OUT));
     for (int k = 0; k < s->n_out; k++)
         if (tsr__schema_gives(s, k))

@@ -104,7 +104,7 @@ static tsr_status find_marks(const search *s, int input, table *t)
             continue;
         if (t->n_marks == MARKS)
             return tsr__fail(s->err, TSR_ERR_LIMIT,
-                             "%s: rules ask for more than %d placements of one input",
+                             "%s: rules require more than %d placements of one input",
                              s->q->schema->op->name, MARKS);
         for (int m = 0; m < TSR_MAX_MESH; m++)
             t->mark[i][m] = *p;
@@ -120,7 +120,7 @@ static tsr_status make_table(const search *s, int input, table *t)
     tsr_status st;
 
     if (rules->n > RULES)
-        return tsr__fail(s->err, TSR_ERR_LIMIT, "%s: %d rules, at most %d work",
+        return tsr__fail(s->err, TSR_ERR_LIMIT, "%s: %d rules, at most %d are supported",
                          s->q->schema->op->name, rules->n, RULES);
 
     t->input = input;

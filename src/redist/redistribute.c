@@ -155,8 +155,8 @@ static tsr_status root_mesh(tsr_mesh *mesh, const char *function, int root, tsr_
     tsr_mesh_shape one = {.ndim = 1, .size = {1}, .stride = {1}};
 
     if (root < 0 || root >= tsr_mesh_size(mesh))
-        return tsr__fail(&mesh->ctx->error, TSR_ERR_ARG, "%s: root %d is not in 0 to %d", function,
-                         root, tsr_mesh_size(mesh) - 1);
+        return tsr__fail(&mesh->ctx->error, TSR_ERR_ARG, "%s: root %d is out of range 0 to %d",
+                         function, root, tsr_mesh_size(mesh) - 1);
     one.first = tsr__mesh_rank_of(&mesh->shape, root);
     return tsr__mesh_open(mesh->ctx, &one, out);
 }

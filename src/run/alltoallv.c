@@ -151,8 +151,8 @@ tsr_status tsr__received_check(tsr_ctx *ctx, const char *what, const char *field
     for (int64_t i = 0; !good && i < n; i++)
         if (numbers[i] < low || numbers[i] > high)
             return tsr__fail(&ctx->error, TSR_ERR_IO,
-                             "%s: rank %d received damaged data: %s %" PRId64 " is not in %" PRId64
-                             " to %" PRId64,
+                             "%s: rank %d received damaged data: %s %" PRId64
+                             " is out of range %" PRId64 " to %" PRId64,
                              what, ctx->world->rank, field, numbers[i], low, high);
     return TSR_OK;
 }

@@ -42,7 +42,7 @@ tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what,
     for (const char *p = what; *p; p++)
         hash = tsr__hash_mix(hash, (uint8_t)*p);
     call.fingerprint = tsr__hash_final(hash);
-    snprintf(call.what, sizeof call.what, "%s, a gathering of numbers of parts", what);
+    snprintf(call.what, sizeof call.what, "%s, an all-gather of partial results", what);
     TSR_TRY(tsr__call(&call));
 done:
     tsr__free(&ctx->heap, msg);

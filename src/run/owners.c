@@ -119,9 +119,10 @@ void tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding,
         rest %= size;
     }
     if (vocab == 0)
-        tsr__fail(err, TSR_ERR_ARG, "%s: %s %" PRId64 " at [%s], but what it selects from is empty",
-                  op, check->noun, tsr__ids_at(out, bad), where);
+        tsr__fail(err, TSR_ERR_ARG, "%s: %s %" PRId64 " at [%s], but the indexed dim is empty", op,
+                  check->noun, tsr__ids_at(out, bad), where);
     else
-        tsr__fail(err, TSR_ERR_ARG, "%s: %s %" PRId64 " at [%s] is not in %" PRId64 " to %" PRId64,
-                  op, check->noun, tsr__ids_at(out, bad), where, check->least, vocab - 1);
+        tsr__fail(err, TSR_ERR_ARG,
+                  "%s: %s %" PRId64 " at [%s] is out of range %" PRId64 " to %" PRId64, op,
+                  check->noun, tsr__ids_at(out, bad), where, check->least, vocab - 1);
 }

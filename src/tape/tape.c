@@ -96,8 +96,8 @@ static tsr_status check_outer(tsr_ctx *ctx, const tsr_record *call)
             if (tsr__tape_node(t, call->in[k]->node))
                 return tsr__fail(
                     &ctx->error, TSR_ERR_STATE,
-                    "%s uses %s, which depends on watched tensors outside of the function that is "
-                    "computed again: make it one of the function's inputs",
+                    "%s uses %s, which depends on watched tensors outside the recomputed "
+                    "function: make it one of the function's inputs",
                     call->op ? call->op->name : "tsr_redistribute",
                     tsr_spec_text(&call->in[k]->local_spec->spec, text, sizeof text));
     return TSR_OK;
@@ -127,8 +127,7 @@ tsr_status tsr__tape_check_inplace(tsr_ctx *ctx, const tsr_record *call)
         if (call->saves_in >> k & 1)
             return tsr__fail(
                 &ctx->error, TSR_ERR_STATE,
-                "%s: its gradient needs input %d, which it overwrites; use the op that "
-                "is not in place",
+                "%s: its gradient needs input %d, which it overwrites; use the out-of-place op",
                 name, k);
     }
     return TSR_OK;

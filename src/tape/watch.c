@@ -29,7 +29,7 @@ static tsr_tensor *watch(tsr_tensor *x, bool by_rows)
     TSR_TRY(tsr__tensor_check(ctx, x, "tsr_watch"));
     if (!tsr__dtype_is_float(x->local_spec->spec.dtype))
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_DTYPE,
-                          "tsr_watch: %s is no floating point tensor, so it has no gradient",
+                          "tsr_watch: %s has no floating-point dtype, so it has no gradient",
                           tsr_spec_text(&x->local_spec->spec, text, sizeof text)));
     for (int m = 0; m < x->local_spec->spec.mesh.ndim; m++)
         if (x->local_spec->spec.place[m].kind == TSR_PARTIAL)
@@ -93,7 +93,7 @@ tsr_status tsr_grad_set(tsr_tensor *x, tsr_tensor *g)
                           tsr_spec_text(of, a, sizeof a)));
     if (of->dtype != is->dtype || !tsr_shape_equal(&of->shape, &is->shape))
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_SHAPE,
-                          "tsr_grad_set: %s is not the gradient of a %s",
+                          "tsr_grad_set: gradient %s does not match tensor %s",
                           tsr_spec_text(is, b, sizeof b), tsr_spec_text(of, a, sizeof a)));
     tsr_ref(g);
     tsr_unref(x->leaf->grad);
@@ -113,7 +113,7 @@ tsr_status tsr_tape_begin(tsr_mesh *mesh)
 
     if (ctx->tape)
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_STATE,
-                          "tsr_tape_begin: a tape has begun already; tsr_backward ends it"));
+                          "tsr_tape_begin: a tape is already active; tsr_backward ends it"));
     TSR_TRY(tsr__tape_push(ctx));
 done:
     return tsr__poison_if_local(ctx, st);

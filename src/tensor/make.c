@@ -88,7 +88,7 @@ static tsr_status check_part(const tsr_tensor *x, const tsr_shape *got, const vo
         same = got->size[d] == x->local_spec->local.size[d];
     if (!same)
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "tsr_from_local: rank %d has a part of shape %s, but %s puts %s there",
+                         "tsr_from_local: rank %d passes local shape %s, but %s requires %s",
                          x->mesh->ctx->world->rank, tsr__shape_text(got, have, sizeof have),
                          tsr_spec_text(&x->local_spec->spec, spec, sizeof spec),
                          tsr__shape_text(&x->local_spec->local, want, sizeof want));

@@ -84,8 +84,8 @@ tsr_status tsr__scope_spend(tsr_ctx *ctx, int64_t bytes, const tsr_spec *from, c
     for (struct tsr_scope *scope = ctx->scope; scope; scope = scope->outer)
         if (scope->limited && bytes > scope->budget)
             return tsr__fail(&ctx->error, TSR_ERR_LIMIT,
-                             "moving %s to %s brings a rank %" PRId64
-                             " bytes, but the scope's budget has %" PRId64 " left",
+                             "redistributing %s to %s takes %" PRId64
+                             " bytes per rank, but the scope's budget has %" PRId64 " left",
                              tsr_spec_text(from, a, sizeof a), tsr_placements_text(to, b, sizeof b),
                              bytes, scope->budget);
     for (struct tsr_scope *scope = ctx->scope; scope; scope = scope->outer)
@@ -104,8 +104,7 @@ tsr_status tsr_scope_push(tsr_mesh *mesh)
 static tsr_status check_pop(tsr_ctx *ctx, const char *function)
 {
     if (!ctx->scope->outer)
-        return tsr__fail(&ctx->error, TSR_ERR_STATE,
-                         "%s: every scope that was pushed has been popped already", function);
+        return tsr__fail(&ctx->error, TSR_ERR_STATE, "%s: no pushed scope is left", function);
     if (ctx->scope->taped)
         return tsr__fail(&ctx->error, TSR_ERR_STATE,
                          "%s: this scope is the tape's, which tsr_backward or tsr_tape_drop ends",

@@ -250,10 +250,11 @@ tsr_status tsr__tensor_check(tsr_ctx *ctx, const tsr_tensor *x, const char *func
     if (!x)
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "%s: the tensor is NULL", function);
     if (x->released)
-        return tsr__fail(&ctx->error, TSR_ERR_STATE,
-                         "%s: the tape has let go of the tensor's values; does the row of the op "
-                         "that is gone through say what its gradient reads (saves)?",
-                         function);
+        return tsr__fail(
+            &ctx->error, TSR_ERR_STATE,
+            "%s: the tape has released the tensor's values; the op's row must list in saves what "
+            "its gradient reads",
+            function);
     if (x->failed || x->invalid) /* if the first error was cleared, say at least this much */
         return ctx->error.code
                    ? ctx->error.code
@@ -268,7 +269,7 @@ tsr_status tsr__tensor_needs_data(const tsr_tensor *x, const char *function)
 
     if (x->mesh->ctx->world->kind == TSR_WORLD_SIM)
         return tsr__fail(&x->mesh->ctx->error, TSR_ERR_NO_DATA,
-                         "%s: %s has no data, for the sim world only counts costs", function,
+                         "%s: %s has no data in the sim world, which only counts costs", function,
                          tsr_spec_text(&x->local_spec->spec, text, sizeof text));
     return TSR_OK;
 }

@@ -16,7 +16,7 @@ static tsr_status read_call(tsr_mesh *mesh, const char *name, int n_in, const ch
     tsr_status st;
 
     if (!op)
-        return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_foreach: there is no op \"%s\"",
+        return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_foreach: unknown op \"%s\"",
                          name ? name : "");
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, op, out, &ctx->error));
     if (n_in > ((*out)->list ? TSR_MAX_IN : (*out)->n_in))

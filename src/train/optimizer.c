@@ -38,8 +38,8 @@ static tsr_status check_at_least_0(const char *name, double x, tsr_error *err)
 {
     if (x >= 0 && isfinite(x))
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_ARG, "tsr_optimizer_new: %s is %g, it must be a number from 0 on",
-                     name, x);
+    return tsr__fail(err, TSR_ERR_ARG,
+                     "tsr_optimizer_new: %s is %g, it must be finite and at least 0", name, x);
 }
 
 static tsr_status check_opts(const tsr_optimizer_opts *o, tsr_error *err)
@@ -54,12 +54,11 @@ static tsr_status check_opts(const tsr_optimizer_opts *o, tsr_error *err)
     TSR_TRY(check_at_least_0("lr_decay", o->lr_decay, err));
     TSR_TRY(check_at_least_0("first_sum", o->first_sum, err));
     if ((unsigned)o->kind > TSR_ADAGRAD)
-        return tsr__fail(err, TSR_ERR_ARG, "tsr_optimizer_new: there is no optimizer kind %d",
+        return tsr__fail(err, TSR_ERR_ARG, "tsr_optimizer_new: unknown optimizer kind %d",
                          (int)o->kind);
     if (adam && !(o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1))
         return tsr__fail(err, TSR_ERR_ARG,
-                         "tsr_optimizer_new: beta1 is %g and beta2 %g, they must be from 0 to "
-                         "below 1",
+                         "tsr_optimizer_new: beta1 is %g and beta2 %g, they must be in [0, 1)",
                          o->beta1, o->beta2);
     if (!(o->dampening <= 1))
         return tsr__fail(err, TSR_ERR_ARG,
@@ -71,11 +70,11 @@ static tsr_status check_opts(const tsr_optimizer_opts *o, tsr_error *err)
                          o->momentum, o->dampening);
     if (o->kind != TSR_SGD && (o->momentum != 0 || o->dampening != 0))
         return tsr__fail(err, TSR_ERR_ARG,
-                         "tsr_optimizer_new: momentum and dampening are options of SGD alone");
+                         "tsr_optimizer_new: momentum and dampening apply to SGD only");
     if (o->kind != TSR_ADAGRAD && (o->lr_decay != 0 || o->first_sum != 0 || o->rowwise))
-        return tsr__fail(err, TSR_ERR_ARG,
-                         "tsr_optimizer_new: lr_decay, first_sum and rowwise are options of "
-                         "Adagrad alone");
+        return tsr__fail(
+            err, TSR_ERR_ARG,
+            "tsr_optimizer_new: lr_decay, first_sum and rowwise apply to Adagrad only");
 done:
     return st;
 }
@@ -170,10 +169,10 @@ static tsr_status place_states(const tsr_optimizer_opts *o, const tsr_spec *w, t
     }
     m = tsr__mesh_dim_find(&w->mesh, o->states, strlen(o->states));
     if (m < 0)
-        return tsr__fail(err, TSR_ERR_MESH,
-                         "tsr_optimizer_new: states are to be sharded along \"%s\", but the mesh "
-                         "%s has no such dim",
-                         o->states, tsr_mesh_text(&w->mesh, text, sizeof text));
+        return tsr__fail(
+            err, TSR_ERR_MESH,
+            "tsr_optimizer_new: states cannot be sharded along \"%s\": mesh %s has no such dim",
+            o->states, tsr_mesh_text(&w->mesh, text, sizeof text));
     d = cut_dim(w, m);
     if (w->place[m].kind == TSR_REPLICATE && d >= 0)
         out->place[m] = (tsr_placement){.kind = TSR_SHARD, .dim = d};
@@ -218,15 +217,17 @@ static tsr_status check_table(const tsr_optimizer_opts *o, int i, const tsr_tens
     char text[TSR_TEXT_LEN];
 
     if (w->local_spec->spec.shape.ndim != 2)
-        return tsr__fail(err, TSR_ERR_SHAPE,
-                         "tsr_optimizer_new: parameter %d is watched by rows, but %s is no table",
-                         i, tsr_spec_text(&w->local_spec->spec, text, sizeof text));
+        return tsr__fail(
+            err, TSR_ERR_SHAPE,
+            "tsr_optimizer_new: parameter %d has row-sparse gradients, but %s is not a table", i,
+            tsr_spec_text(&w->local_spec->spec, text, sizeof text));
     if (((o->kind == TSR_SGD && o->momentum == 0) || o->kind == TSR_ADAGRAD) && o->decay == 0)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_ARG,
-                     "tsr_optimizer_new: parameter %d, %s, is watched by rows, which only SGD "
-                     "without momentum and Adagrad change, without decay",
-                     i, tsr_spec_text(&w->local_spec->spec, text, sizeof text));
+    return tsr__fail(
+        err, TSR_ERR_ARG,
+        "tsr_optimizer_new: parameter %d, %s, has row-sparse gradients, which only SGD without "
+        "momentum and Adagrad support, both without decay",
+        i, tsr_spec_text(&w->local_spec->spec, text, sizeof text));
 }
 
 /* A tensor of the optimizer's own, all elements of one value. */
@@ -410,7 +411,7 @@ tsr_status tsr_optimizer_lr_set(tsr_optimizer *opt, double lr)
 
     if (!(lr >= 0 && isfinite(lr)))
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
-                          "tsr_optimizer_lr_set: lr is %g, it must be a number from 0 on", lr));
+                          "tsr_optimizer_lr_set: lr is %g, it must be finite and at least 0", lr));
     opt->opts.lr = lr;
 done:
     return tsr__poison_if_local(ctx, st);
@@ -444,10 +445,10 @@ tsr_status tsr_optimizer_steps_set(tsr_optimizer *opt, int i, int64_t steps)
                           "tsr_optimizer_steps_set: there is no parameter %d, the optimizer has %d",
                           i, opt->n));
     if (steps < 0)
-        TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_ARG,
-                          "tsr_optimizer_steps_set: a parameter has taken 0 steps or more, not "
-                          "%" PRId64,
-                          steps));
+        TSR_TRY(tsr__fail(
+            &ctx->error, TSR_ERR_ARG,
+            "tsr_optimizer_steps_set: the number of steps must be at least 0, not %" PRId64,
+            steps));
     opt->items[i].steps = steps;
 done:
     return tsr__poison_if_local(ctx, st);

@@ -35,7 +35,7 @@ tsr_status tsr_params_new(tsr_mesh *mesh, tsr_dtype dtype, uint64_t seed, tsr_pa
     *out = NULL;
     if (!tsr__dtype_is_float(dtype))
         TSR_TRY(tsr__fail(&ctx->error, TSR_ERR_DTYPE,
-                          "tsr_params_new: weights are of a floating point type, not %s",
+                          "tsr_params_new: weights need a floating-point dtype, not %s",
                           tsr_dtype_name(dtype)));
     TSR_TRY(tsr__alloc(&ctx->heap, 1, sizeof *p, &p, &ctx->error));
     p->mesh = tsr_mesh_ref(mesh);
@@ -135,12 +135,12 @@ static tsr_status make_param(tsr_params *p, const char *name, const char *shape,
 
     if (!name || !*name || strlen(name) >= NAME_LEN)
         return tsr__fail(&ctx->error, TSR_ERR_ARG,
-                         "tsr_param: a name has 1 to %d letters, \"%s\" does not", NAME_LEN - 1,
+                         "tsr_param: a name must have 1 to %d letters, not \"%s\"", NAME_LEN - 1,
                          name ? name : "");
     if (!shape)
         return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_param: shape is NULL");
     if (tsr_params_find(p, name))
-        return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_param: there is a \"%s\" already", name);
+        return tsr__fail(&ctx->error, TSR_ERR_ARG, "tsr_param: \"%s\" already exists", name);
     if (!*tsr_placements_by_name(p->mesh, places, at, sizeof at))
         return ctx->error.code;
     snprintf(text, sizeof text, "%s%.*s@%s", tsr_dtype_name(p->dtype), TSR_TEXT_LEN, shape, at);

@@ -35,7 +35,7 @@ static tsr_status read_item(const char *text, const char **at, named_place *out,
     if (!equal || name_end == *at || equal + 1 == end || name_end - *at >= TSR_NAME_LEN ||
         end - equal > TSR_NAME_LEN * 2)
         return tsr__fail(err, TSR_ERR_PARSE,
-                         "placements \"%s\": expected a list of mesh dims and what they do, "
+                         "placements \"%s\": expected a list of mesh dims and placements, like "
                          "data=S(0),model=R",
                          text);
     snprintf(out->name, sizeof out->name, "%.*s", (int)(name_end - *at), *at);
@@ -64,10 +64,10 @@ static tsr_status no_such_dim(const tsr_mesh_shape *mesh, const char *text, cons
 {
     char dims[TSR_TEXT_LEN];
 
-    return tsr__fail(err, TSR_ERR_MESH,
-                     "placements \"%s\": the mesh has no dim \"%s\", only %s; \"%s?\" would be "
-                     "ignored where there is none",
-                     text, name, dims_text(mesh, dims, sizeof dims), name);
+    return tsr__fail(
+        err, TSR_ERR_MESH,
+        "placements \"%s\": the mesh has no dim \"%s\", only %s; \"%s?\" makes it optional", text,
+        name, dims_text(mesh, dims, sizeof dims), name);
 }
 
 /* The text of a placement per mesh dim, from "" what the list does not name. */

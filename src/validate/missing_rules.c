@@ -291,7 +291,7 @@ static tsr_status judge(tsr_validator *v, const char *text, int ranks, const fin
             s.in[k].place[0] = tuple.in[k].place;
         tsr__flaw_add(v->report, TSR_FLAW_MISSING,
                       tsr__case_line(&s, text, "torch", line, sizeof line),
-                      "%s: %s holds for calls like %s, but follows from no rule", v->op->name,
+                      "%s: %s holds for calls like %s, but no rule implies it", v->op->name,
                       tsr__rule_text(&s, &tuple, name, sizeof name), text);
     }
 done:

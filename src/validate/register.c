@@ -40,7 +40,7 @@ tsr_status tsr_op_register(tsr_mesh *mesh, const tsr_op *row)
     TSR_TRY(TSR_SIZE_CHECK("tsr_op_register", row, ".size = sizeof(tsr_op) in the row", err));
     TSR_TRY(tsr__row_check(row, ctx->ops, err));
     if (tsr_op_find(mesh, row->name))
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: there is an op of that name already", row->name));
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: an op of this name already exists", row->name));
     if (ctx->validating &&
         !tsr_op_is_composed(row)) /* which may need ops that this rank alone knows */
         TSR_TRY(validate(row, err));

@@ -289,7 +289,7 @@ static tsr_status run_rank(tsr_trial *t, const tsr_spec *out, const tsr_rule_pla
     }
     *fits = windows.n > 0 || parts_fit(t, &call, mark); /* what fits a window its kernel knows */
     if (!*fits) { /* before anything is cut: most tuples end here */
-        snprintf(why, TSR_TEXT_LEN, "on rank %d the parts do not fit together", rank);
+        snprintf(why, TSR_TEXT_LEN, "on rank %d the local shapes do not match", rank);
         return TSR_OK;
     }
     for (int k = 0; k < s->n_in; k++) {

@@ -103,7 +103,7 @@ tsr_status tsr_mesh_part(tsr_mesh *mesh, const char *text, int first, tsr_mesh *
     TSR_TRY(tsr_mesh_parse(text, &part, &mesh->ctx->error));
     if (first < 0 || tsr__mesh_size(&part) > tsr__mesh_size(&mesh->shape) - first) {
         st = tsr__fail(&mesh->ctx->error, TSR_ERR_MESH,
-                       "mesh %s from index %d does not fit into mesh %s of %d ranks", text, first,
+                       "mesh %s from index %d does not match into mesh %s of %d ranks", text, first,
                        tsr_mesh_text(&mesh->shape, whole, sizeof whole),
                        tsr__mesh_size(&mesh->shape));
         goto done;
@@ -112,7 +112,7 @@ tsr_status tsr_mesh_part(tsr_mesh *mesh, const char *text, int first, tsr_mesh *
     for (int i = 0; i + 1 < mesh->shape.ndim; i++)
         if (mesh->shape.stride[i] != mesh->shape.stride[i + 1] * mesh->shape.size[i + 1]) {
             st = tsr__fail(&mesh->ctx->error, TSR_ERR_MESH,
-                           "mesh %s has gaps between its ranks: part its parent instead",
+                           "mesh %s is not contiguous: take the part of its parent instead",
                            tsr_mesh_text(&mesh->shape, whole, sizeof whole));
             goto done;
         }

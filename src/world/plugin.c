@@ -135,7 +135,6 @@ bool tsr_world_available(tsr_world_kind kind, tsr_error *err)
     const tsr_net_ops *ops;
 
     if ((unsigned)kind > TSR_WORLD_SIM)
-        return tsr__fail(err, TSR_ERR_ARG, "%d is not a world (a tsr_world_kind)", (int)kind) ==
-               TSR_OK;
+        return tsr__fail(err, TSR_ERR_ARG, "%d is not a tsr_world_kind", (int)kind) == TSR_OK;
     return kind != TSR_WORLD_MPI || tsr__plugin_load("mpi", &ops, err) == TSR_OK;
 }

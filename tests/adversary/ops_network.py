@@ -192,7 +192,7 @@ def norm_backward(g, name):
                            attr("training", False) if not training else None])
 
 
-# ---- losses of pairs
+# ---- regression and binary losses
 
 def _reduced(v, reduction):
     return v if reduction == "none" else v.sum() if reduction == "sum" else np.divide(
@@ -297,7 +297,7 @@ def bce_backward(g):
                 [attr("reduction", reduction), attr("output_mask", mask)])
 
 
-# ---- losses of classes
+# ---- classification losses
 
 class _Classes:
     def __init__(self, g, log_probabilities):

@@ -249,7 +249,7 @@ static bool has_keys(const tsr_kernel_call *call)
 
     for (int64_t h = 0; h < a.heads; h++)
         if (tsr__attention_key_head(&a, h) < 0) {
-            tsr__fail(call->error, TSR_ERR_SHAPE, "head %" PRId64 " of queries has no head of keys",
+            tsr__fail(call->error, TSR_ERR_SHAPE, "query head %" PRId64 " has no key head",
                       position(a.q, 1, h));
             return false;
         }

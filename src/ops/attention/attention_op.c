@@ -64,13 +64,13 @@ static tsr_status check_heads(const tsr_schema *s, tsr_error *err)
     const tsr_attr *group = tsr_schema_attr(s, "group");
 
     if (group->n > 0 && group->i[0] < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: group is 1 or more, not %" PRId64, s->op->name,
-                         group->i[0]);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: group must be at least 1, not %" PRId64,
+                         s->op->name, group->i[0]);
     if (group->n > 0 ? heads <= group_of(s) * keys : heads == group_of(s) * keys)
         return TSR_OK;
     return tsr__fail(err, TSR_ERR_SHAPE,
-                     "%s: %" PRId64 " heads of queries cannot share %" PRId64 " heads of keys",
-                     s->op->name, heads, keys);
+                     "%s: %" PRId64 " query heads cannot share %" PRId64 " key heads", s->op->name,
+                     heads, keys);
 }
 
 static tsr_status check_qkv(const tsr_schema *s, tsr_error *err)
@@ -81,19 +81,21 @@ static tsr_status check_qkv(const tsr_schema *s, tsr_error *err)
     bool fits = q->shape.ndim == NDIM && k->shape.ndim == NDIM && v->shape.ndim == NDIM;
 
     if (!tsr__dtype_is_float(q->dtype) || k->dtype != q->dtype || v->dtype != q->dtype)
-        return tsr__fail(err, TSR_ERR_DTYPE,
-                         "%s: q, k and v are of one floating point type, not %s, %s and %s",
-                         s->op->name, tsr_dtype_name(q->dtype), tsr_dtype_name(k->dtype),
-                         tsr_dtype_name(v->dtype));
+        return tsr__fail(
+            err, TSR_ERR_DTYPE,
+            "%s: q, k and v must have the same floating-point dtype, not %s, %s and %s",
+            s->op->name, tsr_dtype_name(q->dtype), tsr_dtype_name(k->dtype),
+            tsr_dtype_name(v->dtype));
     for (int d = BATCH; d <= SEQUENCE && fits; d++)
         fits = k->shape.size[d] == v->shape.size[d] &&
                (d != BATCH || q->shape.size[d] == k->shape.size[d]);
     if (!fits || q->shape.size[WIDTH] != k->shape.size[WIDTH])
-        return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: q is [batch, heads, rows, dim], k [batch, heads, keys, dim] and v "
-                         "[batch, heads, keys, width], not %s, %s and %s",
-                         s->op->name, tsr_spec_text(q, a, sizeof a), tsr_spec_text(k, b, sizeof b),
-                         tsr_spec_text(v, c, sizeof c));
+        return tsr__fail(
+            err, TSR_ERR_SHAPE,
+            "%s: q must be [batch, heads, rows, dim], k [batch, heads, keys, dim] and v [batch, "
+            "heads, keys, width], not %s, %s and %s",
+            s->op->name, tsr_spec_text(q, a, sizeof a), tsr_spec_text(k, b, sizeof b),
+            tsr_spec_text(v, c, sizeof c));
     return check_heads(s, err);
 }
 
@@ -116,9 +118,8 @@ static tsr_status check_mask(const tsr_schema *s, tsr_error *err)
     if (!tsr__schema_has(s, input(s, TSR_ATT_MASK)))
         return TSR_OK;
     if (mask->dtype != TSR_BOOL && mask->dtype != dtype)
-        return tsr__fail(err, TSR_ERR_DTYPE,
-                         "%s: a mask is of type bool, or of that of q, %s, and not %s", s->op->name,
-                         tsr_dtype_name(dtype), tsr_dtype_name(mask->dtype));
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: mask must be bool or of q's dtype %s, not %s",
+                         s->op->name, tsr_dtype_name(dtype), tsr_dtype_name(mask->dtype));
     for (int d = 0; d < mask->shape.ndim && fits; d++)
         fits = mask->shape.size[d] == 1 ||
                mask->shape.size[d] == scores.size[d + NDIM - mask->shape.ndim];
@@ -169,8 +170,8 @@ static tsr_status check_like(const tsr_schema *s, int k, const char *name, tsr_d
     if (!tsr__schema_has(s, k) ||
         (s->in[k].dtype == dtype && tsr_shape_equal(&s->in[k].shape, shape)))
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s is %s%s for these q and v, not %s", s->op->name,
-                     name, tsr_dtype_name(dtype), tsr__shape_text(shape, a, sizeof a),
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s must be %s%s for these q and v, not %s",
+                     s->op->name, name, tsr_dtype_name(dtype), tsr__shape_text(shape, a, sizeof a),
                      tsr_spec_text(&s->in[k], b, sizeof b));
 }
 
@@ -198,8 +199,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     s->out_shape[GRAD_MASK] = (tsr_shape){.ndim = -1};
     if (tsr_schema_attr(s, "mask_grad")->i[0]) {
         if (!tsr__schema_has(s, TSR_ATT_GRAD_MASK) || mask->dtype == TSR_BOOL)
-            TSR_TRY(tsr__fail(err, TSR_ERR_ARG,
-                              "%s: mask_grad=true needs a mask of floating point numbers",
+            TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: mask_grad=true needs a floating-point mask",
                               s->op->name));
         s->out_shape[GRAD_MASK] = mask->shape;
     }

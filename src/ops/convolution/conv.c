@@ -33,11 +33,11 @@ static tsr_status check_dim(const char *op, const tsr_conv_shape *s, int dim, ts
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value < numbers[i].least)
             return tsr__fail(err, TSR_ERR_SHAPE,
-                             "%s: the %s of spatial dim %d is %" PRId64 ", at least %" PRId64
-                             " is possible",
+                             "%s: the %s of spatial dim %d is %" PRId64
+                             ", must be at least %" PRId64,
                              op, numbers[i].name, dim, numbers[i].value, numbers[i].least);
     if (!s->transposed && s->output_padding[dim] != 0)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: only a transposed one has output padding", op);
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: output padding needs transposed=true", op);
     if (s->output_padding[dim] > 0 && s->output_padding[dim] >= most)
         return tsr__fail(err, TSR_ERR_SHAPE,
                          "%s: output padding %" PRId64 " of spatial dim %d must be less than its "
@@ -92,7 +92,7 @@ tsr_status tsr__conv_infer(const char *op, tsr_conv_shape *s, tsr_error *err)
     tsr_status st = TSR_OK;
 
     if (s->ndim < 1 || s->ndim > TSR_CONV_DIMS)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %d spatial dims, 1 to 3 are possible", op,
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %d spatial dims, 1 to 3 are supported", op,
                          s->ndim);
     if (s->groups < 1 || s->in_channels % s->groups || s->out_channels % s->groups)
         return tsr__fail(err, TSR_ERR_SHAPE,

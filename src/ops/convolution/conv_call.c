@@ -18,7 +18,7 @@ tsr_status tsr__spatial_ints(const char *op, const char *name, const tsr_attr *a
     for (int d = 0; d < ndim; d++) {
         out[d] = attr->n < 1 ? usual : attr->i[attr->n == 1 ? 0 : d];
         if (out[d] > MOST || out[d] < -MOST)
-            return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s %" PRId64 " is beyond 2^48", op, name,
+            return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s %" PRId64 " exceeds 2^48", op, name,
                              out[d]);
     }
     return TSR_OK;
@@ -45,7 +45,7 @@ tsr_status tsr__spatial_dims(const char *op, int ndim, tsr_error *err)
 {
     if (ndim >= 1 && ndim <= TSR_CONV_DIMS)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_SHAPE, "%s: %d spatial dims, 1 to %d are possible", op,
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: %d spatial dims, 1 to %d are supported", op,
                      ndim < 0 ? 0 : ndim, TSR_CONV_DIMS);
 }
 
@@ -73,7 +73,7 @@ done:
 
 static tsr_status does_not_fit(tsr_error *err)
 {
-    return tsr__fail(err, TSR_ERR_SHAPE, "convolution: parts of the operands do not fit together");
+    return tsr__fail(err, TSR_ERR_SHAPE, "convolution: local shapes of the operands do not match");
 }
 
 /* Without channels there are no groups, but 1 is as good. With y = p * stride - pad + t * dilation

@@ -58,7 +58,7 @@ static tsr_status begin_shape(const tsr_schema *s, tsr_conv_shape *c, tsr_error 
     TSR_TRY(check_ndim(s, 0, 1, err));
     TSR_TRY(tsr__conv_attrs(s->op->name, &s->attrs, s->in[0].shape.ndim - 2, c, err));
     if (c->groups < 1)
-        st = tsr__fail(err, TSR_ERR_SHAPE, "%s: %" PRId64 " groups, at least 1 is possible",
+        st = tsr__fail(err, TSR_ERR_SHAPE, "%s: %" PRId64 " groups, must be at least 1",
                        s->op->name, c->groups);
 done:
     return st;
@@ -109,7 +109,7 @@ static tsr_status conv_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(tsr__conv_infer(s->op->name, &c, err));
     if (tsr__schema_has(s, 2) && (bias->ndim != 1 || bias->size[0] != c.out_channels))
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: bias %s does not fit the %" PRId64 " output channels of weight %s",
+                         "%s: bias %s does not match the %" PRId64 " output channels of weight %s",
                          s->op->name, tsr_spec_text(&s->in[2], a, sizeof a), c.out_channels,
                          tsr_spec_text(&s->in[1], b, sizeof b));
     set_shape(s, c.batch, c.out_channels, c.out, c.ndim);

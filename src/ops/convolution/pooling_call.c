@@ -15,7 +15,7 @@ tsr_status tsr__pooling_attrs(const char *op, const tsr_attrs *attrs, int ndim,
 
     TSR_TRY(tsr__spatial_dims(op, ndim, err));
     if (value[TSR_POOLING_KERNEL].n < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: it needs the sizes of its kernel", op);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: missing required attribute kernel", op);
     s->ndim = ndim;
     s->ceil = value[TSR_POOLING_CEIL].i[0];
     TSR_TRY(tsr__spatial_ints(op, "kernel", &value[TSR_POOLING_KERNEL], ndim, 1, s->kernel, err));
@@ -69,7 +69,7 @@ tsr_status tsr__prepare_pool(tsr_kernel_call *call, tsr_error *err)
 
     if (!same_sizes(&call->in[0].shape, &call->out[0].shape, 2) ||
         (indexed && index->shape.ndim >= 0 && !same_sizes(&index->shape, &y->shape, y->shape.ndim)))
-        return tsr__fail(err, TSR_ERR_SHAPE, "pooling: parts of the operands do not fit together");
+        return tsr__fail(err, TSR_ERR_SHAPE, "pooling: local shapes of the operands do not match");
     return TSR_OK;
 }
 

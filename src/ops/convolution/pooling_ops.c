@@ -99,10 +99,11 @@ static tsr_status max_pool_backward_shape(tsr_schema *s, tsr_error *err)
     for (int d = 0; d < grad->ndim && same; d++)
         same = grad->size[d] == index->size[d];
     if (!same || s->in[1].dtype != TSR_I64)
-        return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: the index is i64 and of the gradient's shape, %s and %s do not fit",
-                         s->op->name, tsr_spec_text(&s->in[0], a, sizeof a),
-                         tsr_spec_text(&s->in[1], b, sizeof b));
+        return tsr__fail(
+            err, TSR_ERR_SHAPE,
+            "%s: the index must be i64 in the gradient's shape, %s and %s do not match",
+            s->op->name, tsr_spec_text(&s->in[0], a, sizeof a),
+            tsr_spec_text(&s->in[1], b, sizeof b));
     return pool_backward_shape(s, err);
 }
 

@@ -74,8 +74,8 @@ tsr_status tsr__resample_check(const char *op, const tsr_resample_shape *s, tsr_
 
         if (in < 1 || in > MOST || out < 0 || out > MOST)
             return tsr__fail(err, TSR_ERR_SHAPE,
-                             "%s: spatial dim %d cannot go from size %" PRId64 " to %" PRId64, op,
-                             d, in, out);
+                             "%s: spatial dim %d cannot be resized from %" PRId64 " to %" PRId64,
+                             op, d, in, out);
     }
     return TSR_OK;
 }

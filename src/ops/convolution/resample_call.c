@@ -27,7 +27,7 @@ tsr_status tsr__prepare_resample(tsr_kernel_call *call, tsr_error *err)
         fits = sees_all(call, d);
     if (!fits)
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "resampling: parts of the operands do not fit together");
+                         "resampling: local shapes of the operands do not match");
     return TSR_OK;
 }
 

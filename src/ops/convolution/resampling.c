@@ -47,8 +47,7 @@ static tsr_status resample_shape(tsr_schema *s, tsr_error *err)
     for (int d = 0; d < r.ndim; d++) {
         if (sizes[d] < 1)
             return tsr__fail(err, TSR_ERR_SHAPE,
-                             "%s: size %" PRId64 " of spatial dim %d, at least "
-                             "1 is possible",
+                             "%s: size %" PRId64 " of spatial dim %d must be at least 1",
                              s->op->name, sizes[d], d);
         r.whole_in[d] = back ? sizes[d] : given->size[2 + d];
         r.whole_out[d] = back ? given->size[2 + d] : sizes[d];

@@ -108,11 +108,10 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
     tsr_status st;
 
     if (n_in != 3 || !grad || !x || !weight)
-        return tsr__fail(err, TSR_ERR_ARG, "conv_backward: it takes grad, x and weight");
+        return tsr__fail(err, TSR_ERR_ARG, "conv_backward: takes inputs grad, x and weight");
     if (mask->n > 0 && mask->n != 3)
         return tsr__fail(err, TSR_ERR_ARG,
-                         "conv_backward: output_mask has %d numbers, it takes 3: of x, weight and "
-                         "bias",
+                         "conv_backward: output_mask has %d numbers, must have 3 (x, weight, bias)",
                          mask->n);
     TSR_TRY(check_sizes(grad, x, weight, attrs, err));
     for (int i = 0; i < TSR_CONV_OWN; i++)

@@ -41,7 +41,7 @@ static tsr_status check_offsets(const tsr_offsets *o, tsr_error *err)
 
     if (o->with_last && o->total == 0)
         return tsr__fail(err, TSR_ERR_ARG,
-                         "embedding bags: there are no offsets, not even the last");
+                         "embedding bags: no offsets, but include_last needs at least one");
     for (int64_t i = 0; i < o->n; i++) {
         const int64_t at = tsr__ids_at(&list, i);
 

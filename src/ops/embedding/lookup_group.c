@@ -142,7 +142,7 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
 
     snprintf(u->part, sizeof u->part, "table %d: ", i);
     if ((int)from->pooling < TSR_BAG_NONE || from->pooling > TSR_BAG_MAX)
-        return refuse(g, u, "there is no such pooling");
+        return refuse(g, u, "unknown bag mode");
     if (from->opts)
         TSR_TRY(TSR_SIZE_CHECK("lookup_group", from->opts, "tsr_embedding_opts_default",
                                &g->ctx->error));
@@ -153,7 +153,7 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
     if (from->offsets && from->pooling == TSR_BAG_NONE)
         return refuse(g, u, "only bags have offsets");
     if (g->backward && from->pooling == TSR_BAG_MAX && (!from->index || !*from->index))
-        return refuse(g, u, "the gradient of a largest needs the winners, index");
+        return refuse(g, u, "the gradient of max needs index");
     u->made = g->backward ? tsr__use_backward(from, grad) : tsr__use_forward(from);
     u->call = (tsr_op_call){
         .n_in = u->made.n_in, .in = u->made.in, .attrs = u->made.attrs, .part = u->part};
@@ -178,7 +178,7 @@ static tsr_status open_use(group *g, int i, const tsr_table_use *from, tsr_tenso
         u->run = tsr__dispatch_run_call(&u->call, &u->opened, u->out, &u->full);
     }
     if (g->backward && !fits(from->table, u->out[0]))
-        return refuse(g, u, "its gradient is of another type or width than the table");
+        return refuse(g, u, "its gradient's dtype or width differs from the table's");
     if (u->on_one_rank || tsr__dispatch_communicates(&u->opened))
         g->part[g->n_parts++] =
             (tsr_part){.call = &u->run, .table = i, .on_one_rank = u->on_one_rank, .at = at};

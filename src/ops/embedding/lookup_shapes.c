@@ -12,7 +12,7 @@ static tsr_status check_ids(const tsr_schema *s, int k, tsr_error *err)
 
     if (!tsr__schema_has(s, k) || s->in[k].dtype == TSR_I32 || s->in[k].dtype == TSR_I64)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_DTYPE, "%s: ids and offsets are of type i32 or i64, not %s",
+    return tsr__fail(err, TSR_ERR_DTYPE, "%s: ids and offsets must be i32 or i64, not %s",
                      s->op->name, tsr_spec_text(&s->in[k], text, sizeof text));
 }
 
@@ -23,7 +23,7 @@ static tsr_status check_padding(const tsr_schema *s, int64_t rows, tsr_error *er
 
     if (padding->n > 0 && (padding->i[0] < -rows || padding->i[0] >= rows))
         return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: padding_idx %" PRId64 " is not in %" PRId64 " to %" PRId64,
+                         "%s: padding_idx %" PRId64 " is out of range %" PRId64 " to %" PRId64,
                          s->op->name, padding->i[0], -rows, rows - 1);
     return TSR_OK;
 }
@@ -34,8 +34,8 @@ static tsr_status check_table(const tsr_schema *s, int k, tsr_error *err)
 
     if (s->in[k].shape.ndim == 2)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_SHAPE, "%s: a table has rows and columns, %s does not",
-                     s->op->name, tsr_spec_text(&s->in[k], text, sizeof text));
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: a table must have 2 dims, not %s", s->op->name,
+                     tsr_spec_text(&s->in[k], text, sizeof text));
 }
 
 /* How many bags the ids make: by offsets, or one for each row of ids. */
@@ -49,7 +49,7 @@ static tsr_status count_bags(const tsr_schema *s, int ids, int offsets, int64_t 
     if (s->in[ids].shape.ndim != (by_offsets ? 1 : 2) ||
         (by_offsets && s->in[offsets].shape.ndim != 1))
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: bags are ids of 2 dims, or ids of 1 dim with offsets, not %s",
+                         "%s: bags must be ids of 2 dims, or ids of 1 dim with offsets, not %s",
                          s->op->name, tsr_schema_text(s, text, sizeof text));
     *out = by_offsets ? s->in[offsets].shape.size[0] - last : s->in[ids].shape.size[0];
     if (*out < 0)
@@ -70,7 +70,7 @@ static tsr_status check_weights(const tsr_schema *s, tsr_dtype dtype, tsr_error 
         same = same && w->ndim == ids->ndim && w->size[d] == ids->size[d];
     if (same && s->in[TSR__WEIGHTS].dtype == dtype)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_SHAPE, "%s: weights %s do not fit ids %s and values of type %s",
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: weights %s do not match ids %s and values of type %s",
                      s->op->name, tsr_spec_text(&s->in[TSR__WEIGHTS], a, sizeof a),
                      tsr_spec_text(&s->in[TSR__IDS], b, sizeof b), tsr_dtype_name(dtype));
 }
@@ -86,8 +86,8 @@ tsr_status tsr__lookup_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(check_ids(s, TSR__IDS, err));
     TSR_TRY(check_padding(s, s->in[TSR__TABLE].shape.size[0], err));
     if (out.ndim == TSR_MAX_DIM)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: ids %s have no room for another dim", s->op->name,
-                         tsr_spec_text(&s->in[TSR__IDS], text, sizeof text));
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: ids %s have too many dims to add another",
+                         s->op->name, tsr_spec_text(&s->in[TSR__IDS], text, sizeof text));
     out.size[out.ndim++] = s->in[TSR__TABLE].shape.size[1];
     s->out_dtype[0] = s->in[TSR__TABLE].dtype;
     s->out_shape[0] = out;
@@ -132,8 +132,9 @@ tsr_status tsr__renorm_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(check_table(s, TSR__TABLE, err));
     TSR_TRY(check_ids(s, TSR__IDS, err));
     if (max->n < 1 || !(max->f > 0) || !(p->f > 0))
-        return tsr__fail(err, TSR_ERR_ARG, "%s: max_norm and norm_type are above 0, not %g and %g",
-                         s->op->name, max->n < 1 ? 0.0 : max->f, p->f);
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "%s: max_norm and norm_type must be positive, not %g and %g", s->op->name,
+                         max->n < 1 ? 0.0 : max->f, p->f);
     TSR_TRY(tsr__shape_same(s, err));
 done:
     return st;
@@ -147,8 +148,7 @@ static tsr_status set_table_grad(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     if (rows->n < 1 || rows->i[0] < 0)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: rows= says how many rows the table has",
-                         s->op->name);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: missing required attribute rows", s->op->name);
     TSR_TRY(tsr__needs_float(s, err));
     TSR_TRY(check_ids(s, TSR__IDS, err));
     TSR_TRY(check_padding(s, rows->i[0], err));
@@ -163,7 +163,7 @@ static tsr_status wrong_grad(const tsr_schema *s, tsr_error *err)
 {
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
 
-    return tsr__fail(err, TSR_ERR_SHAPE, "%s: the gradient %s does not fit ids %s", s->op->name,
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: the gradient %s does not match ids %s", s->op->name,
                      tsr_spec_text(&s->in[TSR__GRAD], a, sizeof a),
                      tsr_spec_text(&s->in[TSR__IDS], b, sizeof b));
 }
@@ -226,7 +226,7 @@ tsr_status tsr__weights_backward_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(count_bags(s, 2, 3, &bags, err));
     if (s->in[0].shape.ndim != 2 || s->in[0].shape.size[0] != bags ||
         s->in[0].shape.size[1] != s->in[1].shape.size[1] || s->in[0].dtype != s->in[1].dtype)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: gradient, table and ids do not fit, %s",
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: gradient, table and ids do not match, %s",
                          s->op->name, tsr_schema_text(s, text, sizeof text));
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = s->in[2].shape;

@@ -147,13 +147,13 @@ static tsr_status check_rows(const tsr_tensor *table, const tsr_row_sparse *t, i
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
 
     if (!tsr_spec_equal(&table->local_spec->spec, &t->table) || t->mesh->ctx != table->mesh->ctx)
-        return tsr__fail(err, TSR_ERR_SPEC, "%s: rows of %s do not fit the table %s", function,
+        return tsr__fail(err, TSR_ERR_SPEC, "%s: rows of %s do not match the table %s", function,
                          tsr_spec_text(&t->table, a, sizeof a),
                          tsr_spec_text(&table->local_spec->spec, b, sizeof b));
     for (int64_t i = 0; i < t->n; i++)
         if (t->rows[i] < first || t->rows[i] >= first + local->size[0])
             return tsr__fail(err, TSR_ERR_ARG,
-                             "%s: row %" PRId64 " is not in %" PRId64 " to %" PRId64
+                             "%s: row %" PRId64 " is out of range %" PRId64 " to %" PRId64
                              ", the rows of this rank",
                              function, t->rows[i], first, first + local->size[0] - 1);
     return TSR_OK;

@@ -36,8 +36,8 @@ static tsr_status make_schema(const touched_call *c, tsr_schema *s, tsr_error *e
     if (c->opts)
         TSR_TRY(TSR_SIZE_CHECK(c->name, c->opts, "tsr_embedding_opts_default", err));
     if (table->shape.ndim != 2)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: a table has rows and columns, %s does not",
-                         c->name, tsr_spec_text(table, a, sizeof a));
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: a table must have 2 dims, not %s", c->name,
+                         tsr_spec_text(table, a, sizeof a));
     tsr__lookup_attrs(s->op->kind, table->shape.size[0], c->opts, s->attrs.value);
     TSR_TRY(tsr__schema_check(s, err));
     if (!tsr__mesh_equal(&table->mesh, &s->in[TSR__GRAD].mesh))
@@ -45,7 +45,7 @@ static tsr_status make_schema(const touched_call *c, tsr_schema *s, tsr_error *e
                          c->name, tsr_mesh_text(&table->mesh, a, sizeof a),
                          tsr_mesh_text(&s->in[TSR__GRAD].mesh, b, sizeof b));
     if (s->out_dtype[0] != table->dtype || s->out_shape[0].size[1] != table->shape.size[1])
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: the gradient %s is not one of the table %s",
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: the gradient %s does not match the table %s",
                          c->name, tsr_spec_text(&s->in[TSR__GRAD], a, sizeof a),
                          tsr_spec_text(table, b, sizeof b));
 done:
@@ -77,10 +77,10 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, const
             if (last > 0 && s->in[TSR__GRAD].place[m].kind != TSR_REPLICATE)
                 grad = ids = *owner; /* both are sent to the owners */
         } else if (owner->kind != TSR_REPLICATE) {
-            return tsr__fail(err, TSR_ERR_SPEC,
-                             "%s: touched rows are those of a table by R, S(0) and S(1), not %s",
-                             c->name,
-                             tsr_spec_text(&c->table->local_spec->spec, text, sizeof text));
+            return tsr__fail(
+                err, TSR_ERR_SPEC,
+                "%s: row-sparse gradients need a table placed by R, S(0) or S(1), not %s", c->name,
+                tsr_spec_text(&c->table->local_spec->spec, text, sizeof text));
         }
         in[TSR__GRAD].place[m] = grad;
         for (int k = TSR__IDS; k < c->n_in; k++)

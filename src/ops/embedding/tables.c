@@ -202,7 +202,8 @@ static tsr_status check(const tables *t, tsr_error *err)
     double seconds = 0, bytes = 0; /* not less than any choice takes */
 
     if (t->ranks < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "tables: %d ranks", t->ranks);
+        return tsr__fail(err, TSR_ERR_ARG, "tables: the number of ranks must be at least 1, not %d",
+                         t->ranks);
     for (int i = 0; i < t->n; i++) {
         const tsr_table_facts *f = &t->facts[i];
         const double size = (double)f->rows * (double)f->columns * (double)tsr_dtype_size(f->dtype);
@@ -210,7 +211,7 @@ static tsr_status check(const tables *t, tsr_error *err)
             tsr_dtype_size(f->dtype) == 0 || size > 0x1p60)
             return tsr__fail(err, TSR_ERR_ARG,
                              "tables: table %d of %" PRId64 " rows and %" PRId64
-                             " columns with %" PRId64 " lookups of %g ids is not possible",
+                             " columns with %" PRId64 " lookups of %g ids is invalid",
                              i, f->rows, f->columns, f->lookups, f->length);
         for (int way = 0; way < TSR_TABLE_SHARDINGS; way++)
             seconds += load_of(t, f, way, 0).seconds;

@@ -69,10 +69,10 @@ static tsr_status check_src(const tsr_schema *s, tsr_error *err)
     char text[2 * TSR_TEXT_LEN];
 
     if (s->in[SRC].dtype != s->in[X].dtype)
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: src and x are of different types in %s",
-                         s->op->name, tsr_schema_text(s, text, sizeof text));
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: dtypes of src and x differ in %s", s->op->name,
+                         tsr_schema_text(s, text, sizeof text));
     if (adds(s) && s->in[X].dtype == TSR_BOOL)
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: booleans cannot be added, %s", s->op->name,
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: bool cannot be added, %s", s->op->name,
                          tsr_schema_text(s, text, sizeof text));
     return TSR_OK;
 }
@@ -115,7 +115,7 @@ static tsr_status list_shape(tsr_schema *s, tsr_error *err)
         TSR_TRY(check_src(s, err));
     TSR_TRY(dim_of(s, &dim, err));
     if (ids->ndim != 1)
-        return shapes_wrong(s, "indices must be a list", err);
+        return shapes_wrong(s, "the index must be 1-D", err);
     values.size[dim] = ids->size[0];
     if (writes(s) && !tsr_shape_equal(&values, &s->in[SRC].shape))
         return shapes_wrong(s, "src must be of x's shape, with as many indices along dim as ids",
@@ -145,15 +145,14 @@ static tsr_status one_hot_shape(tsr_schema *s, tsr_error *err)
 
     TSR_TRY(check_index(s, 0, err));
     if (classes->n < 0)
-        return tsr__fail(err, TSR_ERR_ARG, "one_hot: how many classes there are must be given");
+        return tsr__fail(err, TSR_ERR_ARG, "one_hot: missing required attribute classes");
     if (classes->i[0] < 0)
-        return tsr__fail(err, TSR_ERR_ARG, "one_hot: there cannot be %" PRId64 " classes",
+        return tsr__fail(err, TSR_ERR_ARG, "one_hot: classes is %" PRId64 ", must be at least 0",
                          classes->i[0]);
     TSR_TRY(tsr__dtype_given(s, dtype, &s->out_dtype[0], err));
     if (out.ndim == TSR_MAX_DIM)
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "one_hot: the result would have %d dims, at most %d "
-                         "work",
+                         "one_hot: the result would have %d dims, at most %d are supported",
                          out.ndim + 1, TSR_MAX_DIM);
     out.size[out.ndim++] = classes->i[0];
     s->out_shape[0] = out;

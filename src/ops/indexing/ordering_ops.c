@@ -43,7 +43,7 @@ static tsr_status topk_shape(tsr_schema *s, tsr_error *err)
 
     TSR_TRY(dim_of(s, &dim, err));
     if (k->n < 0)
-        return tsr__fail(err, TSR_ERR_ARG, "topk: k is not given");
+        return tsr__fail(err, TSR_ERR_ARG, "topk: missing required attribute k");
     if (k->i[0] < 0 || k->i[0] > shape.size[dim])
         return tsr__fail(
             err, TSR_ERR_ARG, "topk: k is %" PRId64 ", but dim %d of %s has %" PRId64 " elements",

@@ -13,8 +13,9 @@ static tsr_status read_schema(const tsr_schema *s, tsr_einsum_axes *e, tsr_error
     int n = 0;
 
     if (equation->n < 0)
-        return tsr__fail(err, TSR_ERR_ARG,
-                         "einsum: equation= says what is multiplied, as ij,jk->ik");
+        return tsr__fail(
+            err, TSR_ERR_ARG,
+            "einsum: missing required attribute equation (for example equation=ij,jk->ik)");
     for (int k = 0; k < s->n_in; k++)
         if (tsr__schema_has(s, k)) {
             if (k != n)

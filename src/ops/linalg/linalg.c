@@ -37,7 +37,7 @@ static tsr_status matmul_shape(tsr_schema *s, tsr_error *err)
     out.size[out.ndim - 1] = b->size[b->ndim - 1];
     if (tsr__schema_has(s, 2) && (bias->ndim != 1 || bias->size[0] != out.size[out.ndim - 1]))
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "matmul: bias %s does not fit %" PRId64 " columns of %s",
+                         "matmul: bias %s does not match %" PRId64 " columns of %s",
                          tsr_spec_text(&s->in[2], x, sizeof x), out.size[out.ndim - 1],
                          tsr_spec_text(&s->in[1], y, sizeof y));
     s->out_dtype[0] = s->in[0].dtype;
@@ -59,7 +59,7 @@ static tsr_status dot_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(tsr__same_dtype(s, err));
     TSR_TRY(tsr__needs_float(s, err));
     if (!are_vectors(s) || s->in[0].shape.size[0] != s->in[1].shape.size[0])
-        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "dot: two vectors of one size are needed, not %s",
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "dot: needs two vectors of the same size, not %s",
                           tsr_schema_text(s, text, sizeof text)));
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = (tsr_shape){0};
@@ -75,7 +75,7 @@ static tsr_status outer_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(tsr__same_dtype(s, err));
     TSR_TRY(tsr__needs_float(s, err));
     if (!are_vectors(s))
-        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "outer: two vectors are needed, not %s",
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "outer: needs two vectors, not %s",
                           tsr_schema_text(s, text, sizeof text)));
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] =
@@ -94,7 +94,7 @@ static tsr_status bmm_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(tsr__needs_float(s, err));
     if (a->ndim != 3 || b->ndim != 3 || a->size[0] != b->size[0] || a->size[2] != b->size[1])
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE,
-                          "bmm: inputs are [batch, m, k] and [batch, k, n], not %s",
+                          "bmm: inputs must be [batch, m, k] and [batch, k, n], not %s",
                           tsr_schema_text(s, text, sizeof text)));
     s->out_dtype[0] = s->in[0].dtype;
     s->out_shape[0] = (tsr_shape){.ndim = 3, .size = {a->size[0], a->size[1], b->size[2]}};
@@ -112,11 +112,11 @@ static tsr_status linear_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(tsr__needs_float(s, err));
     if (x->ndim < 1 || weight->ndim != 2 || x->size[x->ndim - 1] != weight->size[1])
         TSR_TRY(tsr__fail(
-            err, TSR_ERR_SHAPE, "linear: x is [..., in] and weight [out, in], not %s and %s",
+            err, TSR_ERR_SHAPE, "linear: x must be [..., in] and weight [out, in], not %s and %s",
             tsr_spec_text(&s->in[0], a, sizeof a), tsr_spec_text(&s->in[1], b, sizeof b)));
     if (tsr__schema_has(s, 2) && (bias->ndim != 1 || bias->size[0] != weight->size[0]))
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE,
-                          "linear: bias %s does not fit %" PRId64 " rows of weight %s",
+                          "linear: bias %s does not match %" PRId64 " rows of weight %s",
                           tsr_spec_text(&s->in[2], a, sizeof a), weight->size[0],
                           tsr_spec_text(&s->in[1], b, sizeof b)));
     s->out_dtype[0] = s->in[0].dtype;

@@ -13,7 +13,7 @@ tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n)
 
     if (length > TSR_ATTR_TEXT)
         return tsr__typed_refuse(in, n, NULL,
-                                 "einsum: the equation has %zu characters, at most %d are possible",
+                                 "einsum: the equation has %zu characters, at most %d are allowed",
                                  length, TSR_ATTR_TEXT);
     if (equation)
         text = tsr__attr_text(equation, length);

@@ -26,7 +26,8 @@ static int64_t target_of(const tsr_kernel_call *call, int k, int64_t row, bool *
              (t >= 0 && t < call->number[TSR_CLASS_COUNT]);
     if (!*known) {
         call->error->code = TSR_ERR_ARG;
-        snprintf(call->error->text, sizeof call->error->text, "target %" PRId64 " is no class", t);
+        snprintf(call->error->text, sizeof call->error->text, "target %" PRId64 " is not a class",
+                 t);
     }
     return t == call->attrs.value[TSR_CLASS_IGNORE].i[0] ? -1 : t;
 }

@@ -75,27 +75,27 @@ static tsr_status check_operands(const tsr_schema *s, tsr_error *err)
     tsr_shape rows;
 
     if (!tsr__dtype_is_float(x->dtype))
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating point type, not %s", s->op->name,
-                         tsr_spec_text(x, a, sizeof a));
-    if (x->shape.ndim < 1)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: x is [..., classes], %s has no classes",
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating-point dtype, not %s",
                          s->op->name, tsr_spec_text(x, a, sizeof a));
+    if (x->shape.ndim < 1)
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: x must be [..., classes], not %s", s->op->name,
+                         tsr_spec_text(x, a, sizeof a));
     rows = rows_shape(s);
     if (target->dtype != TSR_I32 && target->dtype != TSR_I64)
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: targets are classes, i32 or i64, not %s",
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: targets must be i32 or i64 class indices, not %s",
                          s->op->name, tsr_spec_text(target, a, sizeof a));
     if (!tsr_shape_equal(&rows, &target->shape))
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: x %s has a target for every row, %s has not",
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: x %s needs one target per row, not %s",
                          s->op->name, tsr_spec_text(x, a, sizeof a),
                          tsr_spec_text(target, b, sizeof b));
     if (!tsr__schema_has(s, weight_of(s)))
         return TSR_OK;
     if (weight->shape.ndim != 1 || weight->shape.size[0] != classes_of(s))
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: weight is [%" PRId64 "], a number per class, not %s", s->op->name,
-                         classes_of(s), tsr_spec_text(weight, a, sizeof a));
+                         "%s: weight must be [%" PRId64 "], one number per class, not %s",
+                         s->op->name, classes_of(s), tsr_spec_text(weight, a, sizeof a));
     if (weight->dtype != x->dtype && weight->dtype != tsr__dtype_fine(x->dtype))
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: weight %s is not of the type of x, %s%s",
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: weight %s does not have x's dtype, %s%s",
                          s->op->name, tsr_spec_text(weight, a, sizeof a),
                          tsr_spec_text(x, b, sizeof b),
                          tsr__dtype_fine(x->dtype) != x->dtype ? ", or f32" : "");
@@ -107,7 +107,7 @@ static tsr_status check_attrs(const tsr_schema *s, tsr_error *err)
     const double smoothing = has_logits(s) ? tsr_schema_attr(s, "label_smoothing")->f : 0;
 
     if (!(smoothing >= 0 && smoothing <= 1))
-        return tsr__fail(err, TSR_ERR_ARG, "%s: label_smoothing is from 0 to 1, not %g",
+        return tsr__fail(err, TSR_ERR_ARG, "%s: label_smoothing must be in [0, 1], not %g",
                          s->op->name, smoothing);
     return TSR_OK;
 }
@@ -151,19 +151,19 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     if (reduction_of(s) == TSR_LOSS_NONE)
         like = rows;
     if (!tsr_shape_equal(&grad->shape, &like) || grad->dtype != x->dtype)
-        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad %s is not that of a loss of x %s",
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad %s does not match the loss of x %s",
                           s->op->name, tsr_spec_text(grad, a, sizeof a),
                           tsr_spec_text(x, b, sizeof b)));
     if (has_logits(s) && (!tsr_shape_equal(&s->in[TSR_CLASS_LSE].shape, &rows) ||
                           !tsr__dtype_is_float(s->in[TSR_CLASS_LSE].dtype)))
-        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: lse %s is not that of the rows of x %s",
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: lse %s does not match the rows of x %s",
                           s->op->name, tsr_spec_text(&s->in[TSR_CLASS_LSE], a, sizeof a),
                           tsr_spec_text(x, b, sizeof b)));
     if (mean != tsr__schema_has(s, last))
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: a divisor is given if the loss is a mean",
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: divisor is required exactly for reduction=mean",
                           s->op->name));
     if (mean && (s->in[last].shape.ndim != 0 || !tsr__dtype_is_float(s->in[last].dtype)))
-        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: divisor %s is not one number of %s", s->op->name,
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: divisor %s must be a scalar of %s", s->op->name,
                           tsr_spec_text(&s->in[last], a, sizeof a),
                           tsr_dtype_name(tsr__dtype_fine(x->dtype))));
     s->out_dtype[0] = x->dtype;

@@ -66,14 +66,14 @@ static tsr_status check(const tsr_schema *s, tsr_error *err)
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN], text[2 * TSR_TEXT_LEN];
 
     if (!tsr__dtype_is_float(s->in[x].dtype))
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating point type, not %s", s->op->name,
-                         tsr_spec_text(&s->in[x], a, sizeof a));
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating-point dtype, not %s",
+                         s->op->name, tsr_spec_text(&s->in[x], a, sizeof a));
     for (int k = 0; k < s->n_in; k++)
         if (tsr__schema_has(s, k) && s->in[k].dtype != s->in[x].dtype)
             return tsr__fail(err, TSR_ERR_DTYPE, "%s: dtypes differ in %s", s->op->name,
                              tsr_schema_text(s, text, sizeof text));
     if (!tsr_shape_equal(&s->in[x].shape, &s->in[x + TSR_PAIR_TARGET].shape))
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: target %s is not of the shape of x %s",
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: target %s does not have the shape of x %s",
                          s->op->name, tsr_spec_text(&s->in[x + TSR_PAIR_TARGET], b, sizeof b),
                          tsr_spec_text(&s->in[x], a, sizeof a));
     for (int k = x + TSR_PAIR_WEIGHT; k < s->n_in; k++)
@@ -108,7 +108,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(check(s, err));
     if (!tsr_shape_equal(&s->in[0].shape,
                          reduction_of(s) == TSR_LOSS_NONE ? &s->in[1].shape : &one))
-        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad %s is not that of a loss of x %s",
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad %s does not match the loss of x %s",
                           s->op->name, tsr_spec_text(&s->in[0], a, sizeof a),
                           tsr_spec_text(&s->in[1], b, sizeof b)));
     s->n_out = mask ? TSR_PAIR_INPUTS : 1;
@@ -120,10 +120,11 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
         any = any || s->out_shape[k].ndim >= 0;
     }
     if (!any)
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG,
-                          "%s: output_mask is 4 numbers, 0 or 1, for the gradients of x, target, "
-                          "weight and pos_weight, and one of them is 1",
-                          s->op->name));
+        TSR_TRY(tsr__fail(
+            err, TSR_ERR_ARG,
+            "%s: output_mask must be 4 numbers, 0 or 1, for the gradients of x, target, weight "
+            "and pos_weight, with at least one 1",
+            s->op->name));
 done:
     return st;
 }

@@ -67,8 +67,8 @@ static tsr_status check_dims(const tsr_schema *s, tsr_error *err)
     if (n >= 1 && n <= x->shape.ndim)
         return TSR_OK;
     return tsr__fail(err, TSR_ERR_SHAPE,
-                     "%s: n_dims=%" PRId64 " of the last dims are normalised, %s has %d",
-                     s->op->name, n, tsr_spec_text(x, text, sizeof text), x->shape.ndim);
+                     "%s: n_dims=%" PRId64 " is out of range for %s with %d dims", s->op->name, n,
+                     tsr_spec_text(x, text, sizeof text), x->shape.ndim);
 }
 
 static tsr_status check_vector(const tsr_schema *s, int k, const char *name, const tsr_shape *like,
@@ -80,11 +80,11 @@ static tsr_status check_vector(const tsr_schema *s, int k, const char *name, con
     if (!tsr__schema_has(s, k))
         return TSR_OK;
     if (!tsr_shape_equal(&spec->shape, like))
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s is of shape %s for x %s, not %s", s->op->name,
-                         name, tsr__shape_text(like, a, sizeof a), tsr_spec_text(x, c, sizeof c),
-                         tsr_spec_text(spec, b, sizeof b));
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s must have shape %s for x %s, not %s",
+                         s->op->name, name, tsr__shape_text(like, a, sizeof a),
+                         tsr_spec_text(x, c, sizeof c), tsr_spec_text(spec, b, sizeof b));
     if (spec->dtype != x->dtype && spec->dtype != tsr__dtype_fine(x->dtype))
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: %s %s is not of the type of x, %s%s", s->op->name,
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: %s %s does not have x's dtype, %s%s", s->op->name,
                          name, tsr_spec_text(spec, b, sizeof b), tsr_spec_text(x, c, sizeof c),
                          tsr__dtype_fine(x->dtype) != x->dtype ? ", or f32" : "");
     return TSR_OK;
@@ -100,7 +100,8 @@ static tsr_status forward_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(tsr__needs_float(s, err));
     TSR_TRY(check_dims(s, err));
     if (!(eps >= 0))
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: eps is 0 or more, not %g", s->op->name, eps));
+        TSR_TRY(
+            tsr__fail(err, TSR_ERR_ARG, "%s: eps must be at least 0, not %g", s->op->name, eps));
     vector = last_dims(s);
     TSR_TRY(check_vector(s, TSR_LAYER_WEIGHT, "weight", &vector, err));
     if (!is_rms(s))
@@ -129,10 +130,11 @@ static tsr_status check_mask(const tsr_schema *s, tsr_error *err)
     }
     if (good && any)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_ARG,
-                     "%s: output_mask is %d numbers, 0 or 1, for the gradients of x, weight%s, and "
-                     "one of them is 1",
-                     s->op->name, n, n > 2 ? " and bias" : "");
+    return tsr__fail(
+        err, TSR_ERR_ARG,
+        "%s: output_mask must be %d numbers, 0 or 1, for the gradients of x, weight%s, with at "
+        "least one 1",
+        s->op->name, n, n > 2 ? " and bias" : "");
 }
 
 static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
@@ -147,7 +149,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(check_mask(s, err));
     TSR_TRY(check_vector(s, TSR_LAYER_GRAD, "grad", &x->shape, err));
     if (s->in[TSR_LAYER_GRAD].dtype != x->dtype)
-        TSR_TRY(tsr__fail(err, TSR_ERR_DTYPE, "%s: grad is of type %s, x of type %s", s->op->name,
+        TSR_TRY(tsr__fail(err, TSR_ERR_DTYPE, "%s: grad has dtype %s, but x has %s", s->op->name,
                           tsr_dtype_name(s->in[TSR_LAYER_GRAD].dtype), tsr_dtype_name(x->dtype)));
     vector = last_dims(s);
     statistics = statistics_shape(s);

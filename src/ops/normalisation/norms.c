@@ -63,7 +63,7 @@ static tsr_status check_x(const tsr_schema *s, tsr_error *err)
 
     if (x->shape.ndim >= 2)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_SHAPE, "%s: x is [samples, channels, ...], %s has no channels",
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: x must be [samples, channels, ...], not %s",
                      s->op->name, tsr_spec_text(x, text, sizeof text));
 }
 
@@ -79,11 +79,11 @@ static tsr_status check_vector(const tsr_schema *s, int k, const char *name, con
     for (int d = 0; d < like->ndim && fits; d++)
         fits = spec->shape.size[d] == like->size[d];
     if (!fits)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s is of shape %s, %s, not %s", s->op->name, name,
-                         tsr__shape_text(like, a, sizeof a), what,
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s must have shape %s, %s, not %s", s->op->name,
+                         name, tsr__shape_text(like, a, sizeof a), what,
                          tsr_spec_text(spec, b, sizeof b));
     if (spec->dtype != x->dtype && spec->dtype != tsr__dtype_fine(x->dtype))
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: %s %s is not of the type of x, %s%s", s->op->name,
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: %s %s does not have x's dtype, %s%s", s->op->name,
                          name, tsr_spec_text(spec, b, sizeof b), tsr_spec_text(x, c, sizeof c),
                          tsr__dtype_fine(x->dtype) != x->dtype ? ", or f32" : "");
     return TSR_OK;
@@ -95,7 +95,7 @@ static tsr_status check_eps(const tsr_schema *s, tsr_error *err)
 
     if (eps >= 0)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_ARG, "%s: eps is 0 or more, not %g", s->op->name, eps);
+    return tsr__fail(err, TSR_ERR_ARG, "%s: eps must be at least 0, not %g", s->op->name, eps);
 }
 
 /* No groups are right for no channels: what a rank may hold. */
@@ -105,14 +105,13 @@ static tsr_status check_groups(const tsr_schema *s, tsr_error *err)
     const tsr_attr *groups = tsr_schema_attr(s, "groups");
 
     if (groups->n < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: groups= says into how many groups the channels go",
-                         s->op->name);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: missing required attribute groups", s->op->name);
     if (groups->i[0] < 0 || (groups->i[0] == 0 && channels > 0))
-        return tsr__fail(err, TSR_ERR_ARG, "%s: there is at least one group, not %" PRId64,
+        return tsr__fail(err, TSR_ERR_ARG, "%s: groups must be at least 1, not %" PRId64,
                          s->op->name, groups->i[0]);
     if (groups->i[0] > 0 && channels % groups->i[0] != 0)
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: %" PRId64 " channels do not divide into %" PRId64 " groups",
+                         "%s: %" PRId64 " channels are not divisible by %" PRId64 " groups",
                          s->op->name, channels, groups->i[0]);
     return TSR_OK;
 }
@@ -171,13 +170,11 @@ static tsr_status batch_norm_shape(tsr_schema *s, tsr_error *err)
     channels = channels_shape(s);
     if (training && (mean || var))
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG,
-                          "%s: training takes its statistics from x, not running ones; "
-                          "running_update changes those",
+                          "%s: training takes no running statistics; running_update updates them",
                           s->op->name));
     if (!training && !(mean && var))
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG,
-                          "%s: without training, running_mean and running_var "
-                          "are needed",
+                          "%s: without training, running_mean and running_var are required",
                           s->op->name));
     if (training && values_of(s) == 1)
         TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE,
@@ -217,10 +214,11 @@ static tsr_status check_mask(const tsr_schema *s, tsr_error *err)
     }
     if (good && any)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_ARG,
-                     "%s: output_mask is 3 numbers, 0 or 1, for the gradients of x, weight and "
-                     "bias, and one of them is 1",
-                     s->op->name);
+    return tsr__fail(
+        err, TSR_ERR_ARG,
+        "%s: output_mask must be 3 numbers, 0 or 1, for the gradients of x, weight and bias, with "
+        "at least one 1",
+        s->op->name);
 }
 
 static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
@@ -238,7 +236,7 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(check_mask(s, err));
     TSR_TRY(check_vector(s, TSR_NORM_GRAD, "grad", &x->shape, "that of x", err));
     if (grad->dtype != x->dtype)
-        TSR_TRY(tsr__fail(err, TSR_ERR_DTYPE, "%s: grad is of type %s, x of type %s", s->op->name,
+        TSR_TRY(tsr__fail(err, TSR_ERR_DTYPE, "%s: grad has dtype %s, but x has %s", s->op->name,
                           tsr_dtype_name(grad->dtype), tsr_dtype_name(x->dtype)));
     channels = channels_shape(s);
     statistics = statistics_shape(s);
@@ -271,10 +269,11 @@ static tsr_status update_shape(tsr_schema *s, tsr_error *err)
     for (int d = 0; d < s->in[0].shape.ndim && same; d++)
         same = s->in[0].shape.size[d] == s->in[1].shape.size[d];
     if (!same || !tsr__dtype_is_float(s->in[1].dtype))
-        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: new statistics do not fit the running ones, %s",
-                          s->op->name, tsr_schema_text(s, text, sizeof text)));
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE,
+                          "%s: new statistics do not match the running ones, %s", s->op->name,
+                          tsr_schema_text(s, text, sizeof text)));
     if (!(momentum >= 0 && momentum <= 1))
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: momentum is from 0 to 1, not %g", s->op->name,
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: momentum must be in [0, 1], not %g", s->op->name,
                           momentum));
     TSR_TRY(tsr__shape_same(s, err));
 done:
@@ -525,10 +524,11 @@ static tsr_status check_instances(const tsr_spec *x, tsr_error *err)
         values *= x->shape.size[d];
     if (x->shape.ndim >= 2 && values != 1)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_SHAPE,
-                     "instance_norm: x is [samples, channels, space...] with more than one value "
-                     "per channel, not %s",
-                     tsr_spec_text(x, text, sizeof text));
+    return tsr__fail(
+        err, TSR_ERR_SHAPE,
+        "instance_norm: x must be [samples, channels, space...] with more than one value per "
+        "channel, not %s",
+        tsr_spec_text(x, text, sizeof text));
 }
 
 static tsr_status instance_norm_shape(tsr_schema *s, tsr_error *err)

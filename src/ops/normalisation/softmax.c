@@ -33,8 +33,8 @@ static tsr_status backward_shape(tsr_schema *s, tsr_error *err)
 
     TSR_TRY(tsr__same_dtype(s, err));
     if (!tsr_shape_equal(&s->in[0].shape, &s->in[1].shape))
-        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad is not of the shape of y, %s", s->op->name,
-                          tsr_schema_text(s, text, sizeof text)));
+        TSR_TRY(tsr__fail(err, TSR_ERR_SHAPE, "%s: grad does not have the shape of y, %s",
+                          s->op->name, tsr_schema_text(s, text, sizeof text)));
     TSR_TRY(softmax_shape(s, err));
 done:
     return st;

@@ -27,13 +27,13 @@ static tsr_status check_like_w(const tsr_schema *s, int k, tsr_error *err)
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
 
     if (!tsr_shape_equal(&x->shape, &w->shape))
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: input %d, %s, is not of the shape of w, %s",
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: input %d, %s, does not have the shape of w, %s",
                          s->op->name, k, tsr_spec_text(x, a, sizeof a),
                          tsr_spec_text(w, b, sizeof b));
     if (x->dtype != w->dtype && !(tsr__dtype_is_half(w->dtype) && x->dtype == TSR_F32))
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: input %d is of %s, but w of %s%s", s->op->name, k,
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: input %d is %s, but w is %s%s", s->op->name, k,
                          tsr_dtype_name(x->dtype), tsr_dtype_name(w->dtype),
-                         tsr__dtype_is_half(w->dtype) ? ": that or f32 will do" : "");
+                         tsr__dtype_is_half(w->dtype) ? " (f32 is also allowed)" : "");
     return TSR_OK;
 }
 
@@ -47,8 +47,8 @@ static tsr_status check_number(const tsr_schema *s, const char *name, int least,
     if (x >= least && (!below || x < 1))
         return TSR_OK;
     if (below)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: %s is %g, not from %d to below 1", s->op->name,
-                         name, x, least);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: %s is %g, must be in [%d, 1)", s->op->name, name, x,
+                         least);
     return tsr__fail(err, TSR_ERR_ARG, "%s: %s is %g, it must be at least %d", s->op->name, name, x,
                      least);
 }
@@ -63,7 +63,7 @@ static tsr_status check_adam(const tsr_schema *s, tsr_error *err)
     TSR_TRY(check_number(s, "eps", 0, false, err));
     TSR_TRY(check_number(s, "step", 1, false, err));
     if (step != rint(step))
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: step is %g, steps are counted 1, 2, 3",
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: step is %g, must be a positive integer",
                           s->op->name, step));
 done:
     return st;

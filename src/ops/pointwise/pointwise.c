@@ -46,7 +46,7 @@ static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
         if (!tsr__schema_has(s, k))
             continue;
         if (k == mask && s->in[k].dtype != TSR_BOOL)
-            return tsr__fail(err, TSR_ERR_DTYPE, "%s: its %s is not bool in %s", s->op->name,
+            return tsr__fail(err, TSR_ERR_DTYPE, "%s: %s must be bool in %s", s->op->name,
                              mask == 0 ? "condition" : "mask",
                              tsr_schema_text(s, text, sizeof text));
         if (k != mask && s->in[k].dtype != dtype)
@@ -56,13 +56,12 @@ static tsr_status check_dtypes(const tsr_schema *s, tsr_error *err)
     if (has_kernel(kind, dtype))
         return TSR_OK;
     if (has_kernel(kind, TSR_I32))
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: there is none of %s, only of numbers",
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: dtype %s is not supported (numeric dtypes only)",
                          s->op->name, tsr_dtype_name(dtype));
     if (kind == TSR_POINTWISE_DIV && dtype != TSR_BOOL)
-        return tsr__fail(
-            err, TSR_ERR_DTYPE,
-            "%s: %s has no fractions; floor_divide rounds down, trunc_divide towards 0",
-            s->op->name, tsr_dtype_name(dtype));
+        return tsr__fail(err, TSR_ERR_DTYPE,
+                         "%s: %s is not supported; use floor_divide or trunc_divide for integers",
+                         s->op->name, tsr_dtype_name(dtype));
     return tsr__needs_float(s, err);
 }
 
@@ -91,7 +90,7 @@ static tsr_status check_inplace(const tsr_schema *s, tsr_error *err)
 
     if (tsr_shape_equal(&s->in[0].shape, &s->out_shape[0]))
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_SHAPE, "%s: the result does not fit its first input, %s",
+    return tsr__fail(err, TSR_ERR_SHAPE, "%s: the result does not match its first input, %s",
                      s->op->name, tsr_schema_text(s, text, sizeof text));
 }
 
@@ -118,7 +117,8 @@ static tsr_status cast_shape(tsr_schema *s, tsr_error *err)
     tsr_status st = TSR_OK;
 
     if (s->attrs.value[0].n < 0)
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "cast: to which dtype? dtype=f32, say, is missing"));
+        TSR_TRY(
+            tsr__fail(err, TSR_ERR_ARG, "cast: missing attribute dtype (for example dtype=f32)"));
     TSR_TRY(tsr__dtype_given(s, &s->attrs.value[0], &s->out_dtype[0], err));
     s->out_shape[0] = s->in[0].shape;
 done:

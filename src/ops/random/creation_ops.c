@@ -64,7 +64,7 @@ static tsr_status eye_shape(tsr_schema *s, tsr_error *err)
     char text[TSR_TEXT_LEN];
 
     if (s->in[0].shape.ndim < 2)
-        return tsr__fail(err, TSR_ERR_SHAPE, "eye: a matrix is needed, not %s",
+        return tsr__fail(err, TSR_ERR_SHAPE, "eye: needs a matrix, not %s",
                          tsr_spec_text(&s->in[0], text, sizeof text));
     return tsr__shape_same(s, err);
 }

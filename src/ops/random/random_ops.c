@@ -19,7 +19,7 @@ static tsr_status check_probability(const tsr_schema *s, tsr_error *err)
 
     if (p >= 0 && p <= 1)
         return TSR_OK;
-    return tsr__fail(err, TSR_ERR_ARG, "%s: p is %g, a probability is in 0 to 1", s->op->name, p);
+    return tsr__fail(err, TSR_ERR_ARG, "%s: p is %g, must be in [0, 1]", s->op->name, p);
 }
 
 static tsr_status uniform_shape(tsr_schema *s, tsr_error *err)
@@ -32,7 +32,8 @@ static tsr_status uniform_shape(tsr_schema *s, tsr_error *err)
         TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "uniform: low and high are %g and %g, not finite", low,
                           high));
     if (!(low <= high))
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "uniform: low is %g, above high, %g", low, high));
+        TSR_TRY(
+            tsr__fail(err, TSR_ERR_ARG, "uniform: low is %g, greater than high, %g", low, high));
     TSR_TRY(tsr__shape_same(s, err));
 done:
     return st;
@@ -45,7 +46,7 @@ static tsr_status normal_shape(tsr_schema *s, tsr_error *err)
 
     TSR_TRY(tsr__needs_float(s, err));
     if (!(std >= 0))
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "normal: std is %g, below 0", std));
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "normal: std is %g, must be at least 0", std));
     TSR_TRY(tsr__shape_same(s, err));
 done:
     return st;
@@ -82,13 +83,14 @@ static tsr_status randint_shape(tsr_schema *s, tsr_error *err)
         return tsr__fail(err, TSR_ERR_DTYPE, "randint: needs an integer type, not %s",
                          tsr_spec_text(&s->in[0], text, sizeof text));
     if (tsr_schema_attr(s, "high")->n < 0)
-        return tsr__fail(err, TSR_ERR_ARG, "randint: high is not given");
+        return tsr__fail(err, TSR_ERR_ARG, "randint: missing required attribute high");
     if (low >= high)
-        return tsr__fail(err, TSR_ERR_ARG, "randint: low is %" PRId64 ", not below high, %" PRId64,
-                         low, high);
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "randint: low is %" PRId64 ", must be less than high, %" PRId64, low,
+                         high);
     if (low < tsr__dtype_min(dtype) || (high > 1 && (uint64_t)high - 1 > tsr__dtype_max(dtype)))
         return tsr__fail(err, TSR_ERR_ARG,
-                         "randint: %" PRId64 " to %" PRId64 " are not all numbers of %s", low,
+                         "randint: %" PRId64 " to %" PRId64 " do not all fit dtype %s", low,
                          high - 1, tsr_spec_text(&s->in[0], text, sizeof text));
     return tsr__shape_same(s, err);
 }
@@ -102,10 +104,11 @@ static tsr_status permutation_shape(tsr_schema *s, tsr_error *err)
         return tsr__fail(err, TSR_ERR_DTYPE, "permutation: needs an integer type, not %s",
                          tsr_spec_text(x, text, sizeof text));
     if (x->shape.ndim != 1)
-        return tsr__fail(err, TSR_ERR_SHAPE, "permutation: a list is needed, not %s",
+        return tsr__fail(err, TSR_ERR_SHAPE, "permutation: needs a 1-D tensor, not %s",
                          tsr_spec_text(x, text, sizeof text));
     if (x->shape.size[0] > 0 && (uint64_t)x->shape.size[0] - 1 > tsr__dtype_max(x->dtype))
-        return tsr__fail(err, TSR_ERR_ARG, "permutation: %s cannot hold its own indices",
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "permutation: %s has more elements than its dtype can index",
                          tsr_spec_text(x, text, sizeof text));
     return tsr__shape_same(s, err);
 }

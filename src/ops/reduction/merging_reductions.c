@@ -29,8 +29,8 @@ static tsr_status float_shape(tsr_schema *s, tsr_error *err)
     char text[TSR_TEXT_LEN];
 
     if (!tsr__dtype_is_float(s->in[0].dtype))
-        return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating point type, not %s", s->op->name,
-                         tsr_spec_text(&s->in[0], text, sizeof text));
+        return tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a floating-point dtype, not %s",
+                         s->op->name, tsr_spec_text(&s->in[0], text, sizeof text));
     return reduced_shape(s, s->in[0].dtype, err);
 }
 
@@ -40,7 +40,7 @@ static tsr_status norm_shape(tsr_schema *s, tsr_error *err)
 
     if (p == 1 || p == 2 || (isinf(p) && p > 0))
         return float_shape(s, err);
-    return tsr__fail(err, TSR_ERR_ARG, "%s: p is 1, 2 or inf, not %g", s->op->name, p);
+    return tsr__fail(err, TSR_ERR_ARG, "%s: p must be 1, 2 or inf, not %g", s->op->name, p);
 }
 
 static tsr_status any_all_shape(tsr_schema *s, tsr_error *err)

@@ -15,11 +15,11 @@ static tsr_status scan_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     if (attr->n < 1)
-        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: dim= says along which dim", s->op->name));
+        TSR_TRY(tsr__fail(err, TSR_ERR_ARG, "%s: missing required attribute dim", s->op->name));
     TSR_TRY(tsr__dim_normalise(s, attr->i[0], s->in[0].shape.ndim, &dim, err));
     if (s->in[0].dtype == TSR_BOOL)
-        TSR_TRY(tsr__fail(err, TSR_ERR_DTYPE, "%s: needs numbers, not booleans, %s", s->op->name,
-                          tsr_spec_text(&s->in[0], text, sizeof text)));
+        TSR_TRY(tsr__fail(err, TSR_ERR_DTYPE, "%s: needs a numeric dtype, not bool, %s",
+                          s->op->name, tsr_spec_text(&s->in[0], text, sizeof text)));
     TSR_TRY(tsr__shape_same(s, err));
 done:
     return st;

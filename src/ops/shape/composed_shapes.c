@@ -32,12 +32,12 @@ static tsr_status split(tsr_tensor *x, int64_t given, const int64_t *sizes, int 
                          n == 1 ? "" : "s");
     for (int k = 0; k < n; k++)
         if (sizes[k] < 0 || __builtin_add_overflow(sum, sizes[k], &sum))
-            return tsr__fail(err, TSR_ERR_ARG, "split: size %" PRId64 " of part %d is not possible",
+            return tsr__fail(err, TSR_ERR_ARG, "split: size %" PRId64 " of part %d is invalid",
                              sizes[k], k);
     if (sum != x->local_spec->spec.shape.size[dim])
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "split: %d parts of %" PRId64 " altogether are not dim %d of %s", n, sum,
-                         dim, tsr_spec_text(&x->local_spec->spec, text, sizeof text));
+                         "split: %d sizes sum to %" PRId64 ", not to dim %d of %s", n, sum, dim,
+                         tsr_spec_text(&x->local_spec->spec, text, sizeof text));
     sum = 0;
     for (int k = 0; k < n; k++) {
         out[k] = tsr_narrow(x, dim, sum, sizes[k]);
@@ -57,7 +57,7 @@ static tsr_status chunk(tsr_tensor *x, int64_t given, int n, tsr_tensor **out, t
 
     TSR_TRY(dim_of("chunk", x, given, &dim, err));
     if (n < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "chunk: %d chunks, at least 1 is possible", n);
+        return tsr__fail(err, TSR_ERR_ARG, "chunk: %d chunks, must be at least 1", n);
     size = x->local_spec->spec.shape.size[dim];
     each = size / n + (size % n != 0);
     for (int k = 0; k < n; k++) {
@@ -81,8 +81,9 @@ static tsr_status check_parts(const char *op, tsr_tensor *const *in, int n_in, i
         return tsr__fail(err, TSR_ERR_ARG, "%s: input x is missing", op);
     if (n < 1 || n > TSR_MAX_OUT)
         return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: %" PRId64 " parts, it gives 1 to %d; tsr_%s gives any number", op, n,
-                         TSR_MAX_OUT, op);
+                         "%s: %" PRId64
+                         " parts, but the op returns 1 to %d; tsr_%s returns any number",
+                         op, n, TSR_MAX_OUT, op);
     return TSR_OK;
 }
 
@@ -158,13 +159,13 @@ static tsr_status check_image(const char *op, tsr_tensor *const *in, int n_in,
         return tsr__fail(err, TSR_ERR_ARG, "%s: input x is missing", op);
     x = &in[0]->local_spec->spec.shape;
     if (block < 1 || block > INT32_MAX)
-        return tsr__fail(err, TSR_ERR_ARG, "%s: a block of %" PRId64 " is not possible", op, block);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: block is %" PRId64 ", must be at least 1", op,
+                         block);
     if (x->ndim != 4 || (deep ? x->size[1] % (block * block) != 0
                               : x->size[2] % block != 0 || x->size[3] % block != 0))
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: %s is not [n, c, h, w] with %s of which a block of %" PRId64
-                         " can be made",
-                         op, tsr_spec_text(&in[0]->local_spec->spec, text, sizeof text),
+                         "%s: %s is not [n, c, h, w] with %s divisible by block %" PRId64, op,
+                         tsr_spec_text(&in[0]->local_spec->spec, text, sizeof text),
                          deep ? "channels" : "rows and columns", block);
     return TSR_OK;
 }

@@ -20,7 +20,8 @@ static tsr_status attr_int(const tsr_schema *s, const char *name, int64_t *out, 
 
     *out = attr->i[0];
     return attr->n > 0 ? TSR_OK
-                       : tsr__fail(err, TSR_ERR_ARG, "%s: %s is not given", s->op->name, name);
+                       : tsr__fail(err, TSR_ERR_ARG, "%s: missing required attribute %s",
+                                   s->op->name, name);
 }
 
 /* ---- slice and narrow: count elements from start on, every step-th ---- */
@@ -41,7 +42,8 @@ static tsr_status slice_cut(const tsr_schema *s, cut *c, tsr_error *err)
     n = s->in[0].shape.size[c->dim];
     stop = tsr_schema_attr(s, "stop")->n < 1 ? n : tsr_schema_attr(s, "stop")->i[0];
     if (c->step < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "slice: step %" PRId64 " is not at least 1", c->step);
+        return tsr__fail(err, TSR_ERR_ARG, "slice: step is %" PRId64 ", must be at least 1",
+                         c->step);
     c->start = c->start < 0 ? c->start + n : c->start;
     stop = stop < 0 ? stop + n : stop;
     c->start = c->start < 0 ? 0 : c->start > n ? n : c->start;
@@ -66,7 +68,7 @@ static tsr_status narrow_cut(const tsr_schema *s, cut *c, tsr_error *err)
     c->step = 1;
     if (c->start < 0 || c->count < 0 || c->start > n || c->count > n - c->start)
         return tsr__fail(err, TSR_ERR_ARG,
-                         "narrow: %" PRId64 " elements from %" PRId64 " on are not in dim %d of %s",
+                         "narrow: length %" PRId64 " from start %" PRId64 " exceeds dim %d of %s",
                          c->count, start, c->dim, tsr_spec_text(&s->in[0], text, sizeof text));
 done:
     return st;
@@ -150,8 +152,9 @@ static tsr_status select_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(attr_dim(s, "dim", &dim, err));
     TSR_TRY(attr_int(s, "index", &index, err));
     if (index < -out.size[dim] || index >= out.size[dim])
-        return tsr__fail(err, TSR_ERR_ARG, "select: index %" PRId64 " is not in dim %d of %s",
-                         index, dim, tsr_spec_text(&s->in[0], text, sizeof text));
+        return tsr__fail(err, TSR_ERR_ARG,
+                         "select: index %" PRId64 " is out of range for dim %d of %s", index, dim,
+                         tsr_spec_text(&s->in[0], text, sizeof text));
     out.ndim--;
     for (int d = dim; d < out.ndim; d++)
         out.size[d] = out.size[d + 1];
@@ -190,7 +193,7 @@ static tsr_status unfolding_of(const tsr_schema *s, unfolding *u, tsr_error *err
     u->step = tsr_schema_attr(s, "step")->i[0];
     if (u->size < 1 || u->step < 1)
         return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: size %" PRId64 " and step %" PRId64 ", both are at least 1",
+                         "%s: size %" PRId64 " and step %" PRId64 ", both must be at least 1",
                          s->op->name, u->size, u->step);
 done:
     return st;
@@ -206,8 +209,8 @@ static tsr_status unfold_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(unfolding_of(s, &u, err));
     tsr_spec_text(&s->in[0], text, sizeof text);
     if (out.ndim == TSR_MAX_DIM)
-        return tsr__fail(err, TSR_ERR_SHAPE, "unfold: %s has %d dims, there is no room for another",
-                         text, out.ndim);
+        return tsr__fail(err, TSR_ERR_SHAPE, "unfold: %s has %d dims already, the maximum", text,
+                         out.ndim);
     if (u.size > out.size[u.dim])
         return tsr__fail(err, TSR_ERR_SHAPE, "unfold: dim %d of %s is shorter than size %" PRId64,
                          u.dim, text, u.size);

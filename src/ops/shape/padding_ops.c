@@ -23,19 +23,20 @@ static tsr_status check_pad(const tsr_schema *s, int d, int64_t before, int64_t 
     tsr_spec_text(&s->in[0], text, sizeof text);
     if (kind != TSR_MOVE_PAD && (before < 0 || after < 0))
         return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: %" PRId64 " before and %" PRId64 " behind dim %d, less than 0",
+                         "%s: padding %" PRId64 " before and %" PRId64
+                         " after dim %d must not be negative",
                          s->op->name, before, after, d);
     if ((kind == TSR_MOVE_PAD_REFLECT && (before >= n || after >= n) && before + after > 0) ||
         (kind == TSR_MOVE_PAD_REPLICATE && n == 0 && before + after > 0) ||
         (kind == TSR_MOVE_PAD_CIRCULAR && (before > n || after > n)))
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: dim %d of %s is too short for %" PRId64 " before and %" PRId64
-                         " behind it",
+                         "%s: dim %d of %s is too short for padding %" PRId64 " before and %" PRId64
+                         " after it",
                          s->op->name, d, text, before, after);
     if (before < -n || after < -n || before + after + n < 0)
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: %" PRId64 " before and %" PRId64 " behind leave nothing of dim %d "
-                         "of %s",
+                         "%s: padding %" PRId64 " before and %" PRId64
+                         " after leaves nothing of dim %d of %s",
                          s->op->name, before, after, d, text);
     return TSR_OK;
 }
@@ -170,8 +171,7 @@ static tsr_status spreading_of(const tsr_schema *s, spreading *p, tsr_error *err
         p->step = tsr__step_within(p->step, p->length);
     if (length->n < 1 || p->size < 1 || p->step < 1 || p->start < 0 || p->length < 0)
         return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: %s%" PRId64 ", step %" PRId64 " and length %" PRId64
-                         " are not possible",
+                         "%s: %s%" PRId64 ", step %" PRId64 " and length %" PRId64 " are invalid",
                          s->op->name, slice ? "start " : "size ", slice ? p->start : p->size,
                          p->step, p->length);
 done:
@@ -191,12 +191,12 @@ static tsr_status spread_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(spreading_of(s, &p, err));
     tsr_spec_text(&s->in[0], text, sizeof text);
     if (!slice && x->size[x->ndim - 1] != p.size)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: the last dim of %s is not of size %" PRId64,
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: the last dim of %s does not have size %" PRId64,
                          s->op->name, text, p.size);
     if (x->size[p.dim] > 0 && (__builtin_mul_overflow(x->size[p.dim] - 1, p.step, &last) ||
                                last > p.length - p.start - p.size))
         return tsr__fail(err, TSR_ERR_SHAPE,
-                         "%s: dim %d of %s does not come from one of length %" PRId64, s->op->name,
+                         "%s: dim %d of %s does not match an input of length %" PRId64, s->op->name,
                          p.dim, text, p.length);
     out.size[p.dim] = p.length;
     out.ndim -= !slice;
@@ -257,7 +257,7 @@ static tsr_status triangle_shape(tsr_schema *s, tsr_error *err)
     char text[TSR_TEXT_LEN];
 
     if (s->in[0].shape.ndim < 2)
-        return tsr__fail(err, TSR_ERR_SHAPE, "%s: %s has no rows and columns", s->op->name,
+        return tsr__fail(err, TSR_ERR_SHAPE, "%s: needs at least 2 dims, not %s", s->op->name,
                          tsr_spec_text(&s->in[0], text, sizeof text));
     return tsr__shape_same(s, err);
 }

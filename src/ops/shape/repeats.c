@@ -25,11 +25,12 @@ static tsr_status expand_shape(tsr_schema *s, tsr_error *err)
 
         out.size[d] = size == -1 && d >= more ? own : size;
         if (out.size[d] < 0)
-            return tsr__fail(err, TSR_ERR_SHAPE,
-                             "expand: size %" PRId64 " of dim %d is not possible", size, d);
+            return tsr__fail(err, TSR_ERR_SHAPE, "expand: size %" PRId64 " of dim %d is invalid",
+                             size, d);
         if (own != 1 && out.size[d] != own)
             return tsr__fail(err, TSR_ERR_SHAPE,
-                             "expand: dim %d of %s has size %" PRId64 ", only 1 becomes %" PRId64,
+                             "expand: dim %d of %s has size %" PRId64
+                             ", which does not broadcast to %" PRId64,
                              d - more, tsr_spec_text(&s->in[0], a, sizeof a), own, size);
     }
     s->out_dtype[0] = s->in[0].dtype;
@@ -80,8 +81,8 @@ static tsr_status tile_shape(tsr_schema *s, tsr_error *err)
 
         if (count < 0)
             return tsr__fail(err, TSR_ERR_ARG,
-                             "tile: dim %d cannot be there %" PRId64 " times, a count is 0 or more",
-                             d, count);
+                             "tile: the count of dim %d is %" PRId64 ", must be at least 0", d,
+                             count);
         if (__builtin_mul_overflow(own < 0 ? 1 : x->size[own], count, &out.size[d]))
             return tsr__fail(err, TSR_ERR_SHAPE, "tile: %" PRId64 " copies make dim %d too large",
                              count, d);

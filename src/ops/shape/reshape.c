@@ -59,8 +59,8 @@ static tsr_status reshape_shape(tsr_schema *s, tsr_error *err)
         if (to->i[d] == -1 && open < 0)
             open = d;
         else if (to->i[d] < 0 || __builtin_mul_overflow(known, to->i[d], &known))
-            return tsr__fail(err, TSR_ERR_SHAPE,
-                             "reshape: size %" PRId64 " of dim %d is not possible", to->i[d], d);
+            return tsr__fail(err, TSR_ERR_SHAPE, "reshape: size %" PRId64 " of dim %d is invalid",
+                             to->i[d], d);
     }
     if (open >= 0 && known > 0 && count % known == 0)
         out.size[open] = count / known;
@@ -136,7 +136,8 @@ static tsr_status unsqueeze_shape(tsr_schema *s, tsr_error *err)
 
     if (out.ndim > TSR_MAX_DIM)
         return tsr__fail(
-            err, TSR_ERR_SHAPE, "unsqueeze: %s has %d dims, %d more are too many, %d are possible",
+            err, TSR_ERR_SHAPE,
+            "unsqueeze: %s has %d dims, %d more are too many, at most %d are supported",
             tsr_spec_text(&s->in[0], text, sizeof text), x->ndim, dims->n, TSR_MAX_DIM);
     TSR_TRY(tsr__dims_list(s, out.ndim, dim, &n, &new, err));
     for (int d = 0; d < out.ndim; d++)
@@ -158,7 +159,7 @@ static tsr_status flatten_shape(tsr_schema *s, tsr_error *err)
     TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "start")->i[0], ndim, &start, err));
     TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "end")->i[0], ndim, &end, err));
     if (start > end)
-        return tsr__fail(err, TSR_ERR_ARG, "flatten: start, dim %d, is behind end, dim %d", start,
+        return tsr__fail(err, TSR_ERR_ARG, "flatten: start, dim %d, is after end, dim %d", start,
                          end);
     for (int d = 0; d < start; d++)
         out.size[out.ndim++] = x->size[d];

@@ -101,8 +101,8 @@ static tsr_status stack_shape(tsr_schema *s, tsr_error *err)
 
     tsr_spec_text(&s->in[0], a, sizeof a);
     if (x->ndim == TSR_MAX_DIM)
-        return tsr__fail(err, TSR_ERR_SHAPE, "stack: %s has %d dims, there is no room for another",
-                         a, x->ndim);
+        return tsr__fail(err, TSR_ERR_SHAPE, "stack: %s has %d dims already, the maximum", a,
+                         x->ndim);
     TSR_TRY(tsr__same_dtype(s, err));
     TSR_TRY(tsr__dim_normalise(s, tsr_schema_attr(s, "dim")->i[0], out.ndim, &dim, err));
     for (int k = 1; k < s->n_in; k++) {
@@ -193,7 +193,7 @@ static tsr_status permute_dims(const tsr_schema *s, int dim[TSR_MAX_DIM], tsr_er
 
     TSR_TRY(tsr__dims_list(s, ndim, dim, &n, &mask, err));
     if (n != ndim)
-        return tsr__fail(err, TSR_ERR_ARG, "permute: %s has %d dims, not the %d that dims names",
+        return tsr__fail(err, TSR_ERR_ARG, "permute: %s has %d dims, but dims lists %d",
                          tsr_spec_text(&s->in[0], text, sizeof text), ndim, n);
 done:
     return st;
@@ -259,10 +259,10 @@ static tsr_status roll_shape(tsr_schema *s, tsr_error *err)
     tsr_status st;
 
     if (shifts->n < 1)
-        return tsr__fail(err, TSR_ERR_ARG, "roll: shifts= says how far");
+        return tsr__fail(err, TSR_ERR_ARG, "roll: missing required attribute shifts");
     if (dims->n < 0 && shifts->n != 1)
         return tsr__fail(err, TSR_ERR_ARG,
-                         "roll: %d shifts and no dims; without dims= there is one, of all elements",
+                         "roll: %d shifts without dims; without dims= only one is allowed",
                          shifts->n);
     if (shifts->n != wanted)
         return tsr__fail(err, TSR_ERR_ARG, "roll: shifts= has %d number%s, dims= has %d", shifts->n,

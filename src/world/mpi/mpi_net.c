@@ -107,10 +107,11 @@ static tsr_status start_mpi(tsr_net_open *io, bool *owner)
     }
     MPI_Initialized(&initialized);
     if (!may_open(initialized)) {
-        snprintf(io->text, sizeof io->text,
-                 "jobs over MPI run one after the other on the %s, and this is another thread; "
-                 "worlds of threads can run at once",
-                 initialized ? "thread that initialised MPI" : "main thread");
+        snprintf(
+            io->text, sizeof io->text,
+            "MPI jobs must run one after the other on the %s, but this is another thread; thread "
+            "worlds can run concurrently",
+            initialized ? "thread that initialised MPI" : "main thread");
         return TSR_ERR_STATE;
     }
     if (initialized)
