@@ -61,7 +61,7 @@ static void print_group(const char *group)
     const int never = count(group, "never"), all = count(group, NULL);
 
     if (never == all)
-        printf("\n%s: %d that are not of tensors\n", group, all);
+        printf("\n%s: %d non-tensor operators\n", group, all);
     else
         printf("\n%s: %d of %d\n", group, there, all - never);
 }
@@ -91,8 +91,8 @@ int ops_coverage(bool as_json)
         return CLI_OK;
     if (as_json)
         return cli_print_json(to_json());
-    printf("ONNX, opset 17: %d of %d operators of tensors, %d by ops and %d without; %d are of "
-           "other things\n",
+    printf("ONNX, opset 17: %d of %d tensor operators, %d by ops and %d without; "
+           "%d are not tensor operators\n",
            by + host, count(NULL, NULL) - never, by, host, never);
     for (const onnx_operator *x = onnx_operators; x->name; x++) {
         if (x != onnx_operators && strcmp(x[-1].group, x->group) == 0)

@@ -191,7 +191,7 @@ int cli_draw(const cli_args *args)
     if (op_problem_is(args->text))
         return cli_draw_op(args);
     if (cli_option_of(args, "rank"))
-        return cli_bad("draw: --rank is for ops that see operands through windows");
+        return cli_bad("draw: --rank is for ops with halo windows");
     if (!draw_wants_color(when, &color))
         return cli_bad("draw: --color is \"%s\"; expected auto, always or never", when);
     if (!problem_read("draw", PROBLEM_TENSOR, args->text, &p))

@@ -62,7 +62,7 @@ static const char *title_of(const op_halo *h, int index, char *buf, size_t n)
     char name[CLI_TEXT], spec[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN];
 
     snprintf(buf, n, "%s: what rank %d %s of %s, %s on mesh %s", h->p->op->name, rank_of(h, index),
-             h->reverse ? "fills" : "needs", op_halo_name(h, name),
+             h->reverse ? "computes" : "needs", op_halo_name(h, name),
              tsr_spec_text(h->spec, spec, sizeof spec),
              tsr_mesh_text(&h->spec->mesh, mesh, sizeof mesh));
     return buf;
@@ -89,13 +89,13 @@ static void print_notes(const halo_art *a, const op_halo *h, const picture *p)
     printf("\n  down: dim %d, across: dim %d%s\n", p->row.dim, p->col.dim, picture_cut(p, cut));
     printf("  cells show the ranks that hold them\n");
     if (peers == 0)
-        printf("  rank %d %s nothing of others\n", rank, h->reverse ? "computes" : "needs");
+        printf("  rank %d %s nothing from other ranks\n", rank, h->reverse ? "computes" : "needs");
     else if (h->reverse)
         printf("  (r): rank %d computes a term of it, which rank r adds to its own; "
                "%s to %d rank%s\n",
                rank, cli_bytes((double)bytes, text), peers, peers == 1 ? "" : "s");
     else
-        printf("  (r): rank %d gets it from rank r; %s from %d rank%s\n", rank,
+        printf("  (r): rank %d fetches it from rank r; %s from %d rank%s\n", rank,
                cli_bytes((double)bytes, text), peers, peers == 1 ? "" : "s");
     if (is_padded(h, a->index))
         printf("  . is padding, beyond the tensor's ends\n");
@@ -198,8 +198,7 @@ static int print_text(halo_art *a, bool color)
             return cli_error(&err);
         printf("%s %s, %s of rank %d\n\n", op_halo_name(h, name),
                tsr_spec_text(h->spec, text, sizeof text),
-               h->reverse ? "filled through the window" : "seen through the window",
-               rank_of(h, a->index));
+               h->reverse ? "reverse halo window" : "halo window", rank_of(h, a->index));
         draw_text(&p, color);
         print_notes(a, h, &p);
         picture_free(&p);
@@ -263,8 +262,8 @@ static int draw(const cli_args *args, halo_art *a, bool color)
     int status;
 
     if (a->n == 0 && !as_json) {
-        printf("%s\nno operand is seen through windows in the cheapest way, which explain tells: "
-               "ranks work on their parts\n",
+        printf("%s\nno operand needs a halo under the cheapest strategy (see explain): "
+               "ranks work on their local parts\n",
                op_problem_text(&a->p, title, sizeof title));
         return CLI_OK;
     }
@@ -303,8 +302,8 @@ int cli_draw_op(const cli_args *args)
     else
         status = cli_bad("draw: --color is \"%s\"; expected auto, always or never", when);
     if (status == CLI_OK && tsr_op_is_composed(a->p.op))
-        status = cli_bad("draw: %s is composed of other ops; explain names them, draw those",
-                         a->p.op->name);
+        status =
+            cli_bad("draw: %s is a composite op; explain lists its ops, draw those", a->p.op->name);
     if (status == CLI_OK)
         status = op_halos_make(&a->p, a->halo, &a->n);
     if (status == CLI_OK && cli_speaks())

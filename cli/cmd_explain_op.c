@@ -132,8 +132,8 @@ static void print_halo(const op_halo *h)
 {
     char name[CLI_TEXT], text[TSR_TEXT_LEN];
 
-    printf("  windows %s %s: %s\n", op_halo_name(h, name), h->reverse ? "added up" : "brought",
-           op_halo_text(h, text, sizeof text));
+    printf("  halo    %s %s: %s\n", op_halo_name(h, name),
+           h->reverse ? "scattered back" : "fetched", op_halo_text(h, text, sizeof text));
 }
 
 static void print_moves(const story *s)
@@ -161,7 +161,7 @@ static void print_moves(const story *s)
     printf("  cost    %s for inputs", cli_seconds(p->way.inputs, a));
     if (p->op->comm || p->op->windows)
         printf(" + %s %s", cli_seconds(p->way.comm, a),
-               s->n_halos > 0 ? "for windows" : "by itself");
+               s->n_halos > 0 ? "for halos" : "own exchange");
     printf(" + %s pending = %s\n", cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));
     if (p->set.cost.reproducible)
         printf("  reproducible mode costs %s more, without it: %s\n",
@@ -175,7 +175,7 @@ static void print_rivals(const story *s)
     cli_table table;
 
     cli_table_open(&table, "lrrrrl");
-    cli_table_row(&table, (const char *[]){"on every mesh dim", "inputs", "itself", "pending",
+    cli_table_row(&table, (const char *[]){"on every mesh dim", "inputs", "exchange", "pending",
                                            "total", "why not"});
     cli_table_row(&table,
                   (const char *[]){"(chosen)", cli_seconds(p->way.inputs, a),
@@ -208,7 +208,7 @@ static void print_text(const story *s)
     print_rivals(s);
     if (s->tried)
         printf("\n  search: trying all %.0f strategies one by one gives %s\n", s->n_strategies,
-               s->agrees ? "the same" : "ANOTHER WAY, which is a bug");
+               s->agrees ? "the same" : "A DIFFERENT STRATEGY, which is a bug");
     else
         printf("\n  search: %.3g strategies are too many to try one by one\n", s->n_strategies);
 }

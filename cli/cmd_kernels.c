@@ -134,8 +134,9 @@ int cli_kernels(const cli_args *args)
         any = is_meant(filter, &sku);
     }
     if (!any)
-        return cli_bad("kernels: \"%s\" is no category and no op of one; tessera kernels lists all",
-                       filter);
+        return cli_bad(
+            "kernels: \"%s\" is neither a category nor an op of one; tessera kernels lists all",
+            filter);
     if (!cli_speaks())
         return CLI_OK;
     if (!cli_option_of(args, "json")) {

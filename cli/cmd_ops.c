@@ -10,7 +10,7 @@ static const char *shards(const tsr_op *op)
     if (op->axes)
         return op->axes;
     if (tsr_op_is_composed(op))
-        return "as its parts";
+        return "composite";
     return op->rule || op->strategies || op->propagate ? "by function" : "replicated";
 }
 
@@ -19,7 +19,7 @@ const char *ops_gradient(const tsr_op *op)
 {
     if (op->grad || op->grad_expr)
         return op->grad == tsr_grad_none ? "none" : "yes";
-    return tsr_op_has_grad(op) ? "by parts" : "-";
+    return tsr_op_has_grad(op) ? "composite" : "-";
 }
 
 /* The first sentence of its row's doc: what fits a line of the table. */
@@ -48,21 +48,21 @@ static void print_table(void)
     printf("\ninputs  ? may be left out or -, * is a list\n"
            "shards  letters are axes, ... leading ones: an axis can be sharded wherever it\n"
            "        stands, and yields a partial output where the output lacks it\n"
-           "\ntessera ops OP tells all of one op.\n");
+           "\ntessera ops OP shows one op in full.\n");
 }
 
 /* How partial inputs pass; NULL if only the rules of a call tell. */
 const char *ops_partials(const tsr_op *op, char buf[TSR_TEXT_LEN])
 {
     if (tsr_op_is_composed(op))
-        return "as its parts have it";
+        return "composite";
     if (op->permutes)
-        return "every reduction passes, it only moves elements";
+        return "all reductions (it only moves elements)";
     if (!op->linear && !op->monotone)
-        return op->axes ? "none pass" : NULL;
-    snprintf(buf, TSR_TEXT_LEN, "%s%s%s%s%s", op->linear ? "sum and avg, it is " : "",
+        return op->axes ? "none" : NULL;
+    snprintf(buf, TSR_TEXT_LEN, "%s%s%s%s%s", op->linear ? "sum and avg, linear in " : "",
              op->linear ? op->linear : "", op->linear && op->monotone ? "; " : "",
-             op->monotone ? "max and min, it grows with " : "", op->monotone ? op->monotone : "");
+             op->monotone ? "max and min, monotone in " : "", op->monotone ? op->monotone : "");
     return buf;
 }
 
@@ -81,19 +81,18 @@ static void print_op(const tsr_op *op)
         printf(*a == ',' ? ", " : "%c", *a);
     printf("\n  shards      %s\n", shards(op));
     partials = ops_partials(op, text);
-    printf("  partial     %s\n",
-           partials ? partials : "by function; explain --rules lists what passes");
+    printf("  partial     %s\n", partials ? partials : "by function; see explain --rules");
     printf("  runs        %s%s%s%s\n",
            op->expr      ? "as "
-           : op->compose ? "by other ops"
-           : op->kernel  ? "a kernel on local parts"
-                         : "by itself, moving data",
+           : op->compose ? "other ops"
+           : op->kernel  ? "a local kernel"
+                         : "its own exchange",
            op->expr ? op->expr : "",
-           op->kernel && op->run ? "; or by itself where that is cheaper" : "",
-           op->inplace > 1 ? ", into its first inputs"
-           : op->inplace   ? ", into its first input"
+           op->kernel && op->run ? ", or its own exchange where that is cheaper" : "",
+           op->inplace > 1 ? ", in place on its first inputs"
+           : op->inplace   ? ", in place on its first input"
                            : "");
-    printf("  gradient    %s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known");
+    printf("  gradient    %s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not implemented");
     if (inplace)
         printf("  in place    %s\n", inplace->name);
     if (op->cases && op->cases[0] && op_problem_example(op, example, sizeof example) == CLI_OK)
@@ -104,7 +103,7 @@ static json_t *op_json(const tsr_op *op)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "name", op->name, "inputs", op->inputs,
                      "attributes", op->attrs ? op->attrs : "", "axes", op->axes ? op->axes : "",
-                     "means", op->expr ? op->expr : "", "gradient", tsr_op_has_grad(op), "doc",
+                     "expr", op->expr ? op->expr : "", "gradient", tsr_op_has_grad(op), "doc",
                      op->doc);
 }
 
@@ -120,7 +119,7 @@ int cli_ops(const cli_args *args)
     if (coverage || markdown) {
         json_decref(results);
         if (args->n_words || (coverage && markdown))
-            return cli_bad("ops: --%s is about all ops, nothing else goes with it",
+            return cli_bad("ops: --%s lists all ops and takes no arguments",
                            coverage ? "coverage" : "markdown");
         return markdown ? ops_markdown(as_json) : ops_coverage(as_json);
     }

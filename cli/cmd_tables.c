@@ -186,7 +186,7 @@ static void print_text(const tables_problem *p)
 
     cli_table_open(&table, "lrlrrrl");
     cli_table_row(&table, (const char *[]){"table", "size", "choice", "memory/rank",
-                                           "exchanged/rank", "time", "the other ways"});
+                                           "exchanged/rank", "time", "alternatives"});
     for (int i = 0; i < p->n; i++) {
         const tsr_table_facts *f = &p->facts[i];
         const tsr_table_choice *c = &p->choice[i];

@@ -152,7 +152,7 @@ static const char *fault_text(const problem *p, const verdict *v, char *buf, siz
 
     switch (v->fault) {
     case FAULT_SHAPE:
-        snprintf(buf, n, "rank %d: expected a part of shape %s, got %s", v->rank,
+        snprintf(buf, n, "rank %d: expected local shape %s, got %s", v->rank,
                  verify_indices_text(v->shape_expected.size, v->shape_expected.ndim, at),
                  verify_indices_text(v->shape.size, v->shape.ndim, other));
         break;

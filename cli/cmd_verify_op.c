@@ -175,7 +175,7 @@ static tsr_status try_ways(task *t, tsr_mesh *mesh, verdict *v)
         if (v->rank == t->p->set.from.mesh.first) {
             t->way = i;
             if (t->ways.all && i % 50 == 0)
-                cli_progress("verify: %d of %d ways", i, t->ways.n);
+                cli_progress("verify: %d of %d placements", i, t->ways.n);
         }
         st = tsr_scope_push(mesh);
         if (st == TSR_OK) {
@@ -256,18 +256,17 @@ static void print_text(const task *t, const verdict *v, const char *text, const 
 
     printf("%s  %s\n", v->fault ? "FAIL" : "PASS", text);
     if (t->ways.all && t->ways.total > t->ways.n)
-        printf("      %d of %.15g ways to place the inputs, at random\n", v->tried, t->ways.total);
+        printf("      %d of %.15g placements of the inputs, at random\n", v->tried, t->ways.total);
     else if (t->ways.all)
-        printf("      all %d ways to place the inputs\n", v->tried);
+        printf("      all %d placements of the inputs\n", v->tried);
     if (!v->fault) {
         if (t->ref->n_out > 1)
             snprintf(outputs, sizeof outputs, " of %d outputs", t->ref->n_out);
         printf("      %d rank%s, %" PRId64 " elements%s compared, %s; %s\n", t->book.n_ranks,
                t->book.n_ranks == 1 ? "" : "s", v->compared, outputs,
                v->inexact ? "equal within 8 eps" : "equal",
-               tsr_op_is_composed(t->p->op)
-                   ? "composed of other ops, so there is no plan to compare with"
-                   : "output as planned");
+               tsr_op_is_composed(t->p->op) ? "a composite op, so there is no plan to compare with"
+                                            : "output as planned");
         return;
     }
     if (t->ways.all && op_placing(&t->ways, v->way, specs))

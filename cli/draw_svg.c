@@ -249,7 +249,7 @@ static void write_notes(FILE *f, const picture *p, double top)
     if (p->view)
         used += (size_t)snprintf(
             text, sizeof text, "Dashed: what the rank %s%s. ",
-            p->view->reverse ? "fills and gives to the owners" : "needs",
+            p->view->reverse ? "computes and sends to the owners" : "needs",
             shows_beyond(&p->row) || shows_beyond(&p->col) ? "; hatched: padding" : "");
     if (p->other_dims)
         used +=

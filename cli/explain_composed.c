@@ -67,7 +67,7 @@ static void print_text(const composition *c)
     if (p->op->expr)
         printf("  %s is %s; a simulated run calls\n\n", p->op->name, p->op->expr);
     else
-        printf("  %s is composed of other ops; a simulated run calls\n\n", p->op->name);
+        printf("  %s is a composite op; a simulated run calls\n\n", p->op->name);
     cli_table_open(&table, "lrrr");
     cli_table_row(&table, (const char *[]){"op", "calls", "inputs, received/rank", "moving"});
     for (int i = 0; i < c->n; i++) {

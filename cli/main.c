@@ -13,14 +13,15 @@ static const cli_command commands[] = {
      .run = cli_info},
     {.name = "ops",
      .synopsis = "[OP...] [--json]\n       tessera ops --coverage|--markdown [--json]",
-     .help = "the ops, or all of some: inputs, attributes, how they shard; what ONNX has of them",
-     .options = {{"coverage", NULL, "the operators of ONNX: by which ops, and what is missing"},
+     .help = "the ops, or details of some: inputs, attributes, sharding; ONNX coverage",
+     .options = {{"coverage", NULL,
+                  "the operators of ONNX: which ops cover them, and what is missing"},
                  {"markdown", NULL, "all ops as the list of docs/ops.md"},
                  JSON},
      .run = cli_ops},
     {.name = "kernels",
      .synopsis = "[CATEGORY | OP | CATEGORY.OP] [--json]",
-     .help = "the kernels by SKU, and which variant this processor gets",
+     .help = "the kernels by SKU, and which variant this processor uses",
      .details = "  tessera kernels pointwise\n"
                 "  tessera kernels reduction.max --json\n",
      .options = {JSON},
@@ -29,12 +30,13 @@ static const cli_command commands[] = {
      .synopsis =
          "\"TENSOR mesh=MESH\" [--svg FILE] [--color WHEN] [--json]\n"
          "       tessera draw \"OP TENSOR ... mesh=MESH [KEY=VALUE ...]\" [--rank RANK] [...]",
-     .help = "which rank holds which elements, or needs which of others, as a picture and a table",
+     .help = "which rank holds which elements, or an op's halo, as a picture and a table",
      .details = "  tessera draw \"f32[5,3]@[S(0),S(1)] mesh=2x2\"\n"
                 "  tessera draw \"f32[8,6]@[SS(0,2),R] mesh=data=2,model=2\" --svg layout.svg\n"
                 "  tessera draw \"conv f32[1,1,12,16]@[S(2),S(3)] f32[1,1,5,5] padding=2 "
                 "mesh=2x2\"\n",
-     .options = {{"rank", "RANK", "of an op: who looks; the one that receives most if not given"},
+     .options = {{"rank", "RANK",
+                  "for an op: the rank to show (default: the one that receives most)"},
                  {"svg", "FILE", "write the picture as SVG; - is the standard output"},
                  {"color", "WHEN", "auto (on terminals), always or never"},
                  JSON},
@@ -43,13 +45,14 @@ static const cli_command commands[] = {
      .synopsis = "\"redistribute TENSOR -> PLACEMENTS mesh=MESH [KEY=VALUE ...]\" [--json]\n"
                  "       tessera explain \"OP TENSOR ... mesh=MESH [KEY=VALUE ...]\" [--rules] "
                  "[--json]",
-     .help = "the plan of a redistribution or an op, its rivals and costs, without running it",
+     .help =
+         "the plan of a redistribution or an op, its costs and alternatives, without running it",
      .details =
          "  tessera explain \"redistribute f32[4096,4096]@[S(0),R] -> [S(1),P(sum)] mesh=2x4\"\n"
          "  tessera explain \"f32[4096,4096]@[S(0),R] -> [S(0)] mesh=2x4 to=4\"\n"
          "  tessera explain \"matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2\"\n"
          "  tessera explain \"sum f32[64,128]@[S(0),R] dims=0 -> [R,R] mesh=2x2\" --rules\n",
-     .options = {{"rules", NULL, "of an op: its rules for one mesh dim, one per line"}, JSON},
+     .options = {{"rules", NULL, "for an op: its rules for one mesh dim, one per line"}, JSON},
      .run = cli_explain},
     {.name = "verify",
      .synopsis = "\"redistribute TENSOR -> PLACEMENTS mesh=MESH [KEY=VALUE ...]\" [--json]\n"
@@ -61,8 +64,9 @@ static const cli_command commands[] = {
          "  tessera verify \"i32[7]@[P(sum),P(max)] -> [S(0),R] mesh=2x2 world=mpi seed=3\"\n"
          "  tessera verify \"matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2\"\n"
          "  tessera verify \"softmax f32[5,7] dim=0 mesh=2x2\" --all-placements\n",
-     .options = {{"all-placements", NULL, "of an op: every way to place its inputs"},
-                 {"spoil", "RANK", "change an element there first, to see that it is found"},
+     .options = {{"all-placements", NULL, "for an op: every placement of its inputs"},
+                 {"spoil", "RANK",
+                  "corrupt an element on that rank first, to see that it is detected"},
                  JSON},
      .run = cli_verify},
     {.name = "run",
@@ -85,7 +89,7 @@ static const cli_command commands[] = {
      .run = cli_run},
     {.name = "validate",
      .synopsis = "[OP ...] [--json]",
-     .help = "check the rules of ops against their definitions: all hold, none is missing",
+     .help = "check the sharding rules of ops against their definitions: all hold, none is missing",
      .details = "  tessera validate\n"
                 "  tessera validate matmul softmax\n",
      .options = {JSON},
@@ -93,7 +97,7 @@ static const cli_command commands[] = {
     {.name = "tables",
      .synopsis = "FILE|\"NAME:ROWSxCOLUMNS:DTYPE:LOOKUPS:LENGTH[:POOLING] ...\" mesh=RANKS\n"
                  "       [memory=BYTES] [train=true] [cost=COST] [--json]",
-     .help = "where the tables of a group of lookups should live, within memory",
+     .help = "choose how embedding tables are sharded, within a memory limit",
      .details =
          "  tessera tables \"user:5000000x64:f32:4096:1 item:200000x64:f32:4096:20\" "
          "mesh=4 memory=1GiB\n"

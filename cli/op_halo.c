@@ -216,18 +216,18 @@ const char *op_halo_text(const op_halo *h, char *buf, size_t n)
         if (!h->along[d])
             continue;
         if (h->circular[d]) {
-            used += (size_t)snprintf(buf + used, n - used, "%saround the ends of dim %d",
+            used += (size_t)snprintf(buf + used, n - used, "%swrapping around dim %d",
                                      used ? ", " : "", d);
             continue;
         }
         excess(h, d, &before, &behind);
         used += (size_t)snprintf(buf + used, n - used,
                                  used ? ", %" PRId64 " and %" PRId64 " along dim %d"
-                                      : "%" PRId64 " before and %" PRId64 " behind along dim %d",
+                                      : "%" PRId64 " before and %" PRId64 " after along dim %d",
                                  before, behind, d);
     }
     if (used < n && bytes > 0)
-        snprintf(buf + used, n - used, "; rank %d gets most, %s from %d rank%s",
+        snprintf(buf + used, n - used, "; rank %d receives most, %s from %d rank%s",
                  cli_mesh_rank(&h->spec->mesh, busiest, coord), cli_bytes((double)bytes, size),
                  peers, peers == 1 ? "" : "s");
     else if (used < n)

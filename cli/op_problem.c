@@ -289,8 +289,7 @@ int op_problem_complete(op_problem *p)
     if (tsr_schema_make(p->op, p->in, p->n_in, p->attr, p->n_attrs, &p->schema, &err) != TSR_OK)
         return cli_error(&err);
     if (tsr_op_is_composed(p->op) && p->want_text[0])
-        return cli_bad("%s is composed of other ops, which decide where its outputs are: "
-                       "leave out -> %s",
+        return cli_bad("%s is a composite op, whose ops place its outputs: leave out -> %s",
                        p->op->name, p->want_text);
     if (tsr_op_is_composed(p->op))
         return CLI_OK;

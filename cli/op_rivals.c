@@ -90,13 +90,13 @@ static void explain_cost(const op_problem *p, op_rival *r)
     char total[CLI_TEXT];
 
     if (r->chosen)
-        snprintf(r->why, sizeof r->why, "is the chosen way");
+        snprintf(r->why, sizeof r->why, "is the chosen strategy");
     else if (p->set.cost.randomise)
         snprintf(r->why, sizeof r->why, "costs are random here");
     else if (r->seconds <= best * 1.005)
-        snprintf(r->why, sizeof r->why, "as cheap, but not fewer bytes or steps, nor earlier");
+        snprintf(r->why, sizeof r->why, "equally cheap, without fewer bytes or steps");
     else if (best == 0)
-        snprintf(r->why, sizeof r->why, "%s where the chosen way costs nothing",
+        snprintf(r->why, sizeof r->why, "%s where the chosen strategy costs nothing",
                  cli_seconds(r->seconds, total));
     else
         snprintf(r->why, sizeof r->why, "%.*f times the cost", r->seconds < 100 * best ? 2 : 0,
@@ -128,9 +128,9 @@ static void report_infeasible(const op_problem *p, const tsr_op_strategy *way, o
         }
     }
     snprintf(r->why, sizeof r->why, "%s",
-             isinf(way->pending)        ? "its output cannot be brought to what is asked for"
-             : p->set.cost.reproducible ? "it sums over ranks, or the cuts do not fall together"
-                                        : "the cuts do not fall on the same elements");
+             isinf(way->pending)        ? "its output cannot be redistributed as requested"
+             : p->set.cost.reproducible ? "it reduces over ranks, or shard boundaries do not align"
+                                        : "shard boundaries do not align");
 }
 
 int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *r)

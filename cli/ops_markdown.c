@@ -74,7 +74,7 @@ static void write_partial_rules(FILE *f, const op_problem *p, const op_rules *ru
             continue;
         fprintf(f, "%s`%s`", n > 1 ? ", " : "", op_rule_text(p, rules, i, text, sizeof text));
     }
-    fprintf(f, n > SHOWN ? ", and %d more\n" : n ? "\n" : "none pass\n", n - SHOWN);
+    fprintf(f, n > SHOWN ? ", and %d more\n" : n ? "\n" : "none\n", n - SHOWN);
 }
 
 /* For one mesh dim, of its first case with every input sharded in the plain way. */
@@ -102,20 +102,20 @@ static int write_rules(FILE *f, const tsr_op *op)
 static const char LEGEND[] =
     "How to read an entry:\n"
     "\n"
-    "- inputs: `?` may be left out, `*` is a list.\n"
-    "- attributes: `name:type=default`; one of `type?` may be left out, and the text says what\n"
-    "  that means. `int`, `ints` (at most 8, `0,2`), `dim` and `dims` (negative: from the end),\n"
-    "  `bool` (`true`, `false`), `dtype` (`f32`), `text` (no blanks). `float` and `number` are\n"
-    "  floating point numbers: another `float` is another call, with a plan of its own, while a\n"
-    "  `number` (a learning rate) may change from call to call without a new plan. So may a\n"
-    "  `seed`, a whole number of 64 bits.\n"
-    "- rules: how inputs may be placed along one mesh dim, and how the outputs are then, for the\n"
-    "  shapes given.\n"
-    "- partial inputs: which reductions pass without being carried out first; where the op\n"
-    "  decides that by a function, the rules by which they do for the same shapes.\n"
-    "- gradient: `yes`; `by parts`, that of the ops it is composed of; `none`, no gradient flows\n"
-    "  back through it (its outputs are steps, indices or new numbers); `not known`, the library\n"
-    "  has none, and going back through the op is an error.\n"
+    "- inputs: `?` marks an optional input, `*` a list.\n"
+    "- attributes: `name:type=default`; `type?` marks an optional attribute, and the text says\n"
+    "  what leaving it out means. `int`, `ints` (at most 8, `0,2`), `dim` and `dims` (negative:\n"
+    "  from the end), `bool` (`true`, `false`), `dtype` (`f32`), `text` (no blanks). `float` and\n"
+    "  `number` are floating-point values: a different `float` needs a plan of its own, while a\n"
+    "  `number` (a learning rate) may change from call to call without planning again. So may a\n"
+    "  `seed`, an integer of 64 bits.\n"
+    "- rules: valid placements of inputs along one mesh dim and the resulting placements of the\n"
+    "  outputs, for the given shapes.\n"
+    "- partial inputs: which pending reductions pass through the op without being resolved first;\n"
+    "  where a function of the op decides that, the rules that let them pass for these shapes.\n"
+    "- gradient: `yes`; `composite`, by the chain rule through the ops of its expression; `none`,\n"
+    "  no gradient flows back (its outputs are piecewise constant, indices or random numbers);\n"
+    "  `not implemented`, backward through the op is an error.\n"
     "\n";
 
 static int write_op(FILE *f, const tsr_op *op)
@@ -132,14 +132,14 @@ static int write_op(FILE *f, const tsr_op *op)
         fprintf(f, "none");
     fprintf(f, "\n");
     if (op->expr)
-        fprintf(f, "- is `%s`\n", op->expr);
+        fprintf(f, "- expression: `%s`\n", op->expr);
     else if (op->compose)
-        fprintf(f, "- composed of other ops\n");
+        fprintf(f, "- composite op\n");
     else if (op->cases && op->cases[0] && !op->strategies && !op->propagate)
         status = write_rules(f, op);
     if (!tsr_op_is_composed(op) && ops_partials(op, text))
         fprintf(f, "- partial inputs: %s\n", ops_partials(op, text));
-    fprintf(f, "- gradient: %s%s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not known",
+    fprintf(f, "- gradient: %s%s\n", tsr_op_has_grad(op) ? ops_gradient(op) : "not implemented",
             op->inplace > 1 ? "; overwrites its first inputs"
             : op->inplace   ? "; overwrites its first input"
                             : "");

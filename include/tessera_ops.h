@@ -514,7 +514,7 @@ TSR_API tsr_tensor *tsr_nll_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_t
                                           tsr_tensor *weight, tsr_tensor *divisor,
                                           const tsr_class_opts *opts);
 
-/* make ops prints losses of pairs: */
+/* make ops prints regression and binary losses: */
 /* Computes the squared error (x - target)^2, reduced by mean, sum or none. */
 TSR_API tsr_tensor *tsr_mse_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction);
 /* Computes the gradient of mse_loss's x; that of target is its negative. */

@@ -20,7 +20,7 @@ mpi_checks() {
     run 0 verify 'matmul f32[5,7]@[S(0),P(sum)] f32[7,3]@[R,S(1)] mesh=2x2 world=mpi'
     has 'verify starts mpirun' PASS '4 ranks, 60 elements compared, equal' 'world=mpi'
     run 0 verify 'add f32[5,7] f32[7] mesh=2x2 world=mpi cost=random:5' --all-placements
-    has 'verify all placements under mpirun' PASS 'ways to place the inputs'
+    has 'verify all placements under mpirun' PASS 'placements of the inputs'
     run 1 verify 'relu f32[5,7]@[S(0),R] mesh=2x2 world=mpi' --spoil 3
     has 'verify finds a difference under mpirun' FAIL 'index [3,0]: expected'
     [ "$(wc -l <"$dir/out")" = 2 ] || fail 'only the first rank prints'
@@ -57,17 +57,17 @@ has 'ops, some' 'attributes  dims:dims?, keepdim:bool=false' 'a*b+bias; max and 
 run 0 ops fmod
 has 'ops, an example of numbers, not NaN' 'tessera run "fmod f64[4,6]+@[S(0)] f64[4,6]+@[S(0)] mesh=2"'
 run 0 ops --markdown
-has 'ops as a page says what its words mean' 'How to read an entry' '`not known`' '`number`'
+has 'ops as a page says what its words mean' 'How to read an entry' '`not implemented`' '`number`'
 json 'ops as a page in JSON' 'o["command"] == "ops --markdown" and "How to read an entry" in
     o["results"][0] and "### matmul" in o["results"][0]' ops --markdown
-bad 'ops as a page, but of one' '--markdown is about all ops' ops --markdown relu
-bad 'ops, two lists' '--coverage is about all ops' ops --markdown --coverage
+bad 'ops as a page, but of one' '--markdown lists all ops' ops --markdown relu
+bad 'ops, two lists' '--coverage lists all ops' ops --markdown --coverage
 run 0 ops --markdown
 grep -q 'as its function says' "$dir/out" && fail 'ops as a page: says nothing of partial inputs'
 run 0 ops mse_loss
 has 'ops, choices' 'attributes  reduction:mean|sum|none=mean'
 run 0 ops conv
-has 'ops, a long line' 'sum and avg, it is x*weight+bias; max and min, it grows with +bias'
+has 'ops, a long line' 'sum and avg, linear in x*weight+bias; max and min, monotone in +bias'
 json 'ops json' '{r["name"]: r for r in o["results"]}["softmax"]["attributes"] == "dim:dim=-1" and
     {r["name"]: r for r in o["results"]}["l1_loss"]["attributes"] == "reduction:mean|sum|none=mean" and
     {r["name"]: r for r in o["results"]}["add"]["axes"] == "...,...->..."' ops
@@ -85,7 +85,7 @@ json 'kernels json' 'len({r["sku"] for r in o["results"]}) == len(o["results"]) 
 json 'kernels of a category' '{"sum", "mean", "max", "cumsum"} <= {r["op"] for r in o["results"]}' kernels reduction
 json 'kernels of an op' '{r["category"] for r in o["results"]} == {"reduction", "pooling"}' kernels max
 json 'kernels of an op of a category' 'len({r["sku"].split(".")[2] for r in o["results"]}) == 13' kernels reduction.max
-bad 'kernels: an unknown op' '"maximam" is no category and no op' kernels maximam
+bad 'kernels: an unknown op' '"maximam" is neither a category nor an op' kernels maximam
 run 0 --help
 has 'help lists ops' '  ops        the ops'
 for command in ops kernels explain verify run; do
@@ -151,7 +151,7 @@ bad 'verify: positive integers' 'only floating point numbers' verify 'relu i32[4
 run 0 explain 'matmul f32[64,128]@[S(0),R] f32[128,32]@[R,S(1)] mesh=2x2'
 has 'explain' 'a      f32[64,128]  [S(0),R]  [S(0),R]            0 B          0  nothing to do' \
     'output  f32[64,32]@[S(0),S(1)]' 'cost    0 for inputs + 0 pending = 0' \
-    'R,R -> R' 'where the chosen way costs nothing' 'a [S(0),R] -> [P(sum),P(sum)] needs S -> P' \
+    'R,R -> R' 'where the chosen strategy costs nothing' 'a [S(0),R] -> [P(sum),P(sum)] needs S -> P' \
     'search: trying all 64 strategies one by one gives the same'
 run 0 explain 'mesh=data=2,model=2 matmul f32[64,128]@[S(1),R] f32[128,32]@[R,S(0)] -'
 has 'explain, an absent input, settings first, named mesh dims' 'matmul f32[64,128]@[S(1),R]' \
@@ -165,13 +165,13 @@ has 'explain, placements asked for' 'all-reduce(1)' '[S(0),P(sum)], then [S(0),R
 run 0 explain 'transpose f32[8,8]@[S(0),R] -> [P(sum),R] mesh=2x2'
 has 'explain, S -> P asked for' 'S(0) -> S(1)        6.40 ns' 'times the cost' 'to-partial(0)'
 run 0 explain 'reshape f32[6,5]@[S(0),S(1)] shape=30 mesh=2x2'
-has 'explain, a rule that does not fit' 'the cuts do not fall on the same elements'
+has 'explain, a rule that does not fit' 'shard boundaries do not align'
 run 0 explain 'matmul f32[64,128]@[P(sum)] f32[128,32]@[P(max)] mesh=2'
 has 'explain, P -> other P' 'b [P(max)] -> [P(sum)] needs P -> other P'
 run 0 explain 'sum f32[64,128]@[S(0),R] mesh=2x2 cost=random:17'
 has 'explain with random costs' 'costs are random here'
 run 0 explain 'neg f32[64]@[S(0)] mesh=2'
-has 'explain, one rule is the chosen way' 'is the chosen way'
+has 'explain, one rule is the chosen strategy' 'is the chosen strategy'
 run 0 explain 'matmul f32[8,8]@[S(0),S(1),R,R,R] f32[8,8]@[R,R,R,S(0),P(sum)] mesh=2x2x2x2x2'
 has 'explain, too many to try' 'too many to try one by one'
 run 0 explain 'matmul f32[8192,8192]@[S(0),S(1)] f32[8192,8192]@[S(0),R] mesh=256x64 world=sim'
@@ -221,7 +221,7 @@ for op in 'matmul f32[5,6] f32[6,3]' 'matmul f32[2,3,4] f32[4,2]' 'add f32[5,6] 
     for set in 'mesh=2x2' 'mesh=1x2 cost=torch' 'mesh=3x1 cost=random:1' 'mesh=4 cost=random:2'; do
         sampled 7 || continue
         run 0 verify "$op $set" --all-placements
-        has "verify all placements, $set, $op" PASS 'ways to place the inputs'
+        has "verify all placements, $set, $op" PASS 'placements of the inputs'
     done
 done
 # along a mesh dim of size 1 a strided shard holds what any placement holds
@@ -235,7 +235,7 @@ for op in 'argmax f64[4,6]@[SS(0,2),S(0)] mesh=1x2' 'argmax f64[4,6]@[S(0),SS(0,
     has "verify a strided shard on a mesh dim of size 1, ${op%% *}" PASS
 done
 run 0 verify 'softmax f32[5,7] mesh=2' --all-placements
-has 'verify within eps' PASS 'all 6 ways' 'equal within 8 eps'
+has 'verify within eps' PASS 'all 6 placements' 'equal within 8 eps'
 for dtype in f64 f32 bf16; do # what cancels in them, and f64 that was found with exponentials in f32
     for op in 'layer_norm D[50,70] D[70] D[70]' 'cross_entropy D[50,70]@[S(1),R] i64[50]<70'; do
         run 0 verify "${op//D/$dtype} mesh=2x2" --all-placements
@@ -249,9 +249,9 @@ ok 'verify of sums that cancel finds a wrong number'
 run 1 verify 'cross_entropy f32[50,70] i64[50]<70 - reduction=none mesh=2' --spoil 1
 has 'verify of exponentials finds a wrong number' 'expected 5.7008' 'not within 6.09e-06'
 run 0 verify 'matmul f32[5,7] f32[7,3] f32[3] mesh=2x2' --all-placements
-has 'verify samples of many ways' PASS '2000 of 20736 ways to place the inputs, at random'
+has 'verify samples of many ways' PASS '2000 of 20736 placements of the inputs, at random'
 run 0 verify 'relu bool[5,7] mesh=2' --all-placements
-has 'verify leaves out what has no meaning' PASS 'all 5 ways'
+has 'verify leaves out what has no meaning' PASS 'all 5 placements'
 run 0 verify 'cat f32[5,7]@[S(0)] f32[0,7]@[S(1)] f32[2,7]@[P(sum)] mesh=3'
 has 'verify a list, an empty one in it' PASS
 run 0 verify 'sum f32[0,3]@[S(0)] dims=0 mesh=2'
@@ -259,7 +259,7 @@ has 'verify no elements' PASS
 run 0 verify 'add f32[8]@[S(0)] f32[8]@[P(sum)] mesh=2@1 -> [R]'
 has 'verify on a part of the world, placements asked for' PASS '3 ranks, 16 elements'
 run 0 verify 'add i64[7]<10@[S(0),P(sum)] i64[7]@[P(max),R] mesh=2x2' --all-placements
-has 'verify, indices' PASS 'add i64[7]<10@[S(0),P(sum)] i64[7]@[P(max),R] mesh=2x2' 'all 256 ways'
+has 'verify, indices' PASS 'add i64[7]<10@[S(0),P(sum)] i64[7]@[P(max),R] mesh=2x2' 'all 256 placements'
 run 1 verify 'max i64[90]<10@[R] dims=0 mesh=1' --spoil 0
 has 'verify, indices reach up to the limit' FAIL 'expected 9,'
 run 1 verify 'relu i32[5]<1@[R] mesh=1' --spoil 0

@@ -527,7 +527,7 @@ static tsr_status rows_job(tsr_mesh *mesh, void *arg)
           .inputs = "x",
           .expr = "neg(x)",
           .axes = "mn->mn"},
-         "new: it is composed of other ops, so it has no rules of its own"},
+         "new: a composite op has no rules of its own"},
         {{ROW, .inputs = "x", .kernel = no_kernel, .run = no_run},
          "new: its row has a kernel and a run, but no comm to choose by"},
         {{ROW, .inputs = "x", .kernel = no_kernel, .is_view = true, .inplace = 1},

@@ -65,9 +65,7 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
         return tsr__fail(err, TSR_ERR_ARG, "%s: axes need a fixed number of inputs, not a list",
                          op->name);
     if (composed && (ways > 0 || op->linear || op->monotone || op->permutes))
-        return tsr__fail(err, TSR_ERR_ARG,
-                         "%s: it is composed of other ops, so it has no rules of its own",
-                         op->name);
+        return tsr__fail(err, TSR_ERR_ARG, "%s: a composite op has no rules of its own", op->name);
     if (op->is_view && (!op->kernel || op->inplace || op->windows || tsr__op_inputs(op) > 1))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a view has a kernel and one input, and neither windows nor inplace",
