@@ -211,7 +211,7 @@ grep -q 'No such file' "$dir/err" || fail 'run: output that cannot be written'
 # ---- calibrate ----
 
 run 0 calibrate mesh=2 --out "$dir/cost.txt"
-has 'calibrate' latency 'predicted  measured  ratio' "cost=file:$dir/cost.txt"
+has 'calibrate' latency 'predicted' 'measured' 'ratio' "cost=file:$dir/cost.txt"
 run 0 explain "f32[64]@[S(0)] -> [R] mesh=2 cost=file:$dir/cost.txt"
 has 'a calibrated cost file is read' 'all-gather'
 json 'calibrate json' 'len(o["cost"]["latency"]) == 2 and len(o["results"]) == 8' calibrate mesh=2x2
