@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ELEMENTS = 16, VIEW_ELEMENTS = 24 }; /* up to so many are drawn one by one */
+enum { ELEMENTS = 16, VIEW_ELEMENTS = 24 }; /* up to this many are drawn one by one */
 enum { LEFT = 76, TOP = 92, PLOT = 560 };   /* pixels */
 enum { LEGEND = 48, LEGEND_TEXT = 200, WIDE = 760 };
 enum { STRIPES = 8, STRIPE = 14 };

@@ -101,7 +101,7 @@ double *fill_values(const op_problem *p, int k)
 
 /* ---- their terms ---- */
 
-/* Part c of n that add up to total: as equal as whole numbers allow; with `cancel`, one more here
+/* Part c of n that add up to total: as equal as integers allow; with `cancel`, one more here
    and one less there. */
 static double summand(double total, int n, int c, uint64_t h, bool cancel)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fill.h - inputs that are in no file: small whole numbers that follow from seed=, the same on
+/* fill.h - inputs that are in no file: small integers that follow from seed=, the same on
    every mesh. Used by verify and run. */
 #ifndef CLI_FILL_H
 #define CLI_FILL_H

@@ -14,11 +14,11 @@ typedef struct op_result {
     double *expected; /* NULL: there is no such output */
     double *scale;    /* the same with absolute values: a bound of the sum of absolute values */
     double *change;   /* squares of what relative changes of the inputs change; NULL: not known */
-    bool whole;       /* the op makes whole numbers of whole numbers */
+    bool whole;       /* the op maps integers to integers */
     int digits;       /* bits that it was computed with; 0: it is no float */
 } op_result;
 
-/* Inputs of small whole numbers, and what the op makes of them on one rank. */
+/* Inputs of small integers, and what the op makes of them on one rank. */
 typedef struct op_reference {
     double *in[TSR_OP_INPUTS]; /* NULL: absent */
     op_result out[TSR_OP_OUTPUTS];

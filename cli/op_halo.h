@@ -19,7 +19,7 @@ typedef struct op_halo {
     const op_problem *p;
     int operand;                /* number of an input, or TSR_OUTPUT(k) */
     const tsr_spec *spec;       /* where the operand is then */
-    bool reverse;               /* its windows are filled and added up, not brought */
+    bool reverse;               /* its halo is scattered back, not fetched */
     bool along[TSR_MAX_DIM];    /* dims that have a window */
     bool circular[TSR_MAX_DIM]; /* of them, those whose windows go around the end */
     bool meets[TSR_MAX_MESH];   /* mesh dims along which ranks need something of each other */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_reference.c - what verify expects of an op: the same op on a mesh of one rank. Run again with
    absolute values in f64 it tells how large the sums on the way can be, with one of them changed
-   by 1, whether whole numbers stay whole, and with all changed a little, what rounding can do. */
+   by 1, whether integers stay integers, and with all changed a little, what rounding can do. */
 #include "fill.h"
 #include "op_check.h"
 #include "values.h"
@@ -180,7 +180,7 @@ static tsr_status find_changes(task *t, tsr_mesh *mesh)
     return st;
 }
 
-/* Does the op make whole numbers of whole numbers? */
+/* Does the op map integers to integers? */
 static bool stays_whole(const task *t, int k)
 {
     for (int v = AS_IS; v <= ABSOLUTE_PLUS_1; v++)

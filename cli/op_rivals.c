@@ -111,7 +111,7 @@ bool op_is_chosen(const op_problem *p, const tsr_op_strategy *way)
     return tsr_spec_equal(&way->out[0], &p->way.out[0]);
 }
 
-/* The first input that cannot be brought there, or what else is in the way. */
+/* The first input that cannot be redistributed there, or what else prevents it. */
 static void report_infeasible(const op_problem *p, const tsr_op_strategy *way, op_rival *r)
 {
     tsr_error err = {0};

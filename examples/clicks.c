@@ -9,7 +9,7 @@
      tools/mpirun -n 4 build/examples/clicks --mesh=2x2
 
    The batch is shared out along all mesh dims. Large tables are along "model", by rows, and of
-   their gradients only the rows that a batch touched exist; small ones are on every rank. All
+   their gradients only the rows that a batch names exist; small ones are on every rank. All
    lookups of a step are one exchange. */
 #include <inttypes.h>
 #include <stdio.h>

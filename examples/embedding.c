@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* embedding.c - a table sharded by rows over four ranks, looked up by ids sharded by batch: single
-   rows, means of bags, and a step of gradient descent that updates only the rows that were
-   touched; after each step, what moved. Runs on threads; mpirun -n 4 works too. */
+   rows, means of bags, and a step of gradient descent that updates only these rows; after each
+   step, what moved. Runs on threads; mpirun -n 4 works too. */
 #include <inttypes.h>
 #include <stdio.h>
 

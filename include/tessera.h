@@ -251,8 +251,9 @@ TSR_API tsr_world_kind tsr_mesh_world(const tsr_mesh *mesh);            /* Local
    (numbers work too: "1"). Local; collective calls on it involve its ranks only. */
 TSR_API tsr_status tsr_mesh_sub(tsr_mesh *mesh, const char *dims, tsr_mesh **out);
 
-/* A mesh of its own over the ranks of `mesh` from index `first` on, e.g. "row=2,col=2". Ranks that
-   it leaves out get a handle too, are told so by tsr_mesh_is_member, and take no part. Local. */
+/* A mesh of its own over the ranks of `mesh` from index `first` on, e.g. "row=2,col=2". Excluded
+   ranks also get a handle; tsr_mesh_is_member is false there, and they must not call its
+   collectives. Local. */
 TSR_API tsr_status tsr_mesh_part(tsr_mesh *mesh, const char *text, int first, tsr_mesh **out);
 
 TSR_API tsr_mesh *tsr_mesh_ref(tsr_mesh *mesh);
@@ -527,8 +528,8 @@ TSR_API tsr_status tsr_strict_set(tsr_mesh *mesh, bool on);
    now on; the one that would bring more is an error on all ranks. Collective. */
 TSR_API tsr_status tsr_scope_budget_set(tsr_mesh *mesh, int64_t bytes);
 /* Ops that need more of an input than a rank's part may compute the interior of their output while
-   the rest travels. Usually they do if the cost model says that it pays: where the network is slow
-   against memory. Results are the same. Local. */
+   the halo is fetched. Usually they do if the cost model says that it pays: where the network is
+   slow against memory. Results are the same. Local. */
 typedef enum tsr_overlap_mode {
     TSR_OVERLAP_AUTO = 0,
     TSR_OVERLAP_NEVER = 1,

@@ -283,8 +283,8 @@ struct tsr_op {
     /* its run combines results of several ranks: not in reproducible mode */
     bool cross_rank_reduction;
     bool positions; /* its kernel wants to know where operands in pieces are: tsr_operand.index */
-    /* so many of its first inputs are overwritten and are its first outputs, each staying where it
-       is; true is 1 */
+    /* the number of first inputs that are overwritten and are its first outputs, each staying where
+       it is; true is 1 */
     int inplace;
     /* in every part the output has the elements of the one input in their order: it shares its
        memory, and the kernel runs in checks only */
@@ -361,8 +361,8 @@ TSR_API tsr_status tsr_schema_make(const tsr_op *op, const tsr_spec *in, int n_i
                                    const char *const *attrs, int n_attrs, tsr_schema *out,
                                    tsr_error *err);
 
-/* How a call would run: the specs that inputs are brought to and that the outputs have, and what
-   that costs in seconds. */
+/* How a call would run: the specs that inputs are redistributed to and that the outputs have, and
+   what that costs in seconds. */
 typedef struct tsr_op_strategy {
     tsr_spec in[TSR_OP_INPUTS], out[TSR_OP_OUTPUTS];
     double inputs;  /* bringing the inputs there */

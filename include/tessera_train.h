@@ -21,9 +21,9 @@ extern "C" {
 
 /* Watch x from now on; no-op if it is. Floating point only. Returns x. Local. */
 TSR_API tsr_tensor *tsr_watch(tsr_tensor *x);
-/* The same for a table whose gradient is wanted as the rows that lookups touched, wherever they can
-   say so (tsr_embedding, tsr_bag_sum, tsr_bag_mean, alone or in groups); what comes in other ways
-   is dense. Returns x. Local. */
+/* The same for a table whose gradient is to be row-sparse, wherever its lookups support that
+   (tsr_embedding, tsr_bag_sum, tsr_bag_mean, alone or in groups); what comes in other ways is
+   dense. Returns x. Local. */
 TSR_API tsr_tensor *tsr_watch_sparse(tsr_tensor *table);
 TSR_API bool tsr_is_watched(const tsr_tensor *x); /* Local. */
 

@@ -38,7 +38,7 @@ int64_t out_count(const problem *p, int run);
 const char *describe(const problem *p, int run, tsr_kernel_variant variant, char *buf, size_t n);
 
 /* Run it; the result is new memory of exactly its size. position: of max, or NULL; touched:
-   gradients by way of the touched rows. */
+   gradients by way of row-sparse ones. */
 void *run(const problem *p, int run, tsr_kernel_variant variant, bool touched, int64_t *position);
 /* By pieces of the table, put together as ranks would. */
 void *run_cut(const problem *p, int run, tsr_kernel_variant variant, int pieces,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sharding_property.c - see sharding_property.h. Values are small whole numbers; averages over
+/* sharding_property.c - see sharding_property.h. Values are small integers; averages over
    ranks stay whole. */
 #include "sharding_property.h"
 

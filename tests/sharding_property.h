@@ -26,8 +26,8 @@ tsr_placement property_placement(uint64_t h, const tsr_spec *spec);
 /* The part of input k of the rank at mesh index `index`, as terms where it is partial. */
 void property_part(const property_call *c, int k, int index, double *out, tsr_shape *shape);
 
-/* An output as it should be, and by how much an element may differ: 0 where the op makes whole
-   numbers of whole numbers and none on the way is too large for the dtype. */
+/* An output as it should be, and by how much an element may differ: 0 where the op maps integers to
+   integers and none on the way is too large for the dtype. */
 typedef struct property_output {
     int64_t n; /* elements, -1: switched off */
     double value[PROPERTY_ELEMENTS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_attention.c - attention with sharded keys, through the public headers: outputs are terms of
-   a sum, gradients of keys stay where the keys are, both as on whole inputs; what travels,
+   a sum, gradients of keys stay where the keys are, both as on whole inputs; what is communicated,
    numbers of every row where those are less than keys and values; and a scale of 0. */
 #include <float.h>
 #include <math.h>

@@ -86,8 +86,8 @@ static tsr_status small_type_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
-/* The padding wins no gradient, whether rows travel or not; each winner gets its own, whether one
-   rank owns those of a bag or several do. */
+/* The padding wins no gradient, whether rows are exchanged or not; each winner gets its own,
+   whether one rank owns those of a bag or several do. */
 static tsr_status padding_job(tsr_mesh *mesh, void *arg)
 {
     static const char *const places[] = {"[R]", "[S(0)]"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_conv.c - convolution and its gradients on meshes of threads: every configuration by every
-   sharding gives what one rank gives, and what travels is what a rank lacks, to the byte.
+   sharding gives what one rank gives, and what is communicated is what a rank lacks, to the byte.
    "test_conv table" prints the matrix. Bad input is test_conv_bad.c, faults are test_op_faults.c,
    facts of PyTorch are the oracle's. */
 #include <setjmp.h>
@@ -484,7 +484,7 @@ static void on_a_part_of_the_ranks(void **state)
     }
 }
 
-/* Windows are brought by some plans and added up by others; each happens, and is right. */
+/* Halos are fetched by some plans and scattered back by others; each happens, and is right. */
 static void gradients_go_both_ways(void **state)
 {
     const conv_config *c = config_of("k3p1");

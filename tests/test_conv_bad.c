@@ -356,7 +356,7 @@ static void bad_call(tsr_mesh *mesh, const bad *b)
     }
 }
 
-/* Sharded along its columns: the halo travels. y[p] = x[p-1] + x[p] + x[p+1]. */
+/* Sharded along its columns: the halo is fetched. y[p] = x[p-1] + x[p] + x[p+1]. */
 static tsr_status good_call(tsr_mesh *mesh)
 {
     const tsr_conv_opts opts = CONV_OPTS(.padding = {1});

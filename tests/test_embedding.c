@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_embedding.c - lookups, bags and gradients on meshes of threads, through the public headers:
-   results that do not depend on the mesh, and what travels, to the byte. Bad input is
+   results that do not depend on the mesh, and what is communicated, to the byte. Bad input is
    test_embedding_bad.c, faults are test_op_faults.c, facts of PyTorch are the oracle's. */
 #include <math.h>
 #include <setjmp.h>
@@ -426,9 +426,9 @@ static void bags_by_rows(void **state)
 /* ---- communication ---- */
 
 /* A table by rows and ids by batch. For a lookup every pair of ranks exchanges a count of 8 bytes;
-   every different id of a rank that another one owns travels there, 8 bytes, and its row comes
-   back. For a gradient counts, and every id of another owner with its row. For bags two counts; for
-   every bag and owner that it hits the length, the ids, and a row that comes back. */
+   every different id of a rank that another one owns is sent there, 8 bytes, and its row is
+   returned. For a gradient counts, and every id of another owner with its row. For bags two counts;
+   for every bag and owner that it hits the length, the ids, and a row that comes back. */
 enum { BIG = 20011, WIDE = 16, ASKED = 96, PER_BAG = 6 };
 
 static int owner(int64_t id, int p)

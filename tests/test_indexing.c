@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_indexing.c - reading, writing and ordering by indices on sizes that the rows' cases do not
    have: lines long enough for every way to sort and to choose, NaN, zeros of both signs and equal
-   values, ranks without elements; what travels for a topk and for slices; indices out of range,
-   which every rank hears of; and what is refused. */
+   values, ranks without elements; what is communicated for a topk and for slices; indices out of
+   range, which every rank hears of; and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_lookup_group.c - lookups in several tables at once equal those of the single functions, bit
-   by bit (values are small whole numbers, so that sums are exact in any order), and so do the
+   by bit (values are small integers, so that sums are exact in any order), and so do the
    gradients; one exchange serves all tables; errors name the table; memory may run out anywhere. On
    threads as cmocka tests; with the argument "mpi" on the ranks that mpirun gave. */
 #include <math.h>
@@ -250,7 +250,8 @@ static tsr_status equal_job(tsr_mesh *mesh, void *arg)
     return st;
 }
 
-/* Three exchanges for all tables that travel, if nothing has to be brought anywhere first. */
+/* Three exchanges for all tables whose rows are exchanged, if nothing has to be redistributed
+   first. */
 static tsr_status few_job(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *out[MOST];

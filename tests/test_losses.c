@@ -2,7 +2,7 @@
 /* test_losses.c - softmax's kin, losses and normalisations of last dims on meshes of threads,
    through the public headers: PyTorch's values for the attributes that are easily mistaken,
    whatever is sharded; large and infinite logits, empty batches, targets that there are not, what
-   travels where classes are sharded, and calls that cannot be. */
+   is communicated where classes are sharded, and calls that cannot be. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_norm.c - normalisation on meshes of threads, through the public headers: PyTorch's results
    (a file, computed in f64) for all placements of x, statistics that are the same bits on all ranks
-   and in every run, what travels, gradients by differences, running statistics, bad input. With
-   "mpi" as second argument only PyTorch's results, on the ranks that mpirun gave. */
+   and in every run, what is communicated, gradients by differences, running statistics, bad input.
+   With "mpi" as second argument only PyTorch's results, on the ranks that mpirun gave. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

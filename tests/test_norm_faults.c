@@ -20,7 +20,7 @@
 
 typedef tsr_tensor *(*program)(tsr_mesh *mesh, const char *where);
 
-enum { X_BYTES = 4 * 6 * 40 * 30 * 4 }; /* that travel if x does, not its statistics */
+enum { X_BYTES = 4 * 6 * 40 * 30 * 4 }; /* that are exchanged if x is, not its statistics */
 
 static tsr_tensor *make(tsr_mesh *mesh, const char *what, const char *where, double step)
 {

@@ -221,7 +221,7 @@ static void try_changed(contract *c, const char *text, size_t at, size_t n, cons
 
 /* ---- variations ---- */
 
-/* Every size and every whole number of an attribute: one more, one less, 0. */
+/* Every size and every integer of an attribute: one more, one less, 0. */
 static void vary_numbers(contract *c, const char *text)
 {
     for (size_t i = 0; text[i];) {

@@ -20,7 +20,7 @@
 
 enum { IDS = 24, RANKS = 4 };
 
-/* Tables so large that rows travel, not tables. */
+/* Tables so large that rows are exchanged, not tables. */
 #define TABLE "f32[4001,4]"
 #define SMALL "f32[24,4]"
 enum { ROWS = 4001 };
@@ -140,7 +140,7 @@ static const struct {
     const char *name;
     program run;
     const place *at;    /* two of them */
-    int64_t most_bytes; /* into a rank: tables do not travel, nor does more than a halo */
+    int64_t most_bytes; /* into a rank: neither tables nor more than a halo are communicated */
     bool agrees;        /* ids are agreed on: several calls */
 } PROGRAMS[] = {
     {"lookup", lookup, LOOKUPS, ROWS * 2, true},

@@ -91,7 +91,7 @@ static bool add_bytes(tsr_mesh *mesh, const tsr_spec *from, const tsr_spec *to, 
     return true;
 }
 
-/* Outputs are where the plan says, and just the moves of the inputs brought bytes; in place, the
+/* Outputs are where the plan says, and only redistributions of inputs moved bytes; in place, the
    moves back to where inputs were, too. */
 static tsr_status check_plan(tsr_mesh *mesh, const property_call *c, tsr_tensor *const *y,
                              int64_t bytes)

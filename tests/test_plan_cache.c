@@ -186,7 +186,7 @@ static tsr_tensor *numbers(tsr_mesh *mesh, const char *spec)
     return tsr_sin(tsr_arange(mesh, spec, 1, 1));
 }
 
-/* Ops that hold plans in different ways: moved inputs, windows, rows that travel (nested in their
+/* Ops that hold plans in different ways: moved inputs, windows, exchanged rows (nested in their
    own run), several tables at once, composed, in place, on the tape. */
 static tsr_status work(tsr_mesh *mesh, record *r)
 {

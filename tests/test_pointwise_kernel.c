@@ -309,7 +309,7 @@ static void test_special(void **state)
         }
 }
 
-/* Of f64 too, where the exponent of e gets as large as it can; odd whole numbers beyond 2^52. */
+/* Of f64 too, where the exponent of e gets as large as it can; odd integers beyond 2^52. */
 static void test_power(void **state)
 {
     static const bound power = {"pow", NULL, 0.51, 0};
@@ -499,7 +499,7 @@ static void test_exact(void **state)
         }
 }
 
-/* Quotients next to whole numbers, which must not be rounded to them. */
+/* Quotients next to integers, which must not be rounded to them. */
 static void test_quotients(void **state)
 {
     static const char *const names[] = {"floor_divide", "trunc_divide", "remainder", "fmod"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_reduction.c - reductions and scans: kernels against their references on random shapes; edges
-   by value, on one rank and with their dim cut into parts; how many bytes travel; what is
+   by value, on one rank and with their dim cut into parts; how many bytes are communicated; what is
    refused. */
 #include <setjmp.h>
 #include <stdarg.h>

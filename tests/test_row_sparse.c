@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_row_sparse.c - gradients as touched rows: on every mesh and placement the rows of the dense
+/* test_row_sparse.c - row-sparse gradients: on every mesh and placement the rows of the dense
    gradient, bit by bit, each on its owners; what moves; updating a table by them; what is refused.
    Everything through the public headers. With "mpi": on the ranks that there are. */
 #include <setjmp.h>
@@ -134,7 +134,7 @@ static bool is_named(const setup *s, int64_t row, int64_t padding)
     return false;
 }
 
-/* Every touched row of this rank's part, ascending, and no other; values as in `whole`. */
+/* Every row of the gradient in this rank's part, ascending, and no other; values as in `whole`. */
 static bool is_right(const setup *s, tsr_tensor *table, const tsr_row_sparse *t, const char *whole,
                      int64_t padding)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_rows_update.c - optimizers on touched rows of tables against the dense definition, several
-   lookups and micro-batches merged, on every mesh and placement; the norm of all gradients and
-   clipping by it; each allocation and call in which that may fail. Through the public headers. */
+/* test_rows_update.c - optimizers on row-sparse gradients of tables against the dense definition,
+   several lookups and micro-batches merged, on every mesh and placement; the norm of all gradients
+   and clipping by it; each allocation and call in which that may fail. Through the public headers.
+   */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -231,7 +232,7 @@ static tsr_status torch_job(tsr_mesh *mesh, void *arg)
     return tsr_mesh_status(mesh);
 }
 
-/* Only the rows' squares travel where columns are shared out, and nothing elsewhere. */
+/* Only the rows' squares are exchanged where columns are sharded, and nothing elsewhere. */
 static tsr_status bytes_job(tsr_mesh *mesh, void *arg)
 {
     const tsr_optimizer_opts opts = OPTIMIZER_OPTS(TSR_ADAGRAD, .rowwise = true);

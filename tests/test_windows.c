@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_windows.c - ops that need more of an operand than a rank's part: a row of a program with
-   windows, what is moved and what is not, computing the interior while the rest travels, windows
+   windows, what is moved and what is not, computing the interior while the halo is fetched, windows
    that are kept, and circular ones. Convolution as an op is test_conv.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -562,7 +562,7 @@ static const tsr_op add_before = {.size = sizeof(tsr_op),
                                   .kernel = before_kernel,
                                   .inplace = true};
 
-/* What a rank has computed must not travel to one that is late. */
+/* What a rank has computed must not be sent to one that is late. */
 static tsr_status overwrite(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *y[2];
@@ -737,7 +737,7 @@ static double dot(tsr_tensor *a, tsr_tensor *b)
     return st == TSR_OK ? sum : 1e300;
 }
 
-/* <conv(x, w), g> = <x, grad_input(g, w)> = <w, grad_weight(x, g)>, in whole numbers: exactly; and
+/* <conv(x, w), g> = <x, grad_input(g, w)> = <w, grad_weight(x, g)>, in integers: exactly; and
    the same for pools and resampling, which are linear in x. */
 static tsr_status adjoints(tsr_mesh *mesh, void *arg)
 {

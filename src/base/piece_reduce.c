@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* piece_reduce.c - reduces strided pieces of several buffers into one: the walk of piece.c with
    fold.c on the inner rows. Sources may be any number, so nothing is stored per source: the loops
-   of all pieces are brought into one order, and strides are looked up there. */
+   of all pieces are put into one order, and strides are looked up there. */
 #include "base/piece.h"
 
 #include "base/fold.h"

@@ -23,7 +23,8 @@ tsr_status tsr__rank_call_make(tsr_mesh *mesh, tsr_cached_call *plan);
 void tsr__rank_call_free(tsr_ctx *ctx, tsr_rank_call *rank, const tsr_attr *attrs);
 
 /* The kernel, on windows where there are any. An error of its own is named by the op, after
-   call->part if there is one, and told to all ranks. Collective if windows travel, else Local. */
+   call->part if there is one, and told to all ranks. Collective if halos are exchanged, else Local.
+   */
 tsr_status tsr__rank_call_run(tsr_mesh *mesh, const tsr_op_call *call, tsr_cached_call *plan,
                               tsr_tensor *const *in, tsr_tensor *const *out);
 

@@ -84,7 +84,7 @@ static bool is_wanted(const tsr_source *s)
     return s->leaf || s->node;
 }
 
-/* Who gives the gradient of this watched table (may be NULL) as touched rows; NULL: nobody. */
+/* Who gives the gradient of this watched table (may be NULL) row-sparse; NULL: nobody. */
 static const tsr_family *gives_rows(const tsr_op *op, const tsr_tensor *table)
 {
     if (!table || !table->leaf->by_rows)

@@ -291,7 +291,7 @@ TSR__INLINE double tsr__exp_f64_of_f32(bool fused, double t)
     return p * tsr__f64_of((tsr__bits_f64(k) - tsr__bits_f64(shift) + 1023u) << 52);
 }
 
-/* Adding 2^23 rounds to a whole number; larger ones are whole anyway. */
+/* Adding 2^23 rounds to an integer; larger ones are whole anyway. */
 TSR__INLINE bool tsr__is_whole_f32(float x)
 {
     const float z = __builtin_fabsf(x);

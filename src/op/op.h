@@ -49,7 +49,7 @@ tsr_status tsr__choices_check(const tsr_op *op, const tsr_attrs *attrs, tsr_erro
 /* The attribute of type number with this value; and which attributes of an op are of that type, as
    a mask. */
 tsr_attr tsr__number(double x);
-/* The name of attribute i, of so many characters. */
+/* The name of attribute i and its length. */
 const char *tsr__attr_name(const tsr_op *op, int i, int *length);
 unsigned tsr__attrs_numbers(const tsr_op *op);
 tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err);

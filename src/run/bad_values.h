@@ -8,8 +8,8 @@
 #include "tessera_ext.h"
 
 /* If err says that values are bad: the error of all ranks if all of them hold the same indices,
-   else TSR_OK, and the verdict travels (world/verdict.h): go on with values that do no harm.
-   Local. */
+   else TSR_OK, and the verdict is piggybacked on messages (world/verdict.h): go on with values that
+   do no harm. Local. */
 tsr_status tsr__bad_values(tsr_mesh *mesh, tsr_tensor *const *in, int n_in, const char *part,
                            const tsr_error *err);
 

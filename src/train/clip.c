@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clip.c - the norm of all gradients, and scaling them down to it. Every element is counted by one
-   rank; gradients that are partial are brought to where the step wants them first. */
+   rank; partial gradients are redistributed to the placements of the step first. */
 #include <math.h>
 
 #include "base/args.h"

@@ -146,7 +146,7 @@ done:
 
 /* ---- adagrad ---- */
 
-/* Of every touched row what its gradient is multiplied by, from its sum of squares. */
+/* For every row of the gradient what its gradient is multiplied by, from its sum of squares. */
 static tsr_status add_means(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *t,
                             tsr_mesh *columns, int64_t first, double lr, double eps, double *scale)
 {

@@ -182,7 +182,7 @@ static tsr_status run_sample(tsr_trial *t, tsr_mesh *mesh, char difference[TSR_T
 
     difference[0] = 0;
     TSR_TRY(tsr_scope_push(mesh));
-    /* floats are small whole numbers, so that they stay exact; integers wrap around */
+    /* floats are small integers, so that they stay exact; integers wrap around */
     TSR_TRY(tsr__trial_fill(t, has_floats(&t->schema) ? TSR_DOMAIN_SMALL : TSR_DOMAIN_BITS, err));
     if (!t->schema.op->kernel)
         TSR_TRY(run_alone(t, &t->schema, err));

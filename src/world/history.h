@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* history.h - the calls on a mesh so far. Every call that makes or changes a tensor is hashed into
-   the history of its mesh, and the hash travels with the fingerprint of the next message on that
+   the history of its mesh, and the hash is sent with the fingerprint of the next message on that
    mesh: ranks whose programs differ in local calls only are found out there. A rank that finds bad
-   values in its data (an index out of range) notes a verdict here; it travels the same way, until
+   values in its data (an index out of range) notes a verdict here; it is sent the same way, until
    all ranks of the mesh have it and report it in the same call. */
 #ifndef TSR_WORLD_HISTORY_H
 #define TSR_WORLD_HISTORY_H

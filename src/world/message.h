@@ -8,7 +8,7 @@
 #include "world/net.h"
 #include "world/world.h"
 
-/* Every message of a call begins with a head. A payload that fits behind it travels with it; a
+/* Every message of a call begins with a head. A payload that fits is sent with it; a
    larger one follows in chunks, which the receiver takes only when it has checked the head. Chunks
    that are sent from the caller's own memory wait for the receiver's word (go), which names their
    size: if the call fails before, nobody reads memory that the caller is free to give away. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.h - values that only one rank can see are wrong (an index out of range, bad offsets), as
    an error on every rank, without a call of their own and without ending the world. The rank goes
-   on with zeros in place of the result, so that all ranks stay in step; the verdict travels with
-   the messages of the mesh (history.h), and as soon as every rank has it, all of them report it in
-   the same call. What was made since the failing call is then invalid on all ranks. */
+   on with zeros in place of the result, so that all ranks stay in step; the verdict is piggybacked
+   on the messages of the mesh (history.h), and as soon as every rank has it, all of them report it
+   in the same call. What was made since the failing call is then invalid on all ranks. */
 #ifndef TSR_WORLD_VERDICT_H
 #define TSR_WORLD_VERDICT_H
 

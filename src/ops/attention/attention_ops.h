@@ -12,7 +12,7 @@ void tsr__kernel_attention(const tsr_kernel_call *call);
 size_t tsr__scratch_attention(const tsr_kernel_call *call);
 
 /* attention_merge.c: the run of attention and its gradients; attention_op.c: the mesh dims that cut
-   the keys, where that makes numbers travel. */
+   the keys, where numbers are exchanged for that. */
 tsr_status tsr__run_attention(const tsr_run_call *call, tsr_error *err);
 unsigned tsr__attention_mdims(const tsr_schema *s, const tsr_spec *in);
 

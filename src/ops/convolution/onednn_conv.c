@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onednn_conv.c - one product of a convolution by oneDNN, f32 or bf16: operands are brought from
-   plain layout into the one that it prefers and back, which costs a few percent where computing in
-   plain layout would take twice as long or fall to plain loops. Called by conv.c. */
+/* onednn_conv.c - one product of a convolution by oneDNN, f32 or bf16: operands are converted from
+   the plain layout into the one that it prefers and back, which costs a few percent where computing
+   in plain layout would take twice as long or fall to plain loops. Called by conv.c. */
 #include "ops/convolution/onednn_conv.h"
 
 #include "base/half.h"
@@ -285,8 +285,8 @@ static dnnl_status_t make(tsr_onednn_conv *c, bool bias)
     return st;
 }
 
-/* A few images at a time, so that what is brought into another layout is still in the cache when it
-   is used. The weight's gradient is one sum over all images. */
+/* A few images at a time, so that what is converted into another layout is still in the cache when
+   it is used. The weight's gradient is one sum over all images. */
 static int64_t part_images(const tsr_conv_geometry *g, tsr_dtype dtype, tsr_conv_result what)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype);

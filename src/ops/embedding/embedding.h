@@ -76,8 +76,8 @@ void tsr__bag_winners(const tsr_ids *ids, int64_t n, const int64_t *position, ts
 
 /* ---- gradient of the table ------------------------------------------------------------------- */
 
-/* Which terms are added to which rows: made once, then filled in as a dense gradient or as touched
-   rows only. Terms of a row stand in the order of their positions. The scratch holds its arrays. */
+/* Which terms are added to which rows: made once, then filled in as a dense or a row-sparse
+   gradient. Terms of a row stand in the order of their positions. The scratch holds its arrays. */
 typedef struct tsr_scattered {
     int64_t n_terms, n_touched;
     const int64_t *row;   /* [n_touched] local rows, ascending */

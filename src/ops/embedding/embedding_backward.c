@@ -27,7 +27,7 @@ static void copy_term(const tsr_row_terms *t, size_t size, void *out)
     memcpy(out, x + (size_t)t->row[0] * bytes, bytes);
 }
 
-/* The gradient of the k-th touched row. */
+/* The gradient of the k-th row of a row-sparse gradient. */
 static void fill_row(const tsr_row_parts *parts, const tsr_scattered *s, const tsr_table_grad *call,
                      int64_t k, void *out)
 {

@@ -19,7 +19,7 @@ typedef struct tsr_part {
     int table;        /* its number, for messages; -1: there is but one */
     bool on_one_rank; /* the table, or its gradient, is on the mesh of one rank only ... */
     int at;           /* ... at this index of the mesh of the ids */
-    struct tsr_row_sparse *touched; /* gradients: only touched rows, here; NULL: the dense output */
+    struct tsr_row_sparse *touched; /* gradients: the row-sparse one; NULL: the dense output */
     /* set by running it: what came for it from others, by where it is counted (tsr__along) */
     int64_t along[TSR_MAX_MESH + 1];
 } tsr_part;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row_sparse.c - touched rows (tessera_ops.h): found on the spot where nothing has to be exchanged,
-   their memory, adding them to a table. They are exchanged as those of a dense gradient are
-   (row_exchange.h). */
+/* row_sparse.c - row-sparse gradients (tessera_ops.h): found on the spot where nothing has to be
+   exchanged, their memory, adding them to a table. They are exchanged as those of a dense gradient
+   are (row_exchange.h). */
 #include "ops/embedding/row_sparse.h"
 
 #include <inttypes.h>
@@ -41,7 +41,7 @@ done:
     return st;
 }
 
-/* Only the touched rows' counts are read. */
+/* Only the counts of rows are read. */
 tsr_status tsr__row_sparse_freq(tsr_call_arena *arena, const tsr_scattered *s, tsr_table_grad *grad)
 {
     int64_t *counts;

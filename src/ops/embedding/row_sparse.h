@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row_sparse.h - gradients of tables as touched rows. A call here is one of the op that gives the
-   dense gradient, with the table in place of its output: its spec is read, not its values. */
+/* row_sparse.h - row-sparse gradients of tables. A call here is one of the op that
+   gives the dense gradient, with the table in place of its output: its spec is read, not its
+   values. */
 #ifndef TSR_OPS_ROW_SPARSE_H
 #define TSR_OPS_ROW_SPARSE_H
 
@@ -13,7 +14,7 @@
    for the dense gradient; else ids and gradients that all ranks have are masked. Collective. */
 tsr_status tsr__row_sparse_run(const tsr_run_call *call, tsr_row_sparse *out);
 
-/* Memory for the touched rows, and their values; first is the global number of local row 0.
+/* Memory for the rows and their values; first is the global number of local row 0.
    Local. */
 tsr_status tsr__row_sparse_fill(const tsr_scattered *scatter, tsr_table_grad *grad, int64_t first,
                                 const tsr_run_call *call, tsr_row_sparse *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row_sparse_grad.h - gradients of tables as touched rows, which go to the tables themselves. */
+/* row_sparse_grad.h - row-sparse gradients of tables, which go to the tables
+   themselves. */
 #ifndef TSR_OPS_ROW_SPARSE_GRAD_H
 #define TSR_OPS_ROW_SPARSE_GRAD_H
 

@@ -14,7 +14,7 @@ size_t tsr__scratch_class_loss(const tsr_kernel_call *call);
 void tsr__kernel_pair_loss(const tsr_kernel_call *call);
 
 /* class_merge.c: the run of cross_entropy and nll_loss; class_losses.c: the mesh dims that cut the
-   classes, where that makes numbers travel, and those that cut the rows of a mean. */
+   classes, where numbers are exchanged for that, and those that cut the rows of a mean. */
 tsr_status tsr__run_class_loss(const tsr_run_call *call, tsr_error *err);
 void tsr__class_mdims(const tsr_schema *s, const tsr_spec *in, unsigned *classes, unsigned *rows);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cast.c - the kernel that changes the dtype. From floats to integers what is behind the point is
-   cut off, as in C and PyTorch; else each value is rounded once, to nearest even. Called through
-   the op's row. */
+/* cast.c - the kernel that changes the dtype. Float-to-integer conversion truncates toward zero, as
+   in C and PyTorch; else each value is rounded once, to nearest even. Called through the op's row.
+   */
 #include "ops/pointwise/pointwise_ops.h"
 
 #include "base/stream.h"

@@ -40,7 +40,7 @@ TSR__INLINE T FN(rest)(T a, T b, bool down)
     return SUB(a, MUL(FN(quotient)(a, b, down), b));
 }
 
-/* Wraps. Of a negative exponent: 1 / a^-b without what is behind the point, and 0 for 1 / 0. */
+/* Wraps. Of a negative exponent: 1 / a^-b truncated toward zero, and 0 for 1 / 0. */
 TSR__INLINE T FN(power)(T a, T b)
 {
     const T zero = 0, one = 1;

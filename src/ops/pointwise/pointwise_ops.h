@@ -10,7 +10,7 @@
 /* out[...] = f(in[...]), shapes broadcast from the last dim; f by the call's kind, a
    tsr_pointwise_kind. Numbers and flags are attributes 0 and 1. */
 void tsr__kernel_pointwise(const tsr_kernel_call *call);
-/* out = in as the output's dtype; what is behind the point is cut off */
+/* out = in as the output's dtype; truncates toward zero */
 void tsr__kernel_cast(const tsr_kernel_call *call);
 
 /* pointwise_grad.c */

@@ -2,7 +2,7 @@
 /* random.inc.h - from random words to numbers, for one instruction set. No step is contracted, so
    every set gives the same bits. */
 
-/* Numbers of so many binary digits from 0 to below 1, stretched to a .. b. */
+/* Random numbers with this many binary digits in [0, 1), stretched to a .. b. */
 SET static void FN(uniform_f32)(const tsr_random *r, const uint32_t *w, int64_t n, float *y)
 {
     const int shift = 32 - r->bits;
