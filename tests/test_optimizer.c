@@ -498,6 +498,10 @@ static tsr_status bad_job(tsr_mesh *mesh, void *arg)
     CHECK(strcmp(tsr_mesh_message(mesh),
                  "tsr_optimizer_new: parameter 0 is not watched, so it has no gradient") == 0);
     tsr_mesh_clear_error(mesh);
+    /* a list of no parameters need not be there */
+    CHECK(tsr_optimizer_new(mesh, NULL, NULL, 0, &opt) == TSR_OK);
+    CHECK(tsr_optimizer_step(opt) == TSR_OK);
+    tsr_optimizer_free(opt);
     CHECK(tsr_optimizer_new(mesh, NULL, &w, 1, &opt) == TSR_OK);
     CHECK(tsr_optimizer_lr_set(opt, -2) == TSR_ERR_ARG);
     CHECK(strcmp(tsr_mesh_message(mesh),
