@@ -57,12 +57,9 @@ static tsr_status run_resample(void *arg)
 {
     const job *j = arg;
     const resampling *r = j->resampling;
-    const tsr_dtype dtype = j->call.in[0].dtype;
 
-    return j->back ? tsr__resample_grad(&r->shape, r->kind, dtype, false, j->pool,
-                                        j->call.in[0].data, j->call.out[0].data, NULL)
-                   : tsr__resample(&r->shape, r->kind, dtype, false, j->pool, j->call.in[0].data,
-                                   j->call.out[0].data, NULL);
+    return tsr__resample(&r->shape, r->kind, j->back, j->call.in[0].dtype, false, j->pool,
+                         j->call.in[0].data, j->call.out[0].data, NULL);
 }
 
 static tsr_operand operand(tsr_dtype dtype, int64_t rows, int64_t columns)

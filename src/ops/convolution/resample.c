@@ -80,28 +80,25 @@ tsr_status tsr__resample_check(const char *op, const tsr_resample_shape *s, tsr_
     return TSR_OK;
 }
 
-static void set_geometry(const tsr_resample_shape *s, tsr_resample_kind kind, bool back,
-                         tsr_resample_geometry *g)
+static tsr_resample_geometry geometry_of(const tsr_resample_shape *s, tsr_resample_kind kind,
+                                         bool back)
 {
-    const int skip = TSR_CONV_DIMS - s->ndim;
-
-    *g = (tsr_resample_geometry){
+    const int64_t *n = back ? s->out_count : s->in_count, *m = back ? s->in_count : s->out_count;
+    const int64_t *source = back ? s->out_first : s->in_first;
+    const int64_t *result = back ? s->in_first : s->out_first;
+    tsr_resample_geometry g = {
         .kind = kind, .back = back, .planes = s->planes, .n_count = 1, .m_count = 1};
-    for (int d = 0; d < TSR_CONV_DIMS; d++) {
-        const int from = d - skip;
 
-        g->dim[d] = (tsr_resample_dim){1, 1, 1, 1, 0, 1, 0, 1};
-        if (from >= 0 && back)
-            g->dim[d] = (tsr_resample_dim){
-                s->whole_in[from],  s->whole_out[from], s->whole_out[from], s->whole_in[from],
-                s->out_first[from], s->out_count[from], s->in_first[from],  s->in_count[from]};
-        else if (from >= 0)
-            g->dim[d] = (tsr_resample_dim){
-                s->whole_in[from], s->whole_out[from], s->whole_in[from],  s->whole_out[from],
-                s->in_first[from], s->in_count[from],  s->out_first[from], s->out_count[from]};
-        g->n_count *= g->dim[d].n;
-        g->m_count *= g->dim[d].m;
+    for (int d = 0; d < TSR_CONV_DIMS; d++) {
+        const int i = d - (TSR_CONV_DIMS - s->ndim);
+
+        g.dim[d] = i < 0 ? (tsr_resample_dim){1, 1, 0, 1, 0, 1}
+                         : (tsr_resample_dim){s->whole_in[i], s->whole_out[i], source[i],
+                                              n[i],           result[i],       m[i]};
+        g.n_count *= g.dim[d].n;
+        g.m_count *= g.dim[d].m;
     }
+    return g;
 }
 
 /* ---- running ---- */
@@ -114,13 +111,8 @@ static void join_dims(tsr_resample_geometry *g)
 
         if (a->out != 1 || b->out != 1)
             return;
-        *b = (tsr_resample_dim){.in = a->in * b->in,
-                                .out = 1,
-                                .whole_source = a->whole_source * b->whole_source,
-                                .whole_result = a->whole_result * b->whole_result,
-                                .n = a->n * b->n,
-                                .m = a->m * b->m};
-        *a = (tsr_resample_dim){1, 1, 1, 1, 0, 1, 0, 1};
+        *b = (tsr_resample_dim){a->in * b->in, 1, 0, a->n * b->n, 0, a->m * b->m};
+        *a = (tsr_resample_dim){1, 1, 0, 1, 0, 1};
     }
 }
 
@@ -133,7 +125,8 @@ static int64_t find_taps(const tsr_resample_geometry *g, int d, int64_t at, tsr_
     for (int64_t r = 0; r < dim->m; r++) {
         int64_t begin, end;
 
-        tsr__window_of(&law, dim->result + r, dim->result + r + 1, dim->whole_source, &begin, &end);
+        tsr__window_of(&law, dim->result + r, dim->result + r + 1, g->back ? dim->out : dim->in,
+                       &begin, &end);
         while (begin < end && resample_weight(g, d, begin, dim->result + r).num == 0)
             begin++; /* the law may say too much */
         taps[r] = (tsr_resample_taps){begin < end ? begin - dim->source : 0, end - begin, at};
@@ -168,37 +161,20 @@ done:
     return st;
 }
 
-static tsr_status run(tsr_resample_geometry *g, tsr_dtype dtype, bool reference, tsr_pool *pool,
-                      const void *source, void *result, tsr_error *err)
+tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind, bool back,
+                         tsr_dtype dtype, bool reference, tsr_pool *pool, const void *source,
+                         void *result, tsr_error *err)
 {
-    const bool copies = g->kind == TSR_RESAMPLE_NEAREST && !g->back;
+    tsr_resample_geometry g = geometry_of(shape, kind, back);
+    const bool nearest = kind == TSR_RESAMPLE_NEAREST;
     const bool sums = tsr__dtype_is_float(dtype) || (int)dtype == TSR__FIELD ||
-                      (g->kind == TSR_RESAMPLE_NEAREST && dtype != TSR_BOOL &&
+                      (nearest && dtype != TSR_BOOL &&
                        !tsr__dtype_is_plain(dtype)); /* has loops in resample_sum.c */
 
-    if (g->planes * g->m_count == 0)
+    if (g.planes * g.m_count == 0)
         return TSR_OK;
-    if (!reference && (copies || sums))
-        return run_fast(g, dtype, pool, source, result, err);
-    tsr__resample_reference(g, dtype, source, result);
+    if (!reference && (sums || (nearest && !back)))
+        return run_fast(&g, dtype, pool, source, result, err);
+    tsr__resample_reference(&g, dtype, source, result);
     return TSR_OK;
-}
-
-tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind, tsr_dtype dtype,
-                         bool reference, tsr_pool *pool, const void *in, void *out, tsr_error *err)
-{
-    tsr_resample_geometry g;
-
-    set_geometry(shape, kind, false, &g);
-    return run(&g, dtype, reference, pool, in, out, err);
-}
-
-tsr_status tsr__resample_grad(const tsr_resample_shape *shape, tsr_resample_kind kind,
-                              tsr_dtype dtype, bool reference, tsr_pool *pool, const void *grad_out,
-                              void *grad_in, tsr_error *err)
-{
-    tsr_resample_geometry g;
-
-    set_geometry(shape, kind, true, &g);
-    return run(&g, dtype, reference, pool, grad_out, grad_in, err);
 }

@@ -42,13 +42,12 @@ void tsr__window_of(const tsr_window_law *law, int64_t from, int64_t to, int64_t
 /* Are the whole sizes possible? If not, a sentence that starts with `op`. Pure. */
 tsr_status tsr__resample_check(const char *op, const tsr_resample_shape *shape, tsr_error *err);
 
-/* Write all of out, or of grad_in. The kinds that divide are for floats and the field, nearest is
-   for every dtype; f16 and bf16 compute in f32. A neighbour with weight 0 is not looked at. A part
-   gets the bits that it has in the whole. Scratch comes from the pool and goes back. Local. */
-tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind, tsr_dtype dtype,
-                         bool reference, tsr_pool *pool, const void *in, void *out, tsr_error *err);
-tsr_status tsr__resample_grad(const tsr_resample_shape *shape, tsr_resample_kind kind,
-                              tsr_dtype dtype, bool reference, tsr_pool *pool, const void *grad_out,
-                              void *grad_in, tsr_error *err);
+/* Write all of the result: out from in, or grad_in from grad_out (`back`). The kinds that divide
+   are for floats and the field, nearest is for every dtype; f16 and bf16 compute in f32. A
+   neighbour with weight 0 is not looked at. A part gets the bits that it has in the whole. Scratch
+   comes from the pool and goes back. Local. */
+tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind, bool back,
+                         tsr_dtype dtype, bool reference, tsr_pool *pool, const void *source,
+                         void *result, tsr_error *err);
 
 #endif

@@ -49,6 +49,6 @@ void tsr__kernel_resample(const tsr_kernel_call *call)
         s.out_first[d] = y->first[2 + d];
         s.out_count[d] = y->shape.size[2 + d];
     }
-    (back ? tsr__resample_grad : tsr__resample)(&s, kind, x->dtype, reference, call->memory->pool,
-                                                call->in[0].data, call->out[0].data, call->error);
+    tsr__resample(&s, kind, back, x->dtype, reference, call->memory->pool, call->in[0].data,
+                  call->out[0].data, call->error);
 }

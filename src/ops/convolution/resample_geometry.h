@@ -7,10 +7,9 @@
 #include "ops/convolution/resample.h"
 
 typedef struct tsr_resample_dim {
-    int64_t in, out;                    /* whole sizes of input and output */
-    int64_t whole_source, whole_result; /* the same two by role */
-    int64_t source, n;                  /* the first element of the source here, and how many */
-    int64_t result, m;                  /* likewise of the result */
+    int64_t in, out;   /* whole sizes of input and output */
+    int64_t source, n; /* the first element of the source here, and how many */
+    int64_t result, m; /* likewise of the result */
 } tsr_resample_dim;
 
 /* Three spatial dims; the missing ones come first and have size 1. */
@@ -64,7 +63,7 @@ typedef struct tsr_resample_taps {
     int64_t first, count, at;
 } tsr_resample_taps;
 
-/* resample_copy.c: nearest outputs. taps: m[0], then m[1], m[2]. */
+/* resample_copy.c: nearest outputs. taps: m[0], then m[1], m[2]; index: m[2] to use. */
 void tsr__resample_copy(const tsr_resample_geometry *g, tsr_dtype dtype,
                         const tsr_resample_taps *taps, int32_t *index, const void *source,
                         void *result);
