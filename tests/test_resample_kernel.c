@@ -188,7 +188,7 @@ static int64_t weight(tsr_resample_kind kind, int64_t in, int64_t out, int64_t i
     }
     *den = corners ? (out > 1 ? out - 1 : 1) : 2 * out;
     at = corners ? o * (in - 1) : (2 * o + 1) * in - out;
-    at = at < 0 ? 0 : at > (in - 1) * *den ? (in - 1) * *den : at;
+    at = at<0 ? 0 : at>(in - 1) * *den ? (in - 1) * *den : at;
     apart = i * *den > at ? i * *den - at : at - i * *den;
     return apart < *den ? *den - apart : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer.h - shape functions that several rows share, and what they are made of. Pure. */
+/* infer.h - functions that several rows share, most of them for shapes, and what they are made of.
+   Pure. */
 #ifndef TSR_OP_INFER_H
 #define TSR_OP_INFER_H
 
@@ -17,6 +18,9 @@ tsr_status tsr__dtype_given(const tsr_schema *s, const tsr_attr *attr, tsr_dtype
                             tsr_error *err);
 /* An attribute of type element: if the dtype is an integer one, it has the number. */
 tsr_status tsr__element_check(const tsr_schema *s, int attr, tsr_dtype dtype, tsr_error *err);
+/* For rows' bind_rank: the sizes of the whole first input are the kernel's numbers. */
+void tsr__bind_sizes(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out, const int *coord,
+                     tsr_kernel_call *call);
 /* The dims of a tensor of ndim that attribute `dims` names, in its order; none twice. How many, and
    which as a mask. */
 tsr_status tsr__dims_list(const tsr_schema *s, int ndim, int dim[TSR_MAX_DIM], int *n,

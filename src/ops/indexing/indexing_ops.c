@@ -370,16 +370,6 @@ static void gather_map_bind_rank(const tsr_schema *s, const tsr_spec *in, const 
     }
 }
 
-static void take_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call)
-{
-    (void)in;
-    (void)out;
-    (void)coord;
-    for (int d = 0; d < s->in[X].shape.ndim; d++)
-        call->number[d] = s->in[X].shape.size[d];
-}
-
 static void one_hot_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                               const int *coord, tsr_kernel_call *call)
 {
@@ -444,7 +434,7 @@ const tsr_op tsr__ops_indexing[] = {
      .positions = true,
      .shape = take_shape,
      .kernel = tsr__kernel_take,
-     .bind_rank = take_bind_rank,
+     .bind_rank = tsr__bind_sizes,
      .grad = tsr__grad_take,
      .saves = "index",
      .in_field = true,

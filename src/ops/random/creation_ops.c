@@ -27,16 +27,6 @@ done:
     return st;
 }
 
-void tsr__filled_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call)
-{
-    (void)in;
-    (void)out;
-    (void)coord;
-    for (int d = 0; d < s->in[0].shape.ndim; d++)
-        call->number[d] = s->in[0].shape.size[d];
-}
-
 static tsr_status arange_shape(tsr_schema *s, tsr_error *err)
 {
     tsr_status st;
@@ -81,7 +71,7 @@ static const char *const linspace_cases[] = {"f64[4,6] start=-1 stop=2", "f64[5,
 static const char *const eye_cases[] = {"f64[6,6]", "f64[5,7]", "f64[2,6,4]", "f64[3,5,5]", NULL};
 
 /* What rows have in common. */
-#define FORMULA TSR_FILLS, .kernel = tsr__kernel_formula, .bind_rank = tsr__filled_bind_rank
+#define FORMULA TSR_FILLS, .kernel = tsr__kernel_formula, .bind_rank = tsr__bind_sizes
 
 const tsr_op tsr__ops_creation[] = {
     {FORMULA, .name = "arange", .attrs = "start:element=0,step:element=1",

@@ -13,8 +13,5 @@
 /* Every part is filled by itself. What was there before does not matter, so the terms of a partial
    tensor, which cost nothing, give it replicated. */
 tsr_status tsr__filled_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err);
-/* The sizes of the whole tensor are the kernel's numbers. */
-void tsr__filled_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                           const int *coord, tsr_kernel_call *call);
 
 #endif

@@ -143,7 +143,7 @@ static const char *const dropout_cases[] = {"f64[4,6] seed=7", "f64[5,3] seed=7"
                                             NULL};
 
 /* What rows have in common. */
-#define RANDOM TSR_FILLS, .kernel = tsr__kernel_random, .bind_rank = tsr__filled_bind_rank
+#define RANDOM TSR_FILLS, .kernel = tsr__kernel_random, .bind_rank = tsr__bind_sizes
 
 const tsr_op tsr__ops_random[] = {
     {RANDOM, .name = "uniform", .attrs = "low:float=0,high:float=1," STREAM,
@@ -174,7 +174,7 @@ const tsr_op tsr__ops_random[] = {
      .shape = dropout_shape,
      .kind = TSR_RANDOM_DROPOUT,
      .kernel = tsr__kernel_random,
-     .bind_rank = tsr__filled_bind_rank,
+     .bind_rank = tsr__bind_sizes,
      .grad_expr = "x: dropout(g, ...)",
      .cases = dropout_cases},
     {0},

@@ -106,16 +106,6 @@ static tsr_status arg_rule(const tsr_schema *s, tsr_rules *out, tsr_error *err)
     return add_rules(s, &(tsr_rule_placement){.open = false}, true, out, err);
 }
 
-static void arg_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
-{
-    (void)in;
-    (void)out;
-    (void)coord;
-    for (int d = 0; d < s->in[0].shape.ndim; d++)
-        call->number[d] = s->in[0].shape.size[d];
-}
-
 /* ---- rows ---- */
 
 static const char *const norm_cases[] = {
@@ -178,7 +168,7 @@ static const char *const arg_cases[] = {
         .cases = any_all_cases
 #define ARG                                                                                        \
     MERGED, .attrs = "dim:dim?,keepdim:bool=false", .rule = arg_rule, .shape = arg_shape,          \
-        .kernel = tsr__kernel_arg, .scratch = tsr__scratch_arg, .bind_rank = arg_bind_rank,        \
+        .kernel = tsr__kernel_arg, .scratch = tsr__scratch_arg, .bind_rank = tsr__bind_sizes,      \
         .grad = tsr_grad_none, .cases = arg_cases
 
 const tsr_op tsr__ops_merging[] = {

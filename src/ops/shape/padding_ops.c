@@ -138,16 +138,6 @@ static void pad_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
     }
 }
 
-static void pad_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const int *coord, tsr_kernel_call *call)
-{
-    (void)in;
-    (void)out;
-    (void)coord;
-    for (int d = 0; d < s->in[0].shape.ndim; d++)
-        call->number[d] = s->in[0].shape.size[d];
-}
-
 /* ---- gradients of slice and unfold ---- */
 
 typedef struct spreading {
@@ -307,7 +297,7 @@ static const char *const triangle_cases[] = {
 /* What rows have in common. */
 #define PAD                                                                                        \
     .inputs = "x", .windows = pad_windows, .shape = pad_shape, .kernel = tsr__kernel_pad,          \
-    .bind_rank = pad_bind_rank, .in_field = true
+    .bind_rank = tsr__bind_sizes, .in_field = true
 #define PAD_COPIES                                                                                 \
     PAD, .attrs = PAD_ATTRS, .rule = pad_dims_rule, .permutes = true, .saves = "",                 \
         .cases = pad_mode_cases
