@@ -5,6 +5,7 @@
 
 #include "base/args.h"
 #include "kernel/kinds.h"
+#include "ops/pointwise/pointwise_attrs.h"
 #include "ops/pointwise/pointwise_ops.h"
 #include "ops/optimizer/optimizer_step.h"
 #include "redist/program.h"
@@ -95,7 +96,7 @@ static void scale_rows(const tsr_row_sparse *t, double by)
                                .shape = {.ndim = 1, .size = {t->n * t->columns}},
                                .data = t->values};
     call.out[0] = call.in[0];
-    call.attrs.value[0].f = by;
+    call.attrs.value[TSR_ATTR_AFFINE_MUL].f = by;
     tsr__kernel_pointwise(&call);
 }
 

@@ -13,6 +13,7 @@
 #include "tape/tape.h"
 #include "tensor/scope.h"
 #include "train/rows_update.h"
+#include "ops/optimizer/optimizer_attrs.h"
 #include "tessera_train.h"
 
 enum { STATES = 2, ATTRS = 7 };
@@ -95,29 +96,30 @@ static const char *step_op(const tsr_optimizer_opts *o, int64_t steps, tsr_attr 
         o->kind == TSR_ADAGRAD ? o->lr / (1 + (double)(steps - 1) * o->lr_decay) : o->lr);
     const tsr_attr decay = tsr__number(o->decay), eps = tsr__number(o->eps);
 
-    attrs[0] = lr;
+    attrs[TSR_ATTR_SGD_STEP_LR] = lr; /* the first one of all */
     if (o->kind == TSR_SGD && o->momentum == 0) {
-        attrs[1] = decay;
+        attrs[TSR_ATTR_SGD_STEP_DECAY] = decay;
         return "sgd_step";
     }
     if (o->kind == TSR_SGD) {
-        attrs[1] = tsr__number(o->momentum);
-        attrs[2] = tsr__number(steps == 1 ? 0 : o->dampening); /* the first gradient counts fully */
-        attrs[3] = typed_int(o->nesterov);
-        attrs[4] = decay;
+        attrs[TSR_ATTR_SGD_MOMENTUM_STEP_MOMENTUM] = tsr__number(o->momentum);
+        /* the first gradient counts fully */
+        attrs[TSR_ATTR_SGD_MOMENTUM_STEP_DAMPENING] = tsr__number(steps == 1 ? 0 : o->dampening);
+        attrs[TSR_ATTR_SGD_MOMENTUM_STEP_NESTEROV] = typed_int(o->nesterov);
+        attrs[TSR_ATTR_SGD_MOMENTUM_STEP_DECAY] = decay;
         return "sgd_momentum_step";
     }
     if (o->kind == TSR_ADAGRAD) {
-        attrs[1] = eps;
-        attrs[2] = decay;
+        attrs[TSR_ATTR_ADAGRAD_STEP_EPS] = eps;
+        attrs[TSR_ATTR_ADAGRAD_STEP_DECAY] = decay;
         return "adagrad_step";
     }
-    attrs[1] = tsr__number(o->beta1);
-    attrs[2] = tsr__number(o->beta2);
-    attrs[3] = eps;
-    attrs[4] = decay;
-    attrs[5] = typed_int(o->kind == TSR_ADAMW);
-    attrs[6] = tsr__number((double)steps);
+    attrs[TSR_ATTR_ADAM_STEP_BETA1] = tsr__number(o->beta1);
+    attrs[TSR_ATTR_ADAM_STEP_BETA2] = tsr__number(o->beta2);
+    attrs[TSR_ATTR_ADAM_STEP_EPS] = eps;
+    attrs[TSR_ATTR_ADAM_STEP_DECAY] = decay;
+    attrs[TSR_ATTR_ADAM_STEP_DECOUPLED] = typed_int(o->kind == TSR_ADAMW);
+    attrs[TSR_ATTR_ADAM_STEP_STEP] = tsr__number((double)steps);
     return "adam_step";
 }
 
@@ -362,9 +364,10 @@ static tsr_status step_rows(const tsr_optimizer *opt, const item *it)
         const tsr_row_sparse *t = &it->w->leaf->touched[i];
 
         if (o->kind == TSR_SGD)
-            TSR_TRY(tsr_row_sparse_add(it->w, t, -attrs[0].f));
+            TSR_TRY(tsr_row_sparse_add(it->w, t, -attrs[TSR_ATTR_SGD_STEP_LR].f));
         else
-            TSR_TRY(tsr__rows_adagrad(it->w, it->state[0], t, it->columns, attrs[0].f, o->eps));
+            TSR_TRY(tsr__rows_adagrad(it->w, it->state[0], t, it->columns,
+                                      attrs[TSR_ATTR_SGD_STEP_LR].f, o->eps));
     }
     entry->counters.calls++;
     entry->counters.computing += tsr__book_end(ctx, &b, &entry->counters);

@@ -3,13 +3,17 @@
    call. */
 #include "dispatch/dispatch.h"
 #include "grad/grad.h"
+#include "ops/attention/attention_attrs.h"
 #include "ops/attention/attention_ops.h"
 
 tsr_status tsr__grad_attention(const tsr_grad_call *c)
 {
     const tsr_attr *attrs = c->attrs->value;
     const bool of_mask = c->n_in > 3 && c->wanted[3];
-    const tsr_attr a[] = {attrs[0], attrs[1], attrs[2], {.n = 1, .i = {of_mask}}};
+    const tsr_attr a[] = {attrs[TSR_ATTR_ATTENTION_CAUSAL],
+                          attrs[TSR_ATTR_ATTENTION_SCALE],
+                          attrs[TSR_ATTR_ATTENTION_GROUP],
+                          {.n = 1, .i = {of_mask}}};
     tsr_tensor *grad = c->grad_out[0], *out[TSR_MAX_OUT] = {NULL};
     tsr_status st;
 

@@ -10,6 +10,7 @@
 #include "kernel/index.h"
 #include "kernel/index_check.h"
 #include "ops/embedding/embedding_ops.h"
+#include "ops/embedding/embedding_attrs.h"
 #include "kernel/positions.h"
 
 static bool has_flag(const tsr_kernel_call *call, int64_t flag)
@@ -352,8 +353,8 @@ void tsr__kernel_embedding_renorm(const tsr_kernel_call *call)
     const tsr_operand *table = &call->in[0], *out = &call->out[0];
     tsr_renorm renorm = {.dtype = out->dtype,
                          .dim = out->shape.size[1],
-                         .max_norm = call->attrs.value[0].f,
-                         .p = call->attrs.value[1].f,
+                         .max_norm = call->attrs.value[TSR_ATTR_EMBEDDING_RENORM_MAX_NORM].f,
+                         .p = call->attrs.value[TSR_ATTR_EMBEDDING_RENORM_NORM_TYPE].f,
                          .table = out->data};
     tsr_ids ids = ids_of(call, 1, out);
 

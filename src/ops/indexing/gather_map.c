@@ -3,6 +3,7 @@
    may be sharded differently. Called by indexing.c and indexing_add.c. */
 #include "kernel/index.h"
 #include "ops/indexing/indexing.h"
+#include "ops/indexing/indexing_attrs.h"
 #include "kernel/positions.h"
 
 static bool is_sharded(const tsr_gather_map *map, int operand, int d)
@@ -43,7 +44,8 @@ void tsr__gather_map_make(const tsr_kernel_call *call, const tsr_operand *x,
                           const tsr_operand *index, const tsr_operand *values, bool writes,
                           tsr_gather_map *map)
 {
-    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]), ndim = x->shape.ndim;
+    const int dim = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_GATHER_DIM].i[0]),
+              ndim = x->shape.ndim;
     const int64_t *size = x->shape.size;
 
     *map = (tsr_gather_map){.x = x,

@@ -3,6 +3,7 @@
    gets what was made of it, added up; what was written gets what is read there. */
 #include "grad/grad.h"
 #include "ops/indexing/indexing_ops.h"
+#include "ops/indexing/indexing_attrs.h"
 #include "tessera_ops.h"
 
 /* Zeros of x's shape where x is; replicated where x is partial. */
@@ -18,7 +19,7 @@ static tsr_tensor *zeros_like(const tsr_tensor *x)
 
 static int dim_of(const tsr_grad_call *c)
 {
-    return (int)c->attrs->value[0].i[0];
+    return (int)c->attrs->value[TSR_ATTR_GATHER_DIM].i[0];
 }
 
 /* As lists, along which everything is index_select. */

@@ -12,6 +12,7 @@
 #include "layout/cost.h"
 #include "layout/layout.h"
 #include "ops/indexing/indexing_ops.h"
+#include "ops/indexing/indexing_attrs.h"
 #include "op/infer.h"
 #include "op/row_parts.h"
 #include "op/schema.h"
@@ -377,7 +378,8 @@ static void one_hot_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr
     (void)out;
     (void)coord;
     call->number[0] = s->out_shape[0].size[s->out_shape[0].ndim - 1];
-    call->attrs.value[0].i[0] = call->out[0].shape.size[call->out[0].shape.ndim - 1];
+    call->attrs.value[TSR_ATTR_ONE_HOT_CLASSES].i[0] =
+        call->out[0].shape.size[call->out[0].shape.ndim - 1];
 }
 
 /* ---- rows ---- */

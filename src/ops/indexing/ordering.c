@@ -3,6 +3,7 @@
    their bytes; or the best of a line are kept in a heap while it is read. Called through the rows
    of ops/indexing/ordering_ops.c, and by ops/indexing/top_merge.c for lines that several ranks
    share. */
+#include "ops/indexing/indexing_attrs.h"
 #include "ops/indexing/ordering.h"
 
 #include <string.h>
@@ -164,18 +165,19 @@ size_t tsr__scratch_sort(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0];
 
-    return sort_bytes(x->shape.size[tsr__operand_dim(x, call->attrs.value[0].i[0])]);
+    return sort_bytes(
+        x->shape.size[tsr__operand_dim(x, call->attrs.value[TSR_ATTR_SORT_DIM].i[0])]);
 }
 
 void tsr__kernel_sort(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0];
-    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
+    const int dim = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_SORT_DIM].i[0]);
     const bool reference =
         tsr__variant_of(call, TSR_CATEGORY_ORDER, TSR_ORDER_SORT) == TSR_VARIANT_REFERENCE;
 
     for (int64_t i = 0; i < count_lines(x, dim); i++) {
-        const line l = line_at(x, dim, call->attrs.value[1].i[0], i);
+        const line l = line_at(x, dim, call->attrs.value[TSR_ATTR_SORT_DESCENDING].i[0], i);
 
         if (reference)
             rank_line(call, &l, i, l.n);
@@ -246,7 +248,7 @@ static int64_t best_of(const line *l, int64_t k, pair *heap)
 
 static int topk_dim(const tsr_kernel_call *call)
 {
-    return tsr__operand_dim(&call->in[0], call->attrs.value[1].i[0]);
+    return tsr__operand_dim(&call->in[0], call->attrs.value[TSR_ATTR_TOPK_DIM].i[0]);
 }
 
 size_t tsr__scratch_topk(const tsr_kernel_call *call)
@@ -264,7 +266,7 @@ void tsr__kernel_topk(const tsr_kernel_call *call)
     pair *heap = call->scratch;
 
     for (int64_t i = 0; i < count_lines(x, dim); i++) {
-        const line l = line_at(x, dim, call->attrs.value[2].i[0], i);
+        const line l = line_at(x, dim, call->attrs.value[TSR_ATTR_TOPK_LARGEST].i[0], i);
 
         if (reference) {
             rank_line(call, &l, i, k);
@@ -282,12 +284,12 @@ void tsr__topk_candidates(const tsr_kernel_call *call, tsr_candidate *out)
 {
     const tsr_operand *x = &call->in[0];
     const int dim = topk_dim(call);
-    const int64_t k = call->attrs.value[0].i[0];
+    const int64_t k = call->attrs.value[TSR_ATTR_TOPK_K].i[0];
     const size_t size = tsr_dtype_size(x->dtype);
     pair *heap = call->scratch;
 
     for (int64_t i = 0; i < count_lines(x, dim); i++, out += k) {
-        const line l = line_at(x, dim, call->attrs.value[2].i[0], i);
+        const line l = line_at(x, dim, call->attrs.value[TSR_ATTR_TOPK_LARGEST].i[0], i);
         const int64_t n = best_of(&l, k, heap);
 
         for (int64_t j = 0; j < k; j++) {
@@ -325,8 +327,9 @@ void tsr__topk_merge(const tsr_kernel_call *call, int n, const tsr_candidate *al
 
                 if (taken[r] == k || c->index < 0)
                     continue;
-                own =
-                    (pair){order_key(y->dtype, &c->value, 0, call->attrs.value[2].i[0]), c->index};
+                own = (pair){order_key(y->dtype, &c->value, 0,
+                                       call->attrs.value[TSR_ATTR_TOPK_LARGEST].i[0]),
+                             c->index};
                 if (best && !is_worse(&first, &own))
                     continue;
                 best = c;

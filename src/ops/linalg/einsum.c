@@ -4,6 +4,7 @@
    operands as they lie wherever their axes merge into rows and columns, else of copies. f16 and
    bf16 are widened to f32. Called through the rows of ops/linalg/linalg.c and
    ops/linalg/einsum_op.c. */
+#include "ops/linalg/linalg_attrs.h"
 #include "ops/linalg/einsum.h"
 
 #include "base/cpu.h"
@@ -522,12 +523,12 @@ static size_t scratch(const char *text, const tsr_kernel_call *call)
 
 void tsr__kernel_einsum(const tsr_kernel_call *call)
 {
-    kernel(call->attrs.value[0].text, call);
+    kernel(call->attrs.value[TSR_ATTR_EINSUM_EQUATION].text, call);
 }
 
 size_t tsr__scratch_einsum(const tsr_kernel_call *call)
 {
-    return scratch(call->attrs.value[0].text, call);
+    return scratch(call->attrs.value[TSR_ATTR_EINSUM_EQUATION].text, call);
 }
 
 void tsr__kernel_dot(const tsr_kernel_call *call)

@@ -4,6 +4,7 @@
 #include "grad/grad.h"
 #include "ops/linalg/linalg_ops.h"
 #include "ops/linalg/einsum.h"
+#include "ops/linalg/linalg_attrs.h"
 #include "tessera_ops.h"
 
 #include <stdio.h>
@@ -217,7 +218,8 @@ tsr_status tsr__grad_einsum(const tsr_grad_call *c)
 
     for (; n < TSR_EINSUM_IN && n < c->n_in && c->in[n]; n++)
         shape[n] = &tsr_tensor_spec(c->in[n])->shape;
-    TSR_TRY(tsr__einsum_parse("einsum", c->attrs->value[0].text, n, shape, &e, NULL));
+    TSR_TRY(tsr__einsum_parse("einsum", c->attrs->value[TSR_ATTR_EINSUM_EQUATION].text, n, shape,
+                              &e, NULL));
     for (int k = 0; k < n; k++)
         if (c->wanted[k])
             c->grad_in[k] = einsum_gradient(c, &e, k);

@@ -7,6 +7,7 @@
 #include "base/stream.h"
 #include "kernel/index.h"
 #include "ops/normalisation/normalisation_ops.h"
+#include "ops/normalisation/normalisation_attrs.h"
 #include "kernel/norm_rows.h"
 
 #include <math.h>
@@ -433,7 +434,7 @@ void tsr__kernel_channel_norm(const tsr_kernel_call *call)
 void tsr__kernel_running_update(const tsr_kernel_call *call)
 {
     const tsr_operand *a = &call->in[0], *b = &call->in[1], *out = &call->out[0];
-    const double momentum = call->attrs.value[0].f;
+    const double momentum = call->attrs.value[TSR_ATTR_RUNNING_UPDATE_MOMENTUM].f;
 
     for (int64_t i = 0; i < tsr__operand_count(out); i++)
         tsr__put(out->dtype, out->data, i,

@@ -11,6 +11,7 @@
 #include "layout/layout.h"
 #include "layout/runs.h"
 #include "ops/normalisation/normalisation_ops.h"
+#include "ops/normalisation/normalisation_attrs.h"
 #include "op/infer.h"
 #include "op/row_parts.h"
 #include "op/schema.h"
@@ -556,7 +557,7 @@ static tsr_status compose_instance_norm(tsr_tensor *const *in, int n_in, const t
 
     TSR_TRY(check_instances(x, err));
     snprintf(groups, sizeof groups, "groups=%" PRId64, x->shape.size[1]);
-    tsr__format(eps, sizeof eps, "eps=%.17g", attrs->value[0].f);
+    tsr__format(eps, sizeof eps, "eps=%.17g", attrs->value[TSR_ATTR_INSTANCE_NORM_EPS].f);
     TSR_TRY(tsr_op_run_all(tsr_tensor_mesh(in[0]), "group_norm", in, n_in, given, 2, out));
 done:
     return st;

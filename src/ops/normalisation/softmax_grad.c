@@ -2,6 +2,7 @@
 /* softmax_grad.c - gradients of softmax, of its log, and of the normalisations of last dims. */
 #include "grad/grad.h"
 #include "ops/normalisation/normalisation_ops.h"
+#include "ops/normalisation/normalisation_attrs.h"
 #include "tessera_ops.h"
 
 /* Where statistics are used by themselves: mean depends on x by 1 / n, and rstd by
@@ -13,7 +14,8 @@ static tsr_tensor *through_statistics(const tsr_grad_call *c, tsr_tensor *mean, 
     tsr_tensor *sum = NULL;
     double n = 1;
 
-    for (int d = shape->ndim - (int)c->attrs->value[0].i[0]; d < shape->ndim; d++)
+    for (int d = shape->ndim - (int)c->attrs->value[TSR_ATTR_LAYER_NORM_N_DIMS].i[0];
+         d < shape->ndim; d++)
         n *= (double)shape->size[d];
     if (n <= 0 || (!grad_mean && !grad_rstd))
         return NULL;
@@ -35,8 +37,9 @@ tsr_status tsr__grad_layer_norm(const tsr_grad_call *c)
 
     if (c->grad_out[0] && (c->wanted[0] || c->wanted[1] || c->wanted[2]))
         st = tsr_layer_norm_backward(c->grad_out[0], c->in[0], c->in[1], c->out[1], c->out[2],
-                                     (int)c->attrs->value[0].i[0], c->wanted[0] ? &g[0] : NULL,
-                                     c->wanted[1] ? &g[1] : NULL, c->wanted[2] ? &g[2] : NULL);
+                                     (int)c->attrs->value[TSR_ATTR_LAYER_NORM_N_DIMS].i[0],
+                                     c->wanted[0] ? &g[0] : NULL, c->wanted[1] ? &g[1] : NULL,
+                                     c->wanted[2] ? &g[2] : NULL);
     for (int k = 1; k < 3 && st == TSR_OK; k++) /* without a weight they come as statistics do */
         if (g[k])
             g[k] = tsr__grad_as(g[k], c->in[k]);
@@ -53,8 +56,8 @@ tsr_status tsr__grad_rms_norm(const tsr_grad_call *c)
 
     if (c->grad_out[0] && (c->wanted[0] || c->wanted[1]))
         st = tsr_rms_norm_backward(c->grad_out[0], c->in[0], c->in[1], c->out[1],
-                                   (int)c->attrs->value[0].i[0], c->wanted[0] ? &g[0] : NULL,
-                                   c->wanted[1] ? &g[1] : NULL);
+                                   (int)c->attrs->value[TSR_ATTR_RMS_NORM_N_DIMS].i[0],
+                                   c->wanted[0] ? &g[0] : NULL, c->wanted[1] ? &g[1] : NULL);
     if (c->wanted[0] && st == TSR_OK)
         g[0] = tsr__grad_added(g[0], through_statistics(c, NULL, c->out[1], NULL, c->grad_out[1]));
     return st;

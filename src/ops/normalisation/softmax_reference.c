@@ -4,6 +4,7 @@
 #include "kernel/index.h"
 #include "kernel/kinds.h"
 #include "ops/normalisation/normalisation_ops.h"
+#include "ops/normalisation/normalisation_attrs.h"
 
 #include <math.h>
 
@@ -15,7 +16,7 @@ typedef struct row {
 static row row_of(const tsr_kernel_call *call, int64_t i)
 {
     const tsr_operand *x = &call->in[0];
-    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
+    const int dim = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_SOFTMAX_DIM].i[0]);
     row r = {.n = x->shape.size[dim],
              .step = tsr__product(x->shape.ndim - dim - 1, x->shape.size + dim + 1)};
 

@@ -5,6 +5,7 @@
 #include "base/minmax.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "kernel/kinds.h"
+#include "ops/normalisation/normalisation_attrs.h"
 #include "kernel/row_io.h"
 #include "kernel/sku.h"
 #include "kernel/softmax_loops.h"
@@ -41,7 +42,7 @@ static tsr_kernel_variant variant_of(const tsr_kernel_call *call)
 static walk walk_of(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0];
-    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
+    const int dim = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_SOFTMAX_DIM].i[0]);
     walk w = {
         .parts = tsr__softmax_loops(x->dtype, variant_of(call)),
         .log = call->kind == TSR_LOG_SOFTMAX || call->kind == TSR_LOG_SOFTMAX_BACKWARD,

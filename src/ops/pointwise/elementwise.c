@@ -8,6 +8,7 @@
 #include "base/half.h"
 #include "base/stream.h"
 #include "ops/pointwise/elementwise_reference.h"
+#include "ops/pointwise/pointwise_attrs.h"
 #include "kernel/index.h"
 #include "kernel/kinds.h"
 #include "kernel/math_f64.h"
@@ -237,9 +238,9 @@ static void set_numbers(walk *w, const tsr_kernel_call *call)
 
     w->p = x.p;
     w->q = x.q;
-    if (w->op == TSR_POINTWISE_GELU && call->attrs.value[0].i[0])
+    if (w->op == TSR_POINTWISE_GELU && call->attrs.value[TSR_ATTR_GELU_TANH].i[0])
         w->op = OP_GELU_TANH;
-    if (w->op == TSR_POINTWISE_GELU_BACKWARD && call->attrs.value[0].i[0])
+    if (w->op == TSR_POINTWISE_GELU_BACKWARD && call->attrs.value[TSR_ATTR_GELU_BACKWARD_TANH].i[0])
         w->op = OP_GELU_TANH_BACKWARD;
     if (w->op == TSR_POINTWISE_LERP && w->n_in == 2)
         w->op = OP_LERP_BY;

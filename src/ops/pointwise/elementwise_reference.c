@@ -3,6 +3,7 @@
    integers modulo 2^64, so that cutting off bits gives what wraps in the small type; bool with or
    and and; the field. To be checked by eye. Called when a call asks for the reference. */
 #include "ops/pointwise/elementwise_reference.h"
+#include "ops/pointwise/pointwise_attrs.h"
 
 #include "kernel/element.h"
 #include "kernel/kinds.h"
@@ -320,7 +321,8 @@ void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
                 field_value(op, (uint64_t[]){(uint64_t)x.i[0], (uint64_t)x.i[1]});
         else if (floating)
             tsr__put(dtype, out->data, i,
-                     float_value(op, x.f, x.n, x.mask, f, call->attrs.value[0].i[0] != 0,
+                     float_value(op, x.f, x.n, x.mask, f,
+                                 call->attrs.value[TSR_ATTR_GELU_TANH].i[0] != 0,
                                  dtype != TSR_F64));
         else
             tsr__put_integer(

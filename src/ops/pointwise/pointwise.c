@@ -5,6 +5,7 @@
 #include "kernel/kinds.h"
 #include "kernel/sku.h"
 #include "op/element_attr.h"
+#include "ops/pointwise/pointwise_attrs.h"
 #include "ops/pointwise/pointwise_ops.h"
 #include "op/infer.h"
 #include "op/linear.h"
@@ -116,10 +117,10 @@ static tsr_status cast_shape(tsr_schema *s, tsr_error *err)
 {
     tsr_status st = TSR_OK;
 
-    if (s->attrs.value[0].n < 0)
+    if (s->attrs.value[TSR_ATTR_CAST_DTYPE].n < 0)
         TSR_TRY(
             tsr__fail(err, TSR_ERR_ARG, "cast: missing attribute dtype (for example dtype=f32)"));
-    TSR_TRY(tsr__dtype_given(s, &s->attrs.value[0], &s->out_dtype[0], err));
+    TSR_TRY(tsr__dtype_given(s, &s->attrs.value[TSR_ATTR_CAST_DTYPE], &s->out_dtype[0], err));
     s->out_shape[0] = s->in[0].shape;
 done:
     return st;
@@ -161,7 +162,8 @@ done:
 
 static tsr_status affine_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const double mul = s->attrs.value[0].f, add = s->attrs.value[1].f;
+    const double mul = s->attrs.value[TSR_ATTR_AFFINE_MUL].f,
+                 add = s->attrs.value[TSR_ATTR_AFFINE_ADD].f;
     tsr_status st;
 
     if (add == 0)
@@ -178,7 +180,7 @@ static tsr_status masked_partials(const tsr_schema *s, tsr_rules *out, tsr_error
 {
     tsr_status st;
 
-    if (s->attrs.value[0].f == 0)
+    if (s->attrs.value[TSR_ATTR_FILL_VALUE].f == 0)
         TSR_TRY(passes(s, 1, TSR_SUM, tsr_rule_partial(TSR_SUM), out, err));
     TSR_TRY(passes(s, 1, TSR_AVG, tsr_rule_partial(TSR_AVG), out, err));
     TSR_TRY(passes_in_order(s, 0, true, out, err));
@@ -225,7 +227,7 @@ done:
 /* (1 - weight) a + weight b */
 static tsr_status lerp_partials(const tsr_schema *s, tsr_rules *out, tsr_error *err)
 {
-    const double weight = s->attrs.value[0].f;
+    const double weight = s->attrs.value[TSR_ATTR_LERP_WEIGHT].f;
     tsr_status st;
 
     TSR_TRY(passes(s, 4, TSR_AVG, tsr_rule_partial(TSR_AVG), out, err));
@@ -280,7 +282,10 @@ static tsr_status special_partials(const tsr_schema *s, tsr_rules *out, tsr_erro
     case TSR_POINTWISE_SQRT: return passes(s, 1, TSR_MIN, tsr_rule_partial(TSR_MIN), out, err);
     case TSR_POINTWISE_RSQRT: return passes(s, 1, TSR_MIN, tsr_rule_partial(TSR_MAX), out, err);
     default: /* leaky_relu, elu: with a negative slope they turn back */
-        return s->attrs.value[0].f >= 0 ? passes_in_order(s, 0, true, out, err) : TSR_OK;
+        return tsr_schema_attr(s, s->op->kind == TSR_POINTWISE_ELU ? "alpha" : "negative_slope")
+                           ->f >= 0
+                   ? passes_in_order(s, 0, true, out, err)
+                   : TSR_OK;
     }
 }
 

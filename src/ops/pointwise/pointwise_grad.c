@@ -3,12 +3,13 @@
    pointwise ops stand in their rows. */
 #include "grad/grad.h"
 #include "ops/pointwise/pointwise_ops.h"
+#include "ops/pointwise/pointwise_attrs.h"
 #include "tessera_ops.h"
 
 /* 1 - weight, weight and b - a */
 tsr_status tsr__grad_lerp(const tsr_grad_call *c)
 {
-    const double number = c->attrs->value[0].f;
+    const double number = c->attrs->value[TSR_ATTR_LERP_WEIGHT].f;
     tsr_tensor *g = c->grad_out[0], *weight = c->in[2];
     tsr_tensor *of[3] = {NULL};
 

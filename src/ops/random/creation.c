@@ -2,6 +2,7 @@
 /* creation.c - arange, linspace and eye: numbers that follow from an element's place in the
    whole tensor. Called through the rows of ops/random/creation_ops.c. */
 #include "ops/random/creation.h"
+#include "ops/random/random_attrs.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,14 +27,15 @@ typedef struct formula {
 static formula formula_of(const tsr_kernel_call *call, bool linspace)
 {
     const tsr_operand *y = &call->out[0];
-    const double a = call->attrs.value[0].f, b = call->attrs.value[1].f;
+    const double a = call->attrs.value[TSR_ATTR_ARANGE_START].f,
+                 b = call->attrs.value[TSR_ATTR_ARANGE_STEP].f;
     formula f = {.linspace = linspace, .start = a, .step = b, .stop = b, .y = y};
 
     f.n = tsr__product(y->shape.ndim, call->number);
     f.exact = !linspace && !tsr__dtype_is_float(y->dtype);
     if (f.exact) {
-        f.first = call->attrs.value[0].i[TSR_ELEMENT_INTEGER];
-        f.by = call->attrs.value[1].i[TSR_ELEMENT_INTEGER];
+        f.first = call->attrs.value[TSR_ATTR_ARANGE_START].i[TSR_ELEMENT_INTEGER];
+        f.by = call->attrs.value[TSR_ATTR_ARANGE_STEP].i[TSR_ELEMENT_INTEGER];
     }
     if (linspace)
         f.step = f.n > 1 ? (b - a) / (double)(f.n - 1) : 0;

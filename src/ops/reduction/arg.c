@@ -6,6 +6,7 @@
 
 #include "ops/reduction/reduction_ops.h"
 #include "kernel/kinds.h"
+#include "ops/reduction/reduction_attrs.h"
 #include "kernel/sku.h"
 
 enum {
@@ -46,7 +47,7 @@ static void find(const tsr_kernel_call *call, double *words, int64_t *at)
 {
     const bool min = is_min(call);
     const tsr_operand *x = &call->in[0];
-    const tsr_attr *dim = &call->attrs.value[0];
+    const tsr_attr *dim = &call->attrs.value[TSR_ATTR_ARGMAX_DIM];
     const parts *p = tsr__kernel_for(&arg_kernels, x->dtype, variant_of(call));
     const int d = dim->n < 0 ? 0 : tsr__operand_dim(x, dim->i[0]);
     const int64_t count = tsr__operand_count(x), size = (int64_t)tsr_dtype_size(x->dtype);
@@ -81,7 +82,7 @@ static int64_t arg_count(const tsr_kernel_call *call)
 static int64_t place_in_whole(const tsr_kernel_call *call, int64_t at)
 {
     const tsr_operand *x = &call->in[0];
-    const tsr_attr *dim = &call->attrs.value[0];
+    const tsr_attr *dim = &call->attrs.value[TSR_ATTR_ARGMAX_DIM];
     int64_t whole = 0, stride = 1;
 
     if (dim->n >= 0)

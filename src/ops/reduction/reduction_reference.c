@@ -4,6 +4,7 @@
 #include "ops/reduction/arg.h"
 #include "kernel/kinds.h"
 #include "kernel/reduced_view.h"
+#include "ops/reduction/reduction_attrs.h"
 #include "ops/reduction/scan.h"
 #include "ops/reduction/statistic.h"
 
@@ -91,17 +92,17 @@ static double variance_of(const tsr_kernel_call *call, const tsr_reduced_view *v
 void tsr__reference_statistic(const tsr_kernel_call *call)
 {
     const tsr_reduced_view v = tsr__reduced_view(&call->in[0], tsr__reduced_dims(call));
-    const tsr_attr *last = &call->attrs.value[2];
+    const tsr_attr *attrs = call->attrs.value;
 
     for (int64_t i = 0; i < tsr__operand_count(&call->out[0]); i++) {
         double y;
 
         if (call->kind == TSR_REDUCTION_NORM)
-            y = norm_of(call, &v, i, last->f);
+            y = norm_of(call, &v, i, attrs[TSR_ATTR_NORM_P].f);
         else if (call->kind == TSR_REDUCTION_LOGSUMEXP)
             y = log_sum_of(call, &v, i);
         else
-            y = variance_of(call, &v, i, (double)last->i[0]);
+            y = variance_of(call, &v, i, (double)attrs[TSR_ATTR_VAR_CORRECTION].i[0]);
         tsr__put(call->out[0].dtype, call->out[0].data, i,
                  call->kind == TSR_REDUCTION_STD ? sqrt(y) : y);
     }

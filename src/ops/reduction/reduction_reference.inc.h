@@ -29,8 +29,8 @@ static void FN(arg)(const tsr_kernel_call *call, bool min)
 static void FN(scan)(const tsr_kernel_call *call, bool product)
 {
     const tsr_operand *in = &call->in[0], *out = &call->out[0];
-    const int dim = tsr__operand_dim(in, call->attrs.value[0].i[0]);
-    const bool reverse = call->attrs.value[1].i[0];
+    const int dim = tsr__operand_dim(in, call->attrs.value[TSR_ATTR_CUMSUM_DIM].i[0]);
+    const bool reverse = call->attrs.value[TSR_ATTR_CUMSUM_REVERSE].i[0];
     const int64_t n = in->shape.size[dim];
     const int64_t step = tsr__product(in->shape.ndim - dim - 1, in->shape.size + dim + 1);
 

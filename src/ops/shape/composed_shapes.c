@@ -7,6 +7,7 @@
 #include "base/args.h"
 #include "dispatch/dispatch.h"
 #include "ops/shape/shape_ops.h"
+#include "ops/shape/shape_attrs.h"
 #include "tessera_ops.h"
 
 /* ---- split and chunk ---- */
@@ -90,11 +91,11 @@ static tsr_status check_parts(const char *op, tsr_tensor *const *in, int n_in, i
 tsr_status tsr__compose_split(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                               tsr_tensor **out, tsr_error *err)
 {
-    const tsr_attr *sizes = &attrs->value[0];
+    const tsr_attr *sizes = &attrs->value[TSR_ATTR_SPLIT_SIZES];
     tsr_status st;
 
     TSR_TRY(check_parts("split", in, n_in, sizes->n, err));
-    TSR_TRY(split(in[0], attrs->value[1].i[0], sizes->i, sizes->n, out, err));
+    TSR_TRY(split(in[0], attrs->value[TSR_ATTR_SPLIT_DIM].i[0], sizes->i, sizes->n, out, err));
 done:
     return st;
 }
@@ -102,11 +103,12 @@ done:
 tsr_status tsr__compose_chunk(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs,
                               tsr_tensor **out, tsr_error *err)
 {
-    const int64_t n = attrs->value[0].n < 1 ? 0 : attrs->value[0].i[0];
+    const int64_t n =
+        attrs->value[TSR_ATTR_CHUNK_CHUNKS].n < 1 ? 0 : attrs->value[TSR_ATTR_CHUNK_CHUNKS].i[0];
     tsr_status st;
 
     TSR_TRY(check_parts("chunk", in, n_in, n, err));
-    TSR_TRY(chunk(in[0], attrs->value[1].i[0], (int)n, out, err));
+    TSR_TRY(chunk(in[0], attrs->value[TSR_ATTR_CHUNK_DIM].i[0], (int)n, out, err));
 done:
     return st;
 }
@@ -151,7 +153,9 @@ done:
 static tsr_status check_image(const char *op, tsr_tensor *const *in, int n_in,
                               const tsr_attrs *attrs, bool deep, tsr_error *err)
 {
-    const int64_t block = attrs->value[0].n < 1 ? 0 : attrs->value[0].i[0];
+    const int64_t block = attrs->value[TSR_ATTR_DEPTH_TO_SPACE_BLOCK].n < 1
+                              ? 0
+                              : attrs->value[TSR_ATTR_DEPTH_TO_SPACE_BLOCK].i[0];
     const tsr_shape *x;
     char text[TSR_TEXT_LEN];
 
@@ -174,12 +178,12 @@ tsr_status tsr__compose_depth_to_space(tsr_tensor *const *in, int n_in, const ts
                                        tsr_tensor **out, tsr_error *err)
 {
     static const int rows_first[] = {0, 3, 4, 1, 5, 2}, columns_first[] = {0, 1, 4, 2, 5, 3};
-    const bool crd = attrs->value[1].i[0];
+    const bool crd = attrs->value[TSR_ATTR_DEPTH_TO_SPACE_CRD].i[0];
     tsr_status st;
 
     TSR_TRY(check_image("depth_to_space", in, n_in, attrs, true, err));
-    const int64_t b = attrs->value[0].i[0], *x = in[0]->local_spec->spec.shape.size,
-                  c = x[1] / (b * b);
+    const int64_t b = attrs->value[TSR_ATTR_DEPTH_TO_SPACE_BLOCK].i[0],
+                  *x = in[0]->local_spec->spec.shape.size, c = x[1] / (b * b);
     const int64_t blocks[] = {x[0], crd ? c : b, b, crd ? b : c, x[2], x[3]};
     const int64_t flat[] = {x[0], c, x[2] * b, x[3] * b};
 
@@ -193,11 +197,12 @@ tsr_status tsr__compose_space_to_depth(tsr_tensor *const *in, int n_in, const ts
                                        tsr_tensor **out, tsr_error *err)
 {
     static const int rows_first[] = {0, 3, 5, 1, 2, 4}, columns_first[] = {0, 1, 3, 5, 2, 4};
-    const bool crd = attrs->value[1].i[0];
+    const bool crd = attrs->value[TSR_ATTR_SPACE_TO_DEPTH_CRD].i[0];
     tsr_status st;
 
     TSR_TRY(check_image("space_to_depth", in, n_in, attrs, false, err));
-    const int64_t b = attrs->value[0].i[0], *x = in[0]->local_spec->spec.shape.size;
+    const int64_t b = attrs->value[TSR_ATTR_SPACE_TO_DEPTH_BLOCK].i[0],
+                  *x = in[0]->local_spec->spec.shape.size;
     const int64_t blocks[] = {x[0], x[1], x[2] / b, b, x[3] / b, b};
     const int64_t flat[] = {x[0], x[1] * b * b, x[2] / b, x[3] / b};
 

@@ -2,6 +2,7 @@
 /* padding.c - padding by blocks: along the innermost dim that is padded, a row is a run of memory
    between two borders; what lies in one run is copied at once. */
 #include "ops/shape/padding.h"
+#include "ops/shape/shape_attrs.h"
 
 #include <string.h>
 
@@ -74,12 +75,12 @@ static void set_value(tsr_dtype dtype, const tsr_attr *value, char out[8])
 static padding padding_of(const tsr_kernel_call *call, int mode)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
-    const tsr_attr *before = &call->attrs.value[0];
+    const tsr_attr *before = &call->attrs.value[TSR_ATTR_PAD_BEFORE];
     padding p = {.mode = mode, .size = tsr_dtype_size(out->dtype), .zero = true};
     int64_t out_step = (int64_t)p.size, in_step = out_step;
 
     if (mode == TSR_MOVE_PAD)
-        set_value(out->dtype, &call->attrs.value[2], p.value);
+        set_value(out->dtype, &call->attrs.value[TSR_ATTR_PAD_VALUE], p.value);
     for (size_t i = 0; i < p.size; i++)
         p.zero = p.zero && p.value[i] == 0;
     for (int d = out->shape.ndim - 1; d >= 0; d--) {
@@ -163,7 +164,7 @@ static void by_definition(const tsr_kernel_call *call, int mode)
     char value[8] = {0};
 
     if (mode == TSR_MOVE_PAD)
-        set_value(out->dtype, &call->attrs.value[2], value);
+        set_value(out->dtype, &call->attrs.value[TSR_ATTR_PAD_VALUE], value);
     for (int64_t i = 0; i < tsr__operand_count(out); i++) {
         char *to = (char *)out->data + (size_t)i * size;
         int64_t rest = i, from = 0, stride = 1;
@@ -171,7 +172,7 @@ static void by_definition(const tsr_kernel_call *call, int mode)
         for (int d = out->shape.ndim - 1; d >= 0; d--) {
             const bool here = out->first[d] < 0; /* in pieces: it is not padded */
             const int64_t j = rest % out->shape.size[d];
-            const int64_t global = j + out->first[d] - call->attrs.value[0].i[d];
+            const int64_t global = j + out->first[d] - call->attrs.value[TSR_ATTR_PAD_BEFORE].i[d];
             const int64_t n = call->number[d], k = here ? j : source_of(mode, global, n);
 
             if (from >= 0 && k >= 0)

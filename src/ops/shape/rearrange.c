@@ -10,6 +10,7 @@
 #include "kernel/index.h"
 #include "kernel/kinds.h"
 #include "ops/shape/reference_move.h"
+#include "ops/shape/shape_attrs.h"
 #include "kernel/sku.h"
 
 /* All of an operand, in its own order. */
@@ -50,7 +51,7 @@ static bool by_reference(const tsr_kernel_call *call, tsr_move_kind op)
 void tsr__kernel_cat(const tsr_kernel_call *call)
 {
     const tsr_operand *out = &call->out[0];
-    const int dim = tsr__operand_dim(out, call->attrs.value[0].i[0]);
+    const int dim = tsr__operand_dim(out, call->attrs.value[TSR_ATTR_CAT_DIM].i[0]);
 
     if (by_reference(call, TSR_MOVE_CAT)) {
         tsr__reference_cat(call);
@@ -69,7 +70,7 @@ void tsr__kernel_cat(const tsr_kernel_call *call)
 void tsr__kernel_stack(const tsr_kernel_call *call)
 {
     const tsr_operand *out = &call->out[0];
-    const int dim = tsr__operand_dim(out, call->attrs.value[0].i[0]);
+    const int dim = tsr__operand_dim(out, call->attrs.value[TSR_ATTR_STACK_DIM].i[0]);
     const tsr_piece all = piece_of(out);
 
     if (by_reference(call, TSR_MOVE_STACK)) {
@@ -90,8 +91,8 @@ void tsr__kernel_stack(const tsr_kernel_call *call)
 
 void tsr__kernel_transpose(const tsr_kernel_call *call)
 {
-    const int d0 = tsr__operand_dim(&call->in[0], call->attrs.value[0].i[0]);
-    const int d1 = tsr__operand_dim(&call->in[0], call->attrs.value[1].i[0]);
+    const int d0 = tsr__operand_dim(&call->in[0], call->attrs.value[TSR_ATTR_TRANSPOSE_DIM0].i[0]);
+    const int d1 = tsr__operand_dim(&call->in[0], call->attrs.value[TSR_ATTR_TRANSPOSE_DIM1].i[0]);
     tsr_piece from = piece_of(&call->in[0]);
     const int64_t stride = from.stride[d0];
 
@@ -106,7 +107,7 @@ void tsr__kernel_transpose(const tsr_kernel_call *call)
 
 void tsr__kernel_permute(const tsr_kernel_call *call)
 {
-    const tsr_attr *dims = &call->attrs.value[0];
+    const tsr_attr *dims = &call->attrs.value[TSR_ATTR_PERMUTE_DIMS];
     const tsr_piece x = piece_of(&call->in[0]);
     tsr_piece from = x;
 
@@ -150,7 +151,7 @@ void tsr__kernel_expand(const tsr_kernel_call *call)
 
 void tsr__kernel_tile(const tsr_kernel_call *call)
 {
-    const tsr_attr *counts = &call->attrs.value[0];
+    const tsr_attr *counts = &call->attrs.value[TSR_ATTR_TILE_COUNTS];
     const tsr_piece x = piece_of(&call->in[0]), all = piece_of(&call->out[0]);
     tsr_piece to = {.n = 2 * all.n}, from = {.n = 2 * all.n};
 
@@ -176,7 +177,7 @@ void tsr__kernel_tile(const tsr_kernel_call *call)
 void tsr__kernel_slice(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
-    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
+    const int dim = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_SLICE_DIM].i[0]);
     const int64_t start = call->number[0], step = call->number[1];
     tsr_piece from = piece_of(x);
 
@@ -192,8 +193,8 @@ void tsr__kernel_slice(const tsr_kernel_call *call)
 void tsr__kernel_select(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0];
-    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
-    const int64_t index = call->attrs.value[1].i[0];
+    const int dim = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_SELECT_DIM].i[0]);
+    const int64_t index = call->attrs.value[TSR_ATTR_SELECT_INDEX].i[0];
     const tsr_piece all = piece_of(x);
     tsr_piece from = {.n = all.n - 1};
 
@@ -210,10 +211,11 @@ void tsr__kernel_select(const tsr_kernel_call *call)
 void tsr__kernel_unfold(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
-    const int dim = tsr__operand_dim(x, call->attrs.value[0].i[0]);
+    const int dim = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_UNFOLD_DIM].i[0]);
     const int64_t runs = out->shape.size[dim], before = out->first[dim];
     /* that of one run is not taken, and may be of any length */
-    const int64_t step = runs == 0 || (runs == 1 && before == 0) ? 0 : call->attrs.value[2].i[0];
+    const int64_t step =
+        runs == 0 || (runs == 1 && before == 0) ? 0 : call->attrs.value[TSR_ATTR_UNFOLD_STEP].i[0];
     tsr_piece from = piece_of(x);
 
     if (by_reference(call, TSR_MOVE_UNFOLD)) {
@@ -229,9 +231,9 @@ void tsr__kernel_unfold(const tsr_kernel_call *call)
 void tsr__kernel_diagonal(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0];
-    const int64_t offset = call->attrs.value[0].i[0];
-    const int d1 = tsr__operand_dim(x, call->attrs.value[1].i[0]);
-    const int d2 = tsr__operand_dim(x, call->attrs.value[2].i[0]);
+    const int64_t offset = call->attrs.value[TSR_ATTR_DIAGONAL_OFFSET].i[0];
+    const int d1 = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_DIAGONAL_DIM1].i[0]);
+    const int d2 = tsr__operand_dim(x, call->attrs.value[TSR_ATTR_DIAGONAL_DIM2].i[0]);
     const tsr_piece all = piece_of(x);
     tsr_piece from = {0};
 
@@ -286,7 +288,8 @@ static void roll_flat(const tsr_kernel_call *call)
 /* Along each of its dims the input is in two pieces that change places: all combinations. */
 void tsr__kernel_roll(const tsr_kernel_call *call)
 {
-    const tsr_attr *shifts = &call->attrs.value[0], *dims = &call->attrs.value[1];
+    const tsr_attr *shifts = &call->attrs.value[TSR_ATTR_ROLL_SHIFTS],
+                   *dims = &call->attrs.value[TSR_ATTR_ROLL_DIMS];
     const tsr_piece all = piece_of(&call->in[0]);
 
     if (by_reference(call, TSR_MOVE_ROLL)) {

@@ -2,6 +2,7 @@
 /* reference_move.c - kernels that only move elements, element by element over the output: to be
    checked by eye. Called when a call asks for the reference. */
 #include "ops/shape/reference_move.h"
+#include "ops/shape/shape_attrs.h"
 
 #include "kernel/index.h"
 
@@ -104,7 +105,7 @@ void tsr__reference_transpose(const tsr_kernel_call *call)
 static void permuted(const tsr_kernel_call *call, const int64_t *at, int64_t *from)
 {
     for (int d = 0; d < call->in[0].shape.ndim; d++)
-        from[tsr__operand_dim(&call->in[0], call->attrs.value[0].i[d])] = at[d];
+        from[tsr__operand_dim(&call->in[0], call->attrs.value[TSR_ATTR_PERMUTE_DIMS].i[d])] = at[d];
 }
 
 void tsr__reference_permute(const tsr_kernel_call *call)
@@ -224,7 +225,8 @@ void tsr__reference_flip(const tsr_kernel_call *call)
 static void rolled(const tsr_kernel_call *call, const int64_t *at, int64_t *from)
 {
     const tsr_operand *x = &call->in[0];
-    const tsr_attr *shifts = &call->attrs.value[0], *dims = &call->attrs.value[1];
+    const tsr_attr *shifts = &call->attrs.value[TSR_ATTR_ROLL_SHIFTS],
+                   *dims = &call->attrs.value[TSR_ATTR_ROLL_DIMS];
 
     if (dims->n < 0) {
         const int64_t i = join(&call->out[0].shape, at), before = call->number[1];

@@ -4,6 +4,7 @@
 
 #include "ops/shape/rearrange.h"
 #include "ops/shape/shape_ops.h"
+#include "ops/shape/shape_attrs.h"
 #include "op/infer.h"
 #include "op/sliding.h"
 
@@ -63,7 +64,7 @@ static void expand_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_
     (void)out;
     (void)coord;
     for (int d = 0; d < call->out[0].shape.ndim; d++)
-        call->attrs.value[0].i[d] = call->out[0].shape.size[d];
+        call->attrs.value[TSR_ATTR_EXPAND_SIZES].i[d] = call->out[0].shape.size[d];
 }
 
 /* ---- tile: all of x several times along each dim ---- */

@@ -9,6 +9,7 @@
 #include "ops/shape/rearrange.h"
 #include "layout/layout.h"
 #include "ops/shape/shape_ops.h"
+#include "ops/shape/shape_attrs.h"
 #include "op/infer.h"
 
 /* Dims [in0, in1) of the input hold the same elements as dims [out0, out1) of the output. */
@@ -112,7 +113,7 @@ done:
 static void squeeze_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                               const int *coord, tsr_kernel_call *call)
 {
-    tsr_attr *dims = &call->attrs.value[0];
+    tsr_attr *dims = &call->attrs.value[TSR_ATTR_SQUEEZE_DIMS];
     unsigned gone = 0;
 
     (void)in;
@@ -347,9 +348,9 @@ static void reshape_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr
 
     (void)s;
     (void)in;
-    call->attrs.value[0].n = local.ndim;
+    call->attrs.value[TSR_ATTR_RESHAPE_SHAPE].n = local.ndim;
     for (int d = 0; d < local.ndim; d++)
-        call->attrs.value[0].i[d] = local.size[d];
+        call->attrs.value[TSR_ATTR_RESHAPE_SHAPE].i[d] = local.size[d];
 }
 
 static const char *const reshape_cases[] = {

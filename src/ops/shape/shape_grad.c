@@ -3,6 +3,7 @@
    was copied is added up. */
 #include "grad/grad.h"
 #include "ops/shape/shape_ops.h"
+#include "ops/shape/shape_attrs.h"
 #include "tessera_ops.h"
 
 static const tsr_shape *shape_of(const tsr_tensor *x)
@@ -100,7 +101,7 @@ tsr_status tsr__grad_permute(const tsr_grad_call *c)
     int back[TSR_MAX_DIM] = {0};
 
     for (int d = 0; d < ndim; d++) {
-        const int64_t from = c->attrs->value[0].i[d];
+        const int64_t from = c->attrs->value[TSR_ATTR_PERMUTE_DIMS].i[d];
         back[from < 0 ? from + ndim : from] = d;
     }
     if (c->wanted[0])
@@ -140,7 +141,7 @@ static tsr_tensor *add_copies(tsr_tensor *g, int d, int64_t copies, int64_t n)
 
 tsr_status tsr__grad_tile(const tsr_grad_call *c)
 {
-    const tsr_attr *counts = &c->attrs->value[0];
+    const tsr_attr *counts = &c->attrs->value[TSR_ATTR_TILE_COUNTS];
     const tsr_shape *x = shape_of(c->in[0]), *y = shape_of(c->out[0]);
     const int more = y->ndim - x->ndim;
     tsr_tensor *g = c->grad_out[0];
@@ -253,7 +254,8 @@ tsr_status tsr__grad_unfold_backward(const tsr_grad_call *c)
 
 tsr_status tsr__grad_roll(const tsr_grad_call *c)
 {
-    const tsr_attr *shifts = &c->attrs->value[0], *along = &c->attrs->value[1];
+    const tsr_attr *shifts = &c->attrs->value[TSR_ATTR_ROLL_SHIFTS],
+                   *along = &c->attrs->value[TSR_ATTR_ROLL_DIMS];
     int64_t back[TSR_MAX_DIM] = {0};
     int dims[TSR_MAX_DIM] = {0};
 
@@ -292,7 +294,8 @@ static tsr_status pad_mode_grad(const tsr_grad_call *c, pad_mode mode)
     tsr_tensor *g = c->grad_out[0];
 
     for (int d = 0; d < x->ndim && c->wanted[0]; d++) {
-        const int64_t before = c->attrs->value[0].i[d], after = c->attrs->value[1].i[d];
+        const int64_t before = c->attrs->value[TSR_ATTR_PAD_BEFORE].i[d],
+                      after = c->attrs->value[TSR_ATTR_PAD_AFTER].i[d];
         const int64_t n = x->size[d];
         tsr_tensor *sum = before + after > 0 ? tsr_narrow(g, d, before, n) : g;
 

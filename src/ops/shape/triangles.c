@@ -2,6 +2,7 @@
 /* triangles.c - tril and triu: of each row a part is copied, the rest is 0. Rows and columns know
    where they are in the whole matrix. */
 #include "ops/shape/padding.h"
+#include "ops/shape/shape_attrs.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ static int64_t place(const tsr_operand *x, int dim, int64_t i)
 /* The diagonal, or one as far away: no tensor reaches so far. */
 static int64_t diagonal_of(const tsr_kernel_call *call)
 {
-    const int64_t diagonal = call->attrs.value[0].i[0], far = INT64_C(1) << 61;
+    const int64_t diagonal = call->attrs.value[TSR_ATTR_TRIL_DIAGONAL].i[0], far = INT64_C(1) << 61;
 
     return diagonal > far ? far : diagonal < -far ? -far : diagonal;
 }

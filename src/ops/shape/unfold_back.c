@@ -10,6 +10,7 @@
 #include "kernel/index.h"
 #include "kernel/kinds.h"
 #include "ops/shape/padding.h"
+#include "ops/shape/shape_attrs.h"
 #include "kernel/sku.h"
 
 /* Input [outer, runs, inner, size], output [outer, n, inner]; where both begin in the whole. */
@@ -124,7 +125,8 @@ static void sum_lines(const unfolding *u, const char *in, char *out)
 static void unfold_back(const tsr_kernel_call *call, tsr_move_kind kind)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
-    const int dim = tsr__operand_dim(out, call->attrs.value[0].i[0]), ndim = out->shape.ndim;
+    const int dim = tsr__operand_dim(out, call->attrs.value[TSR_ATTR_UNFOLD_BACKWARD_DIM].i[0]),
+              ndim = out->shape.ndim;
     const bool reference = tsr__variant_of(call, TSR_CATEGORY_MOVE, kind) == TSR_VARIANT_REFERENCE;
     const naive_bodies *naive = tsr__kernel_for(&naive_kernels, out->dtype, TSR_VARIANT_REFERENCE);
     const unfolding u = {
@@ -150,7 +152,7 @@ static void unfold_back(const tsr_kernel_call *call, tsr_move_kind kind)
 void tsr__kernel_slice_backward(const tsr_kernel_call *call)
 {
     const tsr_operand *x = &call->in[0], *out = &call->out[0];
-    const int dim = tsr__operand_dim(out, call->attrs.value[0].i[0]);
+    const int dim = tsr__operand_dim(out, call->attrs.value[TSR_ATTR_UNFOLD_BACKWARD_DIM].i[0]);
     const int64_t step = call->number[0], size = (int64_t)tsr_dtype_size(out->dtype);
     const int64_t begin = call->number[1] + x->first[dim] * step - out->first[dim];
     tsr_piece from = {.n = out->shape.ndim}, to = from;
