@@ -182,7 +182,7 @@ static tsr_status make_ids(subject *s, const char *place)
         snprintf(text, sizeof text, "i64[%d]@%s", IDS, place);
         s->ids[i] = tsr_from_host(s->mesh, text, ids, IDS * sizeof *ids);
         s->bags[i] = tsr_from_host(s->mesh, spec_text(text, TSR_I64, BAGS, LENGTH, place), ids,
-                                   IDS * sizeof *ids);
+                                   (size_t)BAGS * LENGTH * sizeof *ids);
     }
     free(ids);
     return ids ? tsr_mesh_status(s->mesh) : TSR_ERR_MEMORY;

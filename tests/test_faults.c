@@ -215,7 +215,7 @@ static void impossible_worlds(void **state)
     assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_ERR_MESH);
     opts = (tsr_run_opts)RUN_OPTS(.mesh = "1025", .world = TSR_WORLD_THREAD);
     assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_ERR_MESH);
-    assert_non_null(strstr(err.text, "a world of threads at most 1024"));
+    assert_non_null(strstr(err.text, "the thread world supports at most 1024"));
     opts = (tsr_run_opts)RUN_OPTS(.mesh = "1025", .world = TSR_WORLD_SIM);
     assert_int_equal(tsr_run(&opts, nothing, NULL, &err), TSR_OK);
 }

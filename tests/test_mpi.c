@@ -152,7 +152,7 @@ static void *thread_main(void *arg)
 
 static bool is_refused(const thread_job *j)
 {
-    if (j->status == TSR_ERR_STATE && strstr(j->err.text, "and this is another thread"))
+    if (j->status == TSR_ERR_STATE && strstr(j->err.text, "but this is another thread"))
         return true;
     fprintf(stderr, "a job of another thread: %d %s%s\n", (int)j->status, j->err.text,
             j->wrong ? ", wrong sums" : "");

@@ -470,7 +470,7 @@ static void numbers(void **state)
 
 static tsr_status no_dtype_job(tsr_mesh *mesh, void *arg)
 {
-    static const int no_dtype[] = {-1, 8, 99};
+    static const int no_dtype[] = {-1, TSR_U64 + 1, 99};
     tsr_tensor *x = tsr_zeros(mesh, "f32[4]");
     char text[64];
 

@@ -136,8 +136,9 @@ static void test_reference_targets(void **state)
         int64_t target;
         double loss;
         const char *says;
-    } all[] = {{-2, 0, "target -2 is no class"}, {-1, 0, ""}, {0, 0, ""}, {1, -5, ""}, {2, -7, ""},
-               {3, 0, "target 3 is no class"}};
+    } all[] = {
+        {-2, 0, "target -2 is not a class"}, {-1, 0, ""}, {0, 0, ""}, {1, -5, ""}, {2, -7, ""},
+        {3, 0, "target 3 is not a class"}};
     double x[2] = {5, 7};
     (void)state;
 

@@ -162,7 +162,7 @@ static const struct {
     {"ints", "const int64_t *", "typed_ints", "typed_optional_ints"},
     {"dims", "const int *", "typed_dims", "typed_optional_dims"},
     {"bool", "bool ", "typed_int", NULL},
-    {"dtype", "tsr_dtype ", "typed_int", NULL},
+    {"dtype", "tsr_dtype ", "typed_dtype", NULL},
     {"float", "double ", "typed_float", NULL},
     {"number", "double ", "tsr__number", NULL},
     {"element", "double ", "tsr__element", NULL},

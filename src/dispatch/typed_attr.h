@@ -16,6 +16,12 @@ static inline tsr_attr typed_int(int64_t value)
     return (tsr_attr){.n = 1, .i = {value}};
 }
 
+/* What is no dtype may be negative: the enum is unsigned. */
+static inline tsr_attr typed_dtype(tsr_dtype value)
+{
+    return typed_int((int)value);
+}
+
 static inline tsr_attr typed_float(double value)
 {
     return (tsr_attr){.n = 1, .f = value};

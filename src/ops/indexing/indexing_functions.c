@@ -54,7 +54,7 @@ tsr_tensor *tsr_scatter_backward(tsr_tensor *grad, int dim, tsr_tensor *index)
 
 tsr_tensor *tsr_one_hot(tsr_tensor *ids, int64_t classes, tsr_dtype dtype)
 {
-    const tsr_attr attrs[] = {typed_int(classes), typed_int(dtype)};
+    const tsr_attr attrs[] = {typed_int(classes), typed_dtype(dtype)};
 
     return tsr__dispatch_typed("one_hot", &ids, 1, attrs, NULL);
 }

@@ -312,7 +312,7 @@ tsr_tensor *tsr_where(tsr_tensor *cond, tsr_tensor *a, tsr_tensor *b)
 
 tsr_tensor *tsr_cast(tsr_tensor *x, tsr_dtype dtype)
 {
-    const tsr_attr attrs[] = {typed_int(dtype)};
+    const tsr_attr attrs[] = {typed_dtype(dtype)};
 
     return tsr__dispatch_typed("cast", &x, 1, attrs, NULL);
 }
