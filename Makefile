@@ -49,7 +49,7 @@ ops: build                   ## write anew what follows from the rows of ops: C 
 	@$(MAKE) --no-print-directory build
 	@tools/check_docs --fix build/tessera
 	@tools/check_symbols --update build/libtessera.so
-	@$(MAKE) --no-print-directory contract
+	@$(MAKE) --no-print-directory contract abi
 
 docs: build                  ## write the list of ops in docs/ops.md anew
 	@tools/check_docs --fix build/tessera
