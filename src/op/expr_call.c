@@ -78,15 +78,15 @@ void tsr__expr_attrs(const tsr_expr *expr, const tsr_expr_step *step, const tsr_
     *out = step->attrs;
     for (int i = 0; i < n; i++) {
         const tsr_expr_attr *a = &step->attr[i];
-        const tsr_attr *from = &facts->attrs->value[a->from];
+        const tsr_attr *own = facts->attrs->value;
 
         switch (a->source) {
         case TSR_EXPR_GIVEN: break;
         case TSR_EXPR_SAME:
         case TSR_EXPR_MINUS:
         case TSR_EXPR_OVER:
-            if (from->n >= 0) /* left out: as the part has it */
-                out->value[i] = from_own(step, i, from);
+            if (own[a->from].n >= 0) /* left out: as the part has it */
+                out->value[i] = from_own(step, i, &own[a->from]);
             break;
         case TSR_EXPR_SHAPE:
         case TSR_EXPR_SIZE:
