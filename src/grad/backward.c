@@ -252,7 +252,7 @@ tsr_status tsr_backward_from(tsr_tensor *const *x, tsr_tensor *const *grads, int
     TSR_TRY(tsr__backward(ctx));
 done:
     if (begun) {
-        tsr__tape_close_scope(ctx, NULL, 0);
+        tsr__tape_close_scope(ctx, x, n); /* after an error, too, the given ones stay */
         tsr__tape_pop(ctx);
     }
     return tsr__poison_if_local(ctx, st);

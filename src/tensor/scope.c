@@ -35,13 +35,13 @@ void tsr__scope_pop(tsr_ctx *ctx)
 void tsr__scope_pop_but(tsr_ctx *ctx, tsr_tensor *const *x, int n)
 {
     for (int k = 0; k < n; k++)
-        if (x[k] && x[k]->scope == ctx->scope)
+        if (x[k] && !x[k]->failed && x[k]->scope == ctx->scope)
             tsr_keep(x[k]);
         else
             tsr_ref(x[k]); /* of an outer scope, or kept */
     tsr__scope_pop(ctx);
     for (int k = 0; k < n; k++)
-        if (x[k] && !x[k]->scope)
+        if (x[k] && !x[k]->failed && !x[k]->scope)
             tsr__scope_add(ctx, x[k]);
         else
             tsr_unref(x[k]);
