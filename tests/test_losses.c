@@ -388,10 +388,37 @@ static tsr_status long_rows_job(tsr_mesh *mesh, void *arg)
     return TSR_OK;
 }
 
+/* The same of softmax, and a row that is several times as long. */
+static tsr_status long_softmax_job(tsr_mesh *mesh, void *arg)
+{
+    static const int lengths[] = {8192, 8193, 30000};
+    (void)arg;
+
+    for (int k = 0; k < 3; k++) {
+        static double x[30000], y[30000], logs[30000];
+        const int n = lengths[k];
+        const size_t bytes = (size_t)n * sizeof *x;
+        double sum = 0;
+        char shape[32];
+
+        for (int i = 0; i < n; i++) {
+            x[i] = 5 * sin(i) + (i == n - 1 ? 3 : 0);
+            sum += exp(x[i]);
+        }
+        snprintf(shape, sizeof shape, "f64[1,%d]", n);
+        CHECK(tsr_to_host(tsr_softmax(tensor(mesh, shape, "R", x), 1), y, bytes) == TSR_OK);
+        CHECK(tsr_to_host(tsr_log_softmax(tensor(mesh, shape, "R", x), 1), logs, bytes) == TSR_OK);
+        for (int i = 0; i < n; i++)
+            CHECK(fabs(y[i] - exp(x[i]) / sum) < 1e-12 && fabs(logs[i] - x[i] + log(sum)) < 1e-10);
+    }
+    return TSR_OK;
+}
+
 static void long_rows(void **state)
 {
     (void)state;
     pass("1", long_rows_job, NULL);
+    pass("1", long_softmax_job, NULL);
 }
 
 /* ---- bad input ---- */
