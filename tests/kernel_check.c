@@ -40,6 +40,12 @@ tsr_shape shape_of(size_t ndim, const int64_t *size)
     return s;
 }
 
+/* As often above 1 as below it; sometimes 0. */
+static double a_factor(uint64_t *seed)
+{
+    return below(seed, 256) ? exp2((double)(below(seed, 17) - 8) / 64) : 0;
+}
+
 void fill(const tsr_operand *x, numbers content, uint64_t *seed)
 {
     static const double special[] = {0.0, -0.0, 1, INFINITY, -INFINITY, NAN, 1e-42, -3};
@@ -53,6 +59,8 @@ void fill(const tsr_operand *x, numbers content, uint64_t *seed)
             tsr__put_integer(x->dtype, x->data, i, next_random(seed) << 32 | next_random(seed));
         else if (content == INTEGERS)
             tsr__put(x->dtype, x->data, i, (double)(below(seed, 7) - 3));
+        else if (content == FACTORS)
+            tsr__put(x->dtype, x->data, i, (below(seed, 2) ? 1 : -1) * a_factor(seed));
         else if (content == SPECIALS && below(seed, 3) == 0)
             tsr__put(x->dtype, x->data, i, special[below(seed, 8)]);
         else

@@ -15,7 +15,8 @@
 
 /* Small integers, for which sums and products are exact; reals of a few units; these with NaN,
    infinities and zeros of both signs among them. Integer types always take all their values. */
-typedef enum numbers { INTEGERS, REALS, SPECIALS } numbers;
+/* FACTORS: near 1, so that no product of some of them leaves the range of f32, in any order. */
+typedef enum numbers { INTEGERS, REALS, SPECIALS, FACTORS } numbers;
 
 typedef struct kernel_op {
     const char *name;
