@@ -1,65 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pointwise_list.inc.h - the pointwise ops that compute, by their public numbers and names. NUMBER:
-   of all number types; BASIC: the same, and of bool, where it is slow; FLOAT: of floating point
-   types; WHOLE: the same, and of integers; VALUE: of all types, for it only chooses among values;
-   TRUTH: of all types, and gives bool. Whoever includes it defines all six; they are undefined at
-   the end. What an op computes stands in elementwise.inc.h, and once more, naively, in
-   elementwise_reference.c. */
+/* pointwise_list.inc.h - the pointwise kernels, in the order of their numbers: a new one comes
+   last. NUMBER: of all number types; BASIC: the same, and of bool, where it is slow; FLOAT: of
+   floating point types; CMATH: the same, a C function of that name; WHOLE: the same, and of
+   integers; VALUE: of all types, for it only chooses among values; TRUTH: of all types, and gives
+   bool; APART: not computed by elementwise.inc.h. Whoever includes it defines them, CMATH if it is
+   not as FLOAT; they are undefined at the end. What an op computes stands in elementwise.inc.h, and
+   once more, naively, in elementwise_reference.c, which calls the C library for CMATH. */
+#ifndef CMATH
+#define CMATH(OP, name) FLOAT(OP, name)
+#endif
 
 BASIC(ADD, add)
 BASIC(MUL, mul)
 BASIC(NEG, neg)
 BASIC(RELU, relu)
-
 NUMBER(SUB, sub)
+FLOAT(DIV, div)
+WHOLE(POW, pow)
+VALUE(MAXIMUM, maximum)
+VALUE(MINIMUM, minimum)
 NUMBER(ABS, abs)
 NUMBER(SIGN, sign)
-NUMBER(AFFINE, affine)
-NUMBER(CLAMP, clamp)
-NUMBER(ADDCMUL, addcmul)
-
-WHOLE(POW, pow)
-WHOLE(FLOOR_DIVIDE, floor_divide)
-WHOLE(TRUNC_DIVIDE, trunc_divide)
-WHOLE(REMAINDER, remainder)
-WHOLE(FMOD, fmod)
-
-FLOAT(DIV, div)
-FLOAT(EXP, exp)
-FLOAT(LOG, log)
-FLOAT(LOG1P, log1p)
-FLOAT(SQRT, sqrt)
+CMATH(EXP, exp)
+CMATH(LOG, log)
+CMATH(LOG1P, log1p)
+CMATH(SQRT, sqrt)
 FLOAT(RSQRT, rsqrt)
 FLOAT(RECIPROCAL, reciprocal)
-FLOAT(TANH, tanh)
+CMATH(TANH, tanh)
 FLOAT(SIGMOID, sigmoid)
 FLOAT(GELU, gelu)
 FLOAT(SILU, silu)
-FLOAT(MISH, mish)
 FLOAT(SOFTPLUS, softplus)
-FLOAT(SIN, sin)
-FLOAT(COS, cos)
-FLOAT(FLOOR, floor)
-FLOAT(CEIL, ceil)
+CMATH(SIN, sin)
+CMATH(COS, cos)
+CMATH(FLOOR, floor)
+CMATH(CEIL, ceil)
 FLOAT(ROUND, round)
-FLOAT(ERF, erf)
+CMATH(ERF, erf)
 FLOAT(LEAKY_RELU, leaky_relu)
 FLOAT(ELU, elu)
-FLOAT(LERP, lerp)
-FLOAT(ADDCDIV, addcdiv)
-FLOAT(RELU_BACKWARD, relu_backward)
-FLOAT(TANH_BACKWARD, tanh_backward)
-FLOAT(SIGMOID_BACKWARD, sigmoid_backward)
-FLOAT(SILU_BACKWARD, silu_backward)
-FLOAT(MISH_BACKWARD, mish_backward)
-FLOAT(GELU_BACKWARD, gelu_backward)
-
-VALUE(MAXIMUM, maximum)
-VALUE(MINIMUM, minimum)
-VALUE(WHERE, where)
-VALUE(MASKED_FILL, masked_fill)
-VALUE(FILL, fill)
-
+NUMBER(AFFINE, affine)
+NUMBER(CLAMP, clamp)
 TRUTH(EQ, eq)
 TRUTH(NE, ne)
 TRUTH(LT, lt)
@@ -69,10 +51,30 @@ TRUTH(GE, ge)
 TRUTH(LOGICAL_AND, logical_and)
 TRUTH(LOGICAL_OR, logical_or)
 TRUTH(LOGICAL_NOT, logical_not)
+VALUE(WHERE, where)
+FLOAT(LERP, lerp)
+NUMBER(ADDCMUL, addcmul)
+FLOAT(ADDCDIV, addcdiv)
+VALUE(MASKED_FILL, masked_fill)
+VALUE(FILL, fill)
+APART(CAST, cast)
+FLOAT(RELU_BACKWARD, relu_backward)
+FLOAT(TANH_BACKWARD, tanh_backward)
+FLOAT(SIGMOID_BACKWARD, sigmoid_backward)
+FLOAT(SILU_BACKWARD, silu_backward)
+FLOAT(GELU_BACKWARD, gelu_backward)
+FLOAT(MISH, mish)
+FLOAT(MISH_BACKWARD, mish_backward)
+WHOLE(FLOOR_DIVIDE, floor_divide)
+WHOLE(TRUNC_DIVIDE, trunc_divide)
+WHOLE(REMAINDER, remainder)
+WHOLE(FMOD, fmod)
 
 #undef BASIC
 #undef NUMBER
 #undef FLOAT
+#undef CMATH
 #undef WHOLE
 #undef VALUE
 #undef TRUTH
+#undef APART

@@ -49,8 +49,8 @@ static const op_facts POINTWISE[] = {
 #define WHOLE(OP, name) [TSR_POINTWISE_##OP] = {#name, {W, V, 0, 0}},
 #define VALUE(OP, name) [TSR_POINTWISE_##OP] = {#name, {V, V, V, 0}},
 #define TRUTH(OP, name) VALUE(OP, name)
+#define APART(OP, name) [TSR_POINTWISE_##OP] = {#name, {P, P, P, 0}},
 #include "kernel/pointwise_list.inc.h"
-    [TSR_POINTWISE_CAST] = {"cast", {P, P, P, 0}},
 };
 static const op_facts LINALG[] = {
     [TSR_LINALG_MATMUL] = {"matmul", {L, 0, 0, R}},

@@ -92,6 +92,17 @@ static double float_value(int op, const double *x, int n, bool m, const double *
     const double a = x[0], b = x[1], c = x[2], p = number[0], q = number[1];
 
     switch (op) {
+#define CMATH(OP, name)                                                                            \
+    case TSR_POINTWISE_##OP:                                                                       \
+        return name(a);
+#define NUMBER(OP, name)
+#define BASIC(OP, name)
+#define FLOAT(OP, name)
+#define WHOLE(OP, name)
+#define VALUE(OP, name)
+#define TRUTH(OP, name)
+#define APART(OP, name)
+#include "kernel/pointwise_list.inc.h"
     case TSR_POINTWISE_ADD: return a + b;
     case TSR_POINTWISE_MUL: return a * b;
     case TSR_POINTWISE_NEG: return -a;
@@ -108,24 +119,14 @@ static double float_value(int op, const double *x, int n, bool m, const double *
     case TSR_POINTWISE_TRUNC_DIVIDE: return trunc(quotient(a, b, single));
     case TSR_POINTWISE_REMAINDER: return remainder_of(a, b);
     case TSR_POINTWISE_FMOD: return fmod(a, b);
-    case TSR_POINTWISE_EXP: return exp(a);
-    case TSR_POINTWISE_LOG: return log(a);
-    case TSR_POINTWISE_LOG1P: return log1p(a);
-    case TSR_POINTWISE_SQRT: return sqrt(a);
     case TSR_POINTWISE_RSQRT: return 1 / sqrt(a);
     case TSR_POINTWISE_RECIPROCAL: return 1 / a;
-    case TSR_POINTWISE_TANH: return tanh(a);
     case TSR_POINTWISE_SIGMOID: return sigmoid(a);
     case TSR_POINTWISE_GELU: return gelu(a, by_tanh);
     case TSR_POINTWISE_SILU: return a * sigmoid(a);
     case TSR_POINTWISE_MISH: return a * tanh(softplus(a));
     case TSR_POINTWISE_SOFTPLUS: return softplus(a);
-    case TSR_POINTWISE_SIN: return sin(a);
-    case TSR_POINTWISE_COS: return cos(a);
-    case TSR_POINTWISE_FLOOR: return floor(a);
-    case TSR_POINTWISE_CEIL: return ceil(a);
     case TSR_POINTWISE_ROUND: return rint(a);
-    case TSR_POINTWISE_ERF: return erf(a);
     case TSR_POINTWISE_LEAKY_RELU: return a < 0 ? p * a : a;
     case TSR_POINTWISE_ELU: return a > 0 ? a : p * expm1(a);
     case TSR_POINTWISE_LERP: return a + (n == 3 ? c : p) * (b - a);
