@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print_ops.c - what follows from the rows of ops and stands in the tree, so that people can read
-   it: prototypes in tessera_ops.h, the C functions behind them, and the places of attributes by
-   name. Called by tools/check_ops, which compares it with the tree or writes it there.
+   it: prototypes in tessera_ops.h, the C functions behind them, numbers of rows, and places of
+   attributes, by name. Called by tools/check_ops, which compares it with the tree or writes it
+   there.
 
      print_ops folders             the folders of src/ops/ that have families
      print_ops functions FOLDER    the functions of the families in this folder
      print_ops attrs FOLDER        the places of attributes in their rows
+     print_ops ids                 numbers of all rows
      print_ops header <HEADER      the header, its printed parts anew: what stands between
                                    "make ops prints FAMILY, FAMILY:" and "end of what is printed" */
 #include <ctype.h>
@@ -149,6 +151,12 @@ static bool is_printed(const tsr_op *op)
     return !op->params || *op->params;
 }
 
+static void print_upper(const char *text)
+{
+    for (; *text; text++)
+        putchar(toupper((unsigned char)*text));
+}
+
 /* ---- C of a function ---- */
 
 static const struct {
@@ -248,8 +256,9 @@ static void print_function(const tsr_op *op)
     }
     if (f.n_outputs || f.n_attributes)
         printf("\n");
-    printf("%stsr__dispatch_%s(\"%s\", ", f.n_outputs ? "" : "return ", lists ? "lists" : "typed",
-           op->name);
+    printf("%stsr__dispatch_%s(TSR_ID_", f.n_outputs ? "" : "return ", lists ? "lists" : "typed");
+    print_upper(op->name);
+    printf(", ");
     if (f.n_inputs == 1)
         printf("&%s, 1, ", f.parameter[0].name);
     else {
@@ -279,9 +288,8 @@ static int for_rows(const char *folder, const char *name, bool by_hand,
     int n = 0;
 
     for (const tsr_family *family = tsr__op_families(); family->rows; family++)
-        if ((by_hand || !family->by_hand) &&
-            ((folder && strcmp(family->folder, folder) == 0) ||
-             (name && strcmp(family->name, name) == 0))) {
+        if ((by_hand || !family->by_hand) && ((folder && strcmp(family->folder, folder) == 0) ||
+                                              (name && strcmp(family->name, name) == 0))) {
             n++;
             for (const tsr_op *op = family->rows; op->name; op++)
                 what(op);
@@ -316,7 +324,7 @@ static void function_of(const tsr_op *op)
         return;
     if (printed++ == 0)
         printf("#include \"dispatch/typed_attr.h\"\n#include \"op/element_attr.h\"\n"
-               "#include \"tessera_ops.h\"\n");
+               "#include \"ops/op_ids.h\"\n#include \"tessera_ops.h\"\n");
     print_function(op);
 }
 
@@ -327,12 +335,6 @@ static void print_functions(const char *folder)
            "   tessera_ops.h that hand their arguments to dispatch. */\n",
            folder);
     for_rows(folder, NULL, false, function_of);
-}
-
-static void print_upper(const char *text)
-{
-    for (; *text; text++)
-        putchar(toupper((unsigned char)*text));
 }
 
 static void attrs_of(const tsr_op *op)
@@ -365,6 +367,21 @@ static void print_attrs(const char *folder)
     printf("_ATTRS_H\n");
     for_rows(folder, NULL, true, attrs_of);
     printf("\n#endif\n");
+}
+
+static void print_ids(void)
+{
+    printf(
+        "/* SPDX-License-Identifier: Apache-2.0 */\n"
+        "/* op_ids.h - printed by make ops: the number of each row, in the order of families.c,\n"
+        "   in-place forms last. They change when rows come in: not for files or messages. */\n"
+        "#ifndef TSR_OPS_OP_IDS_H\n#define TSR_OPS_OP_IDS_H\n\nenum {\n");
+    for (int id = 0; id < tsr__op_total(); id++) {
+        printf("TSR_ID_");
+        print_upper(tsr__op_by_id(id)->name);
+        printf(",\n");
+    }
+    printf("};\n\n#endif\n");
 }
 
 /* ---- the header ---- */
@@ -443,11 +460,13 @@ int main(int argc, char **argv)
         print_folders();
     else if (argc == 2 && strcmp(what, "header") == 0)
         print_header();
+    else if (argc == 2 && strcmp(what, "ids") == 0)
+        print_ids();
     else if (argc == 3 && strcmp(what, "functions") == 0)
         print_functions(argv[2]);
     else if (argc == 3 && strcmp(what, "attrs") == 0)
         print_attrs(argv[2]);
     else
-        stop("usage: print_ops folders | header | functions FOLDER | attrs FOLDER");
+        stop("usage: print_ops folders | header | ids | functions FOLDER | attrs FOLDER");
     return printed == 0 && argc == 3 ? 3 : 0;
 }

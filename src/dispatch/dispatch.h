@@ -40,26 +40,26 @@ tsr_status tsr__dispatch_compute(const tsr_op_call *call, const tsr_opened *o,
 /* Write a call that ran on the tape, which is on. */
 tsr_status tsr__dispatch_record(tsr_ctx *ctx, const tsr_op_call *call, tsr_tensor *const *out,
                                 int n_out);
-/* Running one, for typed functions: `name` is a literal; attrs NULL: the defaults. The first
-   output, on failure the error tensor; the others in rest (may be NULL), by their numbers. */
-tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
-                                const tsr_attr *attrs, tsr_tensor **rest);
+/* Running one, for typed functions, by its number (ops/op_ids.h); attrs NULL: the defaults. The
+   first output, on failure the error tensor; the others in rest (may be NULL), by their numbers. */
+tsr_tensor *tsr__dispatch_typed(int op, tsr_tensor *const *in, int n, const tsr_attr *attrs,
+                                tsr_tensor **rest);
 /* What a typed function gives instead that will not run, and why: the error tensor, in rest, too;
    NULL if there is no input whose mesh could be told. */
 tsr_tensor *tsr__typed_refuse(tsr_tensor *const *in, int n, tsr_tensor **rest, const char *format,
                               ...) __attribute__((format(printf, 4, 5)));
 /* As tsr__dispatch_typed, of attributes among which are lists (dispatch/typed_attr.h): one that is
    NULL, or too long, is an error. */
-tsr_tensor *tsr__dispatch_lists(const char *name, tsr_tensor *const *in, int n_in,
-                                const tsr_attr *attrs, int n_attrs, tsr_tensor **rest);
+tsr_tensor *tsr__dispatch_lists(int op, tsr_tensor *const *in, int n_in, const tsr_attr *attrs,
+                                int n_attrs, tsr_tensor **rest);
 /* Where a typed function says what is wrong; NULL without an input. And what it gives then. */
 tsr_error *tsr__typed_error(tsr_tensor *const *in, int n);
 tsr_tensor *tsr__typed_failed(tsr_tensor *const *in, int n, tsr_status st, tsr_tensor **rest);
 /* For ops that give gradients of several inputs: those that have a place to go to (grads[k] is not
    NULL), which attribute number `mask` tells the op (-1: it has none). st is what came of reading
    the options; the result is the status of this call. */
-tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_status st,
-                            tsr_attr *attrs, int mask, tsr_tensor **const *grads, int n);
+tsr_status tsr__typed_grads(int op, tsr_tensor *const *in, int n_in, tsr_status st, tsr_attr *attrs,
+                            int mask, tsr_tensor **const *grads, int n);
 /* A row on these inputs: all its outputs, TSR_MAX_OUT of them, NULL where there is none. */
 tsr_status tsr__dispatch_row(tsr_ctx *ctx, const tsr_op *op, tsr_tensor *const *in, int n_in,
                              const tsr_attrs *attrs, tsr_tensor **out);

@@ -15,26 +15,21 @@ static tsr_ctx *context_of(tsr_tensor *const *in, int n)
     return NULL;
 }
 
-static tsr_status run(tsr_ctx *ctx, const char *name, tsr_tensor *const *in, int n,
-                      const tsr_attr *attrs, tsr_tensor **out)
+static tsr_status run(tsr_ctx *ctx, int op, tsr_tensor *const *in, int n, const tsr_attr *attrs,
+                      tsr_tensor **out)
 {
     tsr_op_call call = {.n_in = n, .in = in};
     tsr_status st;
 
-    call.entry = tsr__op_seen(ctx->ops, name);
-    if (!call.entry) {
-        TSR_TRY(
-            tsr__op_entry_of(&ctx->heap, &ctx->ops, tsr__op_find(name), &call.entry, &ctx->error));
-        tsr__op_remember(ctx->ops, name, call.entry);
-    }
+    TSR_TRY(tsr__op_entry_by_id(&ctx->heap, &ctx->ops, op, &call.entry, &ctx->error));
     call.attrs = attrs ? attrs : call.entry->defaults.value;
     return tsr__dispatch(ctx, &call, out);
 done:
     return st;
 }
 
-tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
-                                const tsr_attr *attrs, tsr_tensor **rest)
+tsr_tensor *tsr__dispatch_typed(int op, tsr_tensor *const *in, int n, const tsr_attr *attrs,
+                                tsr_tensor **rest)
 {
     tsr_ctx *ctx = context_of(in, n);
     tsr_tensor *own[TSR_MAX_OUT], **out = rest ? rest : own;
@@ -42,7 +37,7 @@ tsr_tensor *tsr__dispatch_typed(const char *name, tsr_tensor *const *in, int n,
 
     if (!ctx)
         return NULL;
-    TSR_TRY(run(ctx, name, in, n, attrs, out));
+    TSR_TRY(run(ctx, op, in, n, attrs, out));
     return out[0];
 done:
     return tsr__typed_failed(in, n, st, rest);
@@ -79,25 +74,25 @@ tsr_tensor *tsr__typed_failed(tsr_tensor *const *in, int n, tsr_status st, tsr_t
     return ctx ? tsr__tensor_or_error(ctx, st, NULL) : NULL;
 }
 
-tsr_tensor *tsr__dispatch_lists(const char *name, tsr_tensor *const *in, int n_in,
-                                const tsr_attr *attrs, int n_attrs, tsr_tensor **rest)
+tsr_tensor *tsr__dispatch_lists(int op, tsr_tensor *const *in, int n_in, const tsr_attr *attrs,
+                                int n_attrs, tsr_tensor **rest)
 {
     for (int i = 0; i < n_attrs; i++) {
         const int n = attrs[i].n;
 
         if (n < -1)
-            return tsr__typed_refuse(in, n_in, rest, "%s: its list of %d number%s is NULL", name,
-                                     -1 - n, n == -2 ? "" : "s");
+            return tsr__typed_refuse(in, n_in, rest, "%s: its list of %d number%s is NULL",
+                                     tsr__op_by_id(op)->name, -1 - n, n == -2 ? "" : "s");
         if (n > TSR_MAX_DIM)
             return tsr__typed_refuse(in, n_in, rest,
-                                     "%s: a list of %d numbers, at most %d are allowed", name, n,
-                                     TSR_MAX_DIM);
+                                     "%s: a list of %d numbers, at most %d are allowed",
+                                     tsr__op_by_id(op)->name, n, TSR_MAX_DIM);
     }
-    return tsr__dispatch_typed(name, in, n_in, attrs, rest);
+    return tsr__dispatch_typed(op, in, n_in, attrs, rest);
 }
 
-tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, tsr_status st,
-                            tsr_attr *attrs, int mask, tsr_tensor **const *grads, int n)
+tsr_status tsr__typed_grads(int op, tsr_tensor *const *in, int n_in, tsr_status st, tsr_attr *attrs,
+                            int mask, tsr_tensor **const *grads, int n)
 {
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
     tsr_ctx *ctx = context_of(in, n_in);
@@ -110,7 +105,7 @@ tsr_status tsr__typed_grads(const char *name, tsr_tensor *const *in, int n_in, t
             attrs[mask].i[k] = grads[k] != NULL;
     }
     if (st == TSR_OK)
-        st = tsr__poison_if_local(ctx, run(ctx, name, in, n_in, attrs, out));
+        st = tsr__poison_if_local(ctx, run(ctx, op, in, n_in, attrs, out));
     for (int k = 0; k < n; k++)
         if (grads[k])
             *grads[k] = st == TSR_OK || !ctx ? out[k] : ctx->error_tensor;

@@ -23,6 +23,9 @@ struct tsr_rules {
 /* rows.c: a built-in row by name, NULL if there is none. In-place forms, NAME_inplace, are found
    but not listed. */
 const tsr_op *tsr__op_find(const char *name);
+/* By its number, as ops/op_ids.h names them; how many there are, in-place forms too. */
+const tsr_op *tsr__op_by_id(int id);
+int tsr__op_total(void);
 
 /* ---- helpers for rows ---- */
 

@@ -26,7 +26,9 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
     tsr_status st = TSR_OK;
 
     if (!*table) {
-        TSR_TRY(tsr__alloc(heap, 1, sizeof **table, table, err));
+        TSR_TRY(tsr__alloc(heap, 1,
+                           sizeof **table + (size_t)tsr__op_total() * sizeof *(*table)->by_id,
+                           table, err));
         (*table)->last = &(*table)->first;
     }
     bucket = &(*table)->bucket[hash % TSR_OP_BUCKETS];
@@ -60,6 +62,20 @@ tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *
     *out = e;
 done:
     tsr__free(heap, expr);
+    return st;
+}
+
+tsr_status tsr__op_entry_by_id(tsr_heap *heap, tsr_op_table **table, int id, tsr_op_entry **out,
+                               tsr_error *err)
+{
+    tsr_status st = TSR_OK;
+
+    if (!*table || !(*table)->by_id[id]) {
+        TSR_TRY(tsr__op_entry_of(heap, table, tsr__op_by_id(id), out, err));
+        (*table)->by_id[id] = *out;
+    }
+    *out = (*table)->by_id[id];
+done:
     return st;
 }
 

@@ -52,23 +52,13 @@ typedef struct tsr_op_entry {
     struct tsr_op_entry *next, *later; /* in its bucket; in the order of first use */
 } tsr_op_entry;
 
-enum { TSR_OP_BUCKETS = 256, TSR_OP_SEEN = 1024, TSR_OP_PLACES = 4 };
+enum { TSR_OP_BUCKETS = 256 };
 
 typedef struct tsr_op_table {
     tsr_op_entry *bucket[TSR_OP_BUCKETS]; /* by name */
     tsr_op_entry *first, **last;          /* in the order of first use */
-    /* typed functions name their op by a literal, whose address does not change: it is in one of a
-       few places */
-    struct {
-        const char *literal;
-        tsr_op_entry *entry;
-    } seen[TSR_OP_SEEN + TSR_OP_PLACES];
+    tsr_op_entry *by_id[];                /* of built-in ops that a C function has called */
 } tsr_op_table;
-
-static inline size_t tsr__op_place(const char *literal)
-{
-    return (size_t)((uint64_t)(uintptr_t)literal * UINT64_C(0x9e3779b97f4a7c15) >> 54);
-}
 
 /* The entry of a row, made at its first use. */
 tsr_status tsr__op_entry_of(tsr_heap *heap, tsr_op_table **table, const tsr_op *op,
@@ -85,25 +75,8 @@ static inline bool tsr__op_own_grad(const tsr_op *op)
 const tsr_op *tsr__op_known(const tsr_op_table *table, const char *name);
 void tsr__op_table_free(tsr_heap *heap, tsr_op_table *table);
 
-/* The entry of a built-in op whose name is a literal of the caller; NULL: use tsr__op_entry_of. */
-static inline tsr_op_entry *tsr__op_seen(const tsr_op_table *table, const char *literal)
-{
-    size_t at = tsr__op_place(literal);
-
-    for (size_t i = 0; table && i < TSR_OP_PLACES; i++)
-        if (table->seen[at + i].literal == literal)
-            return table->seen[at + i].entry;
-    return NULL;
-}
-/* In the first free one of its places; the last one if there is none. */
-static inline void tsr__op_remember(tsr_op_table *table, const char *literal, tsr_op_entry *entry)
-{
-    size_t at = tsr__op_place(literal), last = at + TSR_OP_PLACES - 1;
-
-    while (at < last && table->seen[at].literal)
-        at++;
-    table->seen[at].literal = literal;
-    table->seen[at].entry = entry;
-}
+/* The entry of a built-in row by its number. */
+tsr_status tsr__op_entry_by_id(tsr_heap *heap, tsr_op_table **table, int id, tsr_op_entry **out,
+                               tsr_error *err);
 
 #endif

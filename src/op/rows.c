@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rows.c - finding a row by name, and the family of a row. */
+/* rows.c - finding a row by name or number, and the family of a row. */
 #include <string.h>
 
 #include "op/op_table.h"
@@ -17,6 +17,27 @@ static const tsr_op *find_in(const tsr_op *family, const char *name)
 {
     for (const tsr_op *op = family; op->name; op++)
         if (strcmp(op->name, name) == 0)
+            return op;
+    return NULL;
+}
+
+int tsr__op_total(void)
+{
+    int n = 0;
+
+    while (tsr__op_by_id(n))
+        n++;
+    return n;
+}
+
+const tsr_op *tsr__op_by_id(int id)
+{
+    for (const tsr_family *family = tsr__op_families(); family->rows; family++)
+        for (const tsr_op *op = family->rows; op->name; op++)
+            if (id-- == 0)
+                return op;
+    for (const tsr_op *op = tsr__op_unlisted(); op->name; op++)
+        if (id-- == 0)
             return op;
     return NULL;
 }

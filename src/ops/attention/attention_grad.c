@@ -5,6 +5,7 @@
 #include "grad/grad.h"
 #include "ops/attention/attention_attrs.h"
 #include "ops/attention/attention_ops.h"
+#include "ops/op_ids.h"
 
 tsr_status tsr__grad_attention(const tsr_grad_call *c)
 {
@@ -20,7 +21,7 @@ tsr_status tsr__grad_attention(const tsr_grad_call *c)
     if (!grad) /* only the sums of rows were used */
         grad = tsr_tensor_new(tsr_tensor_mesh(c->out[0]), tsr_tensor_spec(c->out[0]));
     st = tsr__tensor_status(tsr__dispatch_typed(
-        "attention_backward",
+        TSR_ID_ATTENTION_BACKWARD,
         (tsr_tensor *[]){grad, c->in[0], c->in[1], c->in[2], c->out[0], c->out[1], c->grad_out[1],
                          c->n_in > 3 ? c->in[3] : NULL},
         8, a, out));

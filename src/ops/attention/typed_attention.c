@@ -3,16 +3,17 @@
    rows (ops/attention/attention_op.c). */
 #include "base/args.h"
 #include "dispatch/dispatch.h"
+#include "ops/op_ids.h"
 #include "tessera_ops.h"
 
 /* causal, scale, group and whether the mask's gradient is wanted. NULL options are the defaults. */
-static tsr_status attrs_of(const char *name, const tsr_attention_opts *opts, bool mask_grad,
-                           tsr_error *err, tsr_attr out[4])
+static tsr_status attrs_of(int op, const tsr_attention_opts *opts, bool mask_grad, tsr_error *err,
+                           tsr_attr out[4])
 {
     const tsr_attention_opts usual = tsr_attention_opts_default(), *o = opts ? opts : &usual;
     tsr_status st;
 
-    TSR_TRY(TSR_SIZE_CHECK(name, o, "tsr_attention_opts_default", err));
+    TSR_TRY(TSR_SIZE_CHECK(tsr__op_by_id(op)->name, o, "tsr_attention_opts_default", err));
     out[0] = (tsr_attr){.n = 1, .i = {o->causal}};
     out[1] = o->has_scale ? (tsr_attr){.n = 1, .f = o->scale} : (tsr_attr){.n = -1};
     out[2] = o->has_group ? (tsr_attr){.n = 1, .i = {o->group}} : (tsr_attr){.n = -1};
@@ -26,9 +27,9 @@ tsr_tensor *tsr_attention(tsr_tensor *q, tsr_tensor *k, tsr_tensor *v, tsr_tenso
 {
     tsr_tensor *in[] = {q, k, v, mask}, *out[TSR_MAX_OUT] = {NULL}, *y;
     tsr_attr attrs[4];
-    const tsr_status st = attrs_of("attention", opts, false, tsr__typed_error(in, 4), attrs);
+    const tsr_status st = attrs_of(TSR_ID_ATTENTION, opts, false, tsr__typed_error(in, 4), attrs);
 
-    y = st == TSR_OK ? tsr__dispatch_typed("attention", in, 4, attrs, out)
+    y = st == TSR_OK ? tsr__dispatch_typed(TSR_ID_ATTENTION, in, 4, attrs, out)
                      : tsr__typed_failed(in, 4, st, out);
     if (lse)
         *lse = out[1];
@@ -44,8 +45,8 @@ tsr_status tsr_attention_backward(tsr_tensor *grad, tsr_tensor *q, tsr_tensor *k
     tsr_tensor **const grads[] = {grad_q, grad_k, grad_v, grad_mask};
     tsr_tensor *in[] = {grad, q, k, v, y, lse, grad_lse, mask};
     tsr_attr attrs[4];
-    const tsr_status st =
-        attrs_of("attention_backward", opts, grad_mask != NULL, tsr__typed_error(in, 8), attrs);
+    const tsr_status st = attrs_of(TSR_ID_ATTENTION_BACKWARD, opts, grad_mask != NULL,
+                                   tsr__typed_error(in, 8), attrs);
 
-    return tsr__typed_grads("attention_backward", in, 8, st, attrs, -1, grads, 4);
+    return tsr__typed_grads(TSR_ID_ATTENTION_BACKWARD, in, 8, st, attrs, -1, grads, 4);
 }

@@ -9,6 +9,7 @@
 #include "ops/convolution/convolution_ops.h"
 #include "base/args.h"
 #include "op/schema.h"
+#include "ops/op_ids.h"
 #include "tessera_ops.h"
 
 /* ---- attributes ---- */
@@ -18,13 +19,13 @@ typedef struct conv_attrs {
 } conv_attrs;
 
 /* NULL options are the defaults; own (may be NULL) are the numbers of an op's own attribute. */
-static tsr_status attrs_of(const char *name, const tsr_conv_opts *opts, int ndim,
-                           const int64_t *own, tsr_error *err, conv_attrs *a)
+static tsr_status attrs_of(int op, const tsr_conv_opts *opts, int ndim, const int64_t *own,
+                           tsr_error *err, conv_attrs *a)
 {
     const tsr_conv_opts usual = tsr_conv_opts_default(), *o = opts ? opts : &usual;
     tsr_status st;
 
-    TSR_TRY(TSR_SIZE_CHECK(name, o, "tsr_conv_opts_default", err));
+    TSR_TRY(TSR_SIZE_CHECK(tsr__op_by_id(op)->name, o, "tsr_conv_opts_default", err));
     a->value[TSR_CONV_STRIDE] = typed_numbers(o->stride, ndim);
     a->value[TSR_CONV_DILATION] = typed_numbers(o->dilation, ndim);
     a->value[TSR_CONV_OUTPUT_PADDING] = typed_numbers(o->output_padding, ndim);
@@ -36,14 +37,13 @@ done:
     return st;
 }
 
-static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_conv_opts *opts,
+static tsr_tensor *run(int op, tsr_tensor *const *in, int n, const tsr_conv_opts *opts,
                        const int64_t *own)
 {
     conv_attrs a;
-    const tsr_status st =
-        attrs_of(name, opts, typed_space(in[0]), own, tsr__typed_error(in, n), &a);
+    const tsr_status st = attrs_of(op, opts, typed_space(in[0]), own, tsr__typed_error(in, n), &a);
 
-    return st == TSR_OK ? tsr__dispatch_typed(name, in, n, a.value, NULL)
+    return st == TSR_OK ? tsr__dispatch_typed(op, in, n, a.value, NULL)
                         : tsr__typed_failed(in, n, st, NULL);
 }
 
@@ -51,19 +51,19 @@ static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr
 
 tsr_tensor *tsr_conv(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, const tsr_conv_opts *opts)
 {
-    return run("conv", (tsr_tensor *[]){x, weight, bias}, 3, opts, NULL);
+    return run(TSR_ID_CONV, (tsr_tensor *[]){x, weight, bias}, 3, opts, NULL);
 }
 
 tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, const int64_t *input,
                                 const tsr_conv_opts *opts)
 {
-    return run("conv_grad_input", (tsr_tensor *[]){grad, weight}, 2, opts, input);
+    return run(TSR_ID_CONV_GRAD_INPUT, (tsr_tensor *[]){grad, weight}, 2, opts, input);
 }
 
 tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
                                  const tsr_conv_opts *opts)
 {
-    return run("conv_grad_weight", (tsr_tensor *[]){x, grad}, 2, opts, kernel);
+    return run(TSR_ID_CONV_GRAD_WEIGHT, (tsr_tensor *[]){x, grad}, 2, opts, kernel);
 }
 
 /* ---- all gradients ---- */
@@ -80,7 +80,7 @@ static tsr_status check_sizes(const tsr_tensor *grad, const tsr_tensor *x, const
                               const tsr_attrs *attrs, tsr_error *err)
 {
     const tsr_spec *g = &grad->local_spec->spec;
-    tsr_schema s = {.op = tsr__op_find("conv"), .n_in = 2, .attrs = *attrs};
+    tsr_schema s = {.op = tsr__op_by_id(TSR_ID_CONV), .n_in = 2, .attrs = *attrs};
     char text[TSR_TEXT_LEN], shape[TSR_TEXT_LEN];
     tsr_status st;
 
@@ -118,13 +118,13 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
         a.value[i] = attrs->value[i];
     if (mask->n < 1 || mask->i[0]) {
         a.value[TSR_CONV_OWN] = typed_sizes(x, ndim);
-        out[0] = tsr__dispatch_typed("conv_grad_input", (tsr_tensor *[]){grad, weight}, 2, a.value,
-                                     NULL);
+        out[0] = tsr__dispatch_typed(TSR_ID_CONV_GRAD_INPUT, (tsr_tensor *[]){grad, weight}, 2,
+                                     a.value, NULL);
     }
     if (mask->n < 1 || mask->i[1]) {
         a.value[TSR_CONV_OWN] = typed_sizes(weight, ndim);
-        out[1] =
-            tsr__dispatch_typed("conv_grad_weight", (tsr_tensor *[]){x, grad}, 2, a.value, NULL);
+        out[1] = tsr__dispatch_typed(TSR_ID_CONV_GRAD_WEIGHT, (tsr_tensor *[]){x, grad}, 2, a.value,
+                                     NULL);
     }
     if (mask->n < 1 || mask->i[2])
         out[2] = bias_grad(grad);
@@ -140,7 +140,7 @@ tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight
     tsr_tensor *in[] = {grad, x, weight};
     conv_attrs a;
     const tsr_status st =
-        attrs_of("conv_backward", opts, typed_space(x), NULL, tsr__typed_error(in, 3), &a);
+        attrs_of(TSR_ID_CONV_BACKWARD, opts, typed_space(x), NULL, tsr__typed_error(in, 3), &a);
 
-    return tsr__typed_grads("conv_backward", in, 3, st, a.value, TSR_CONV_OWN, grads, 3);
+    return tsr__typed_grads(TSR_ID_CONV_BACKWARD, in, 3, st, a.value, TSR_CONV_OWN, grads, 3);
 }

@@ -4,6 +4,7 @@
 #include "base/args.h"
 #include "ops/convolution/typed_space.h"
 #include "ops/convolution/pooling_call.h"
+#include "ops/op_ids.h"
 #include "tessera_ops.h"
 
 typedef struct pool_attrs {
@@ -11,7 +12,7 @@ typedef struct pool_attrs {
 } pool_attrs;
 
 /* NULL options are the defaults; `sizes` is attribute number `own` of ops that have it; 0: none. */
-static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr_pool_opts *opts,
+static tsr_tensor *run(int op, tsr_tensor *const *in, int n, const tsr_pool_opts *opts,
                        const int64_t *sizes, int own, tsr_tensor **out)
 {
     const tsr_pool_opts usual = tsr_pool_opts_default(), *o = opts ? opts : &usual;
@@ -19,7 +20,8 @@ static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr
     pool_attrs a;
     tsr_status st;
 
-    TSR_TRY(TSR_SIZE_CHECK(name, o, "tsr_pool_opts_default", tsr__typed_error(in, n)));
+    TSR_TRY(TSR_SIZE_CHECK(tsr__op_by_id(op)->name, o, "tsr_pool_opts_default",
+                           tsr__typed_error(in, n)));
     a.value[TSR_POOLING_KERNEL] = typed_numbers(o->kernel, ndim);
     a.value[TSR_POOLING_STRIDE] = typed_numbers(o->has_stride ? o->stride : o->kernel, ndim);
     a.value[TSR_POOLING_PADDING] = typed_padding(o->padding, o->padding_end, ndim);
@@ -28,7 +30,7 @@ static tsr_tensor *run(const char *name, tsr_tensor *const *in, int n, const tsr
     a.value[TSR_POOLING_OWN] = typed_bool(!o->exclude_padding);
     if (own)
         a.value[own] = typed_numbers(sizes, ndim);
-    return tsr__dispatch_typed(name, in, n, a.value, out);
+    return tsr__dispatch_typed(op, in, n, a.value, out);
 done:
     return tsr__typed_failed(in, n, st, out);
 }
@@ -36,7 +38,7 @@ done:
 tsr_tensor *tsr_max_pool(tsr_tensor *x, const tsr_pool_opts *opts, tsr_tensor **index)
 {
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
-    tsr_tensor *y = run("max_pool", &x, 1, opts, NULL, 0, out);
+    tsr_tensor *y = run(TSR_ID_MAX_POOL, &x, 1, opts, NULL, 0, out);
 
     if (index)
         *index = out[1];
@@ -45,17 +47,17 @@ tsr_tensor *tsr_max_pool(tsr_tensor *x, const tsr_pool_opts *opts, tsr_tensor **
 
 tsr_tensor *tsr_avg_pool(tsr_tensor *x, const tsr_pool_opts *opts)
 {
-    return run("avg_pool", &x, 1, opts, NULL, 0, NULL);
+    return run(TSR_ID_AVG_POOL, &x, 1, opts, NULL, 0, NULL);
 }
 
 tsr_tensor *tsr_max_pool_backward(tsr_tensor *grad, tsr_tensor *index, const int64_t *input,
                                   const tsr_pool_opts *opts)
 {
-    return run("max_pool_backward", (tsr_tensor *[]){grad, index}, 2, opts, input, TSR_POOLING_OWN,
-               NULL);
+    return run(TSR_ID_MAX_POOL_BACKWARD, (tsr_tensor *[]){grad, index}, 2, opts, input,
+               TSR_POOLING_OWN, NULL);
 }
 
 tsr_tensor *tsr_avg_pool_backward(tsr_tensor *grad, const int64_t *input, const tsr_pool_opts *opts)
 {
-    return run("avg_pool_backward", &grad, 1, opts, input, TSR_POOLING_OWN + 1, NULL);
+    return run(TSR_ID_AVG_POOL_BACKWARD, &grad, 1, opts, input, TSR_POOLING_OWN + 1, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dispatch/dispatch.h"
+#include "ops/op_ids.h"
 #include "tessera_ops.h"
 
 tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n)
@@ -17,5 +18,5 @@ tsr_tensor *tsr_einsum(const char *equation, tsr_tensor *const *in, int n)
                                  length, TSR_ATTR_TEXT);
     if (equation)
         text = tsr__attr_text(equation, length);
-    return tsr__dispatch_typed("einsum", in, n, &text, NULL);
+    return tsr__dispatch_typed(TSR_ID_EINSUM, in, n, &text, NULL);
 }

@@ -3,13 +3,14 @@
    tessera_ops.h that hand their arguments to dispatch. */
 #include "dispatch/typed_attr.h"
 #include "op/element_attr.h"
+#include "ops/op_ids.h"
 #include "tessera_ops.h"
 
 tsr_tensor *tsr_mse_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction)
 {
     const tsr_attr attrs[] = {typed_int(reduction)};
 
-    return tsr__dispatch_typed("mse_loss", (tsr_tensor *[]){x, target}, 2, attrs, NULL);
+    return tsr__dispatch_typed(TSR_ID_MSE_LOSS, (tsr_tensor *[]){x, target}, 2, attrs, NULL);
 }
 
 tsr_tensor *tsr_mse_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
@@ -17,15 +18,15 @@ tsr_tensor *tsr_mse_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *t
 {
     const tsr_attr attrs[] = {typed_int(reduction)};
 
-    return tsr__dispatch_typed("mse_loss_backward", (tsr_tensor *[]){grad, x, target}, 3, attrs,
-                               NULL);
+    return tsr__dispatch_typed(TSR_ID_MSE_LOSS_BACKWARD, (tsr_tensor *[]){grad, x, target}, 3,
+                               attrs, NULL);
 }
 
 tsr_tensor *tsr_l1_loss(tsr_tensor *x, tsr_tensor *target, tsr_loss_reduction reduction)
 {
     const tsr_attr attrs[] = {typed_int(reduction)};
 
-    return tsr__dispatch_typed("l1_loss", (tsr_tensor *[]){x, target}, 2, attrs, NULL);
+    return tsr__dispatch_typed(TSR_ID_L1_LOSS, (tsr_tensor *[]){x, target}, 2, attrs, NULL);
 }
 
 tsr_tensor *tsr_l1_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
@@ -33,7 +34,7 @@ tsr_tensor *tsr_l1_loss_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *ta
 {
     const tsr_attr attrs[] = {typed_int(reduction)};
 
-    return tsr__dispatch_typed("l1_loss_backward", (tsr_tensor *[]){grad, x, target}, 3, attrs,
+    return tsr__dispatch_typed(TSR_ID_L1_LOSS_BACKWARD, (tsr_tensor *[]){grad, x, target}, 3, attrs,
                                NULL);
 }
 
@@ -42,6 +43,6 @@ tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_tensor *w
 {
     const tsr_attr attrs[] = {typed_int(reduction)};
 
-    return tsr__dispatch_typed("bce_with_logits", (tsr_tensor *[]){x, target, weight, pos_weight},
-                               4, attrs, NULL);
+    return tsr__dispatch_typed(TSR_ID_BCE_WITH_LOGITS,
+                               (tsr_tensor *[]){x, target, weight, pos_weight}, 4, attrs, NULL);
 }

@@ -2,6 +2,7 @@
 /* typed_layer_norm.c - the normalisations of last dims of tessera_ops.h: parameters become
    attributes, in the order of the rows. */
 #include "dispatch/dispatch.h"
+#include "ops/op_ids.h"
 #include "tessera_ops.h"
 
 static tsr_attr number(int64_t value)
@@ -19,7 +20,7 @@ tsr_tensor *tsr_layer_norm(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias, 
 {
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
 
-    tsr__dispatch_typed("layer_norm", (tsr_tensor *[]){x, weight, bias}, 3,
+    tsr__dispatch_typed(TSR_ID_LAYER_NORM, (tsr_tensor *[]){x, weight, bias}, 3,
                         (const tsr_attr[]){number(n_dims), real(eps)}, out);
     if (mean)
         *mean = out[1];
@@ -33,7 +34,7 @@ tsr_tensor *tsr_rms_norm(tsr_tensor *x, tsr_tensor *weight, int n_dims, double e
 {
     tsr_tensor *out[TSR_MAX_OUT] = {NULL};
 
-    tsr__dispatch_typed("rms_norm", (tsr_tensor *[]){x, weight}, 2,
+    tsr__dispatch_typed(TSR_ID_RMS_NORM, (tsr_tensor *[]){x, weight}, 2,
                         (const tsr_attr[]){number(n_dims), real(eps)}, out);
     if (rstd)
         *rstd = out[1];
@@ -47,8 +48,9 @@ tsr_status tsr_layer_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *
 {
     tsr_tensor **const grads[] = {grad_x, grad_weight, grad_bias};
 
-    return tsr__typed_grads("layer_norm_backward", (tsr_tensor *[]){grad, x, weight, mean, rstd}, 5,
-                            TSR_OK, (tsr_attr[]){number(n_dims), {0}}, 1, grads, 3);
+    return tsr__typed_grads(TSR_ID_LAYER_NORM_BACKWARD,
+                            (tsr_tensor *[]){grad, x, weight, mean, rstd}, 5, TSR_OK,
+                            (tsr_attr[]){number(n_dims), {0}}, 1, grads, 3);
 }
 
 tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
@@ -57,6 +59,6 @@ tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *we
 {
     tsr_tensor **const grads[] = {grad_x, grad_weight};
 
-    return tsr__typed_grads("rms_norm_backward", (tsr_tensor *[]){grad, x, weight, rstd}, 4, TSR_OK,
-                            (tsr_attr[]){number(n_dims), {0}}, 1, grads, 2);
+    return tsr__typed_grads(TSR_ID_RMS_NORM_BACKWARD, (tsr_tensor *[]){grad, x, weight, rstd}, 4,
+                            TSR_OK, (tsr_attr[]){number(n_dims), {0}}, 1, grads, 2);
 }

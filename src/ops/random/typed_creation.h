@@ -6,6 +6,6 @@
 #include "dispatch/typed_attr.h"
 
 /* A tensor of this spec, filled by the row of that name; or the error tensor. */
-tsr_tensor *tsr__make_by(const char *name, tsr_mesh *mesh, const char *spec, const tsr_attr *attrs);
+tsr_tensor *tsr__make_by(int op, tsr_mesh *mesh, const char *spec, const tsr_attr *attrs);
 
 #endif
