@@ -25,7 +25,7 @@ typedef enum tsr_dtype_class {
     X(I8, i8, int8_t), X(I16, i16, int16_t), X(U16, u16, uint16_t), X(U32, u32, uint32_t),         \
         X(U64, u64, uint64_t)
 #define TSR__PLAIN_NUMBER(ID, name, type) TSR__PLAIN_##ID
-enum { TSR__EACH_PLAIN_INTEGER(TSR__PLAIN_NUMBER), TSR__PLAIN_INTEGERS }; /* how many */
+enum { TSR__EACH_PLAIN_INTEGER(TSR__PLAIN_NUMBER), TSR__PLAIN_DTYPES }; /* how many */
 #define TSR__EACH_INTEGER(X) TSR__EACH_VECTOR_INTEGER(X), TSR__EACH_PLAIN_INTEGER(X)
 
 /* The ends of an integer type. */

@@ -157,7 +157,7 @@ static tsr_status check_case(tsr_validator *v, const char *text, int ranks, int 
         const tsr_dtype dtype = (tsr_dtype)d;
 
         if (tsr__dtype_is_float(dtype) ||
-            (tsr__dtype_is_plain(dtype) && plain++ != (turn + ranks) % TSR__PLAIN_INTEGERS))
+            (tsr__dtype_is_plain(dtype) && plain++ != (turn + ranks) % TSR__PLAIN_DTYPES))
             continue;
         if (tsr__case_in_dtype(&schema, dtype, &other))
             TSR_TRY(check_call(v, &other, text, err));
