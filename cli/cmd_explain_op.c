@@ -159,7 +159,7 @@ static void print_moves(const story *s)
     for (int i = 0; i < s->n_halos; i++)
         print_halo(&s->halo[i]);
     printf("  cost    %s for inputs", cli_seconds(p->way.inputs, a));
-    if (p->op->comm || p->op->windows)
+    if (p->op->comm || p->op->merge || p->op->windows)
         printf(" + %s %s", cli_seconds(p->way.comm, a),
                s->n_halos > 0 ? "for halos" : "own exchange");
     printf(" + %s pending = %s\n", cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));

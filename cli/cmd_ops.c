@@ -88,7 +88,9 @@ static void print_op(const tsr_op *op)
            : op->kernel  ? "a local kernel"
                          : "its own exchange",
            op->expr ? op->expr : "",
-           op->kernel && op->run ? ", or its own exchange where that is cheaper" : "",
+           op->merge               ? ", whose results are merged where ranks hold parts"
+           : op->kernel && op->run ? ", or its own exchange where that is cheaper"
+                                   : "",
            op->inplace > 1 ? ", in place on its first inputs"
            : op->inplace   ? ", in place on its first input"
                            : "");

@@ -262,6 +262,9 @@ struct tsr_op {
     tsr_status (*prepare)(tsr_kernel_call *call, tsr_error *err);
     void (*release)(tsr_kernel_call *call);
     tsr_status (*run)(const tsr_run_call *call, tsr_error *err);
+    /* built-in ops: the kernel has two steps, between which the engine merges the numbers of ranks
+       that hold parts of one result */
+    const struct tsr_merge *merge;
     tsr_status (*compose)(tsr_tensor *const *in, int n_in, const tsr_attrs *attrs, tsr_tensor **out,
                           tsr_error *err);
     const char *expr;

@@ -12,6 +12,7 @@
 #include "dispatch/rank_call.h"
 #include "op/schema.h"
 #include "redist/program.h"
+#include "run/merged.h"
 #include "tape/tape.h"
 #include "world/verdict.h"
 
@@ -250,7 +251,7 @@ static tsr_status run_itself(tsr_ctx *ctx, const tsr_op_call *call, const tsr_op
 
     ctx->unrecorded++; /* what it calls is part of it */
     ctx->activities++;
-    st = op->run(&run, &error);
+    st = op->merge ? tsr__run_merged(&run, op->merge) : op->run(&run, &error);
     ctx->activities--;
     ctx->unrecorded--;
     tsr__book_end(ctx, &b, &call->entry->counters);

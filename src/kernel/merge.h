@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merge.h - a kernel in two steps: from a rank's own data to a few numbers, and from these, merged
    over the ranks that hold parts of the same rows or statistics, to the outputs. A kernel does
-   both; run/merged.c puts the merging in between. */
+   both; run/merged.c puts the merging in between, for rows with .merge. */
 #ifndef TSR_KERNEL_MERGE_H
 #define TSR_KERNEL_MERGE_H
 
@@ -18,6 +18,12 @@ typedef struct tsr_merge_steps {
        behind it, from the last on. finish gets NULL where there are none. */
     int (*side)(const tsr_kernel_call *call);
 } tsr_merge_steps;
+
+/* What a row says of it: the steps, and the mesh dims along which ranks hold parts, a mask. */
+typedef struct tsr_merge {
+    const tsr_merge_steps *steps;
+    unsigned (*mdims)(const tsr_schema *schema, const tsr_spec *in);
+} tsr_merge;
 
 /* Welford statistics of two ranks: their count, means, and sums of squared deviations (M2); a rank
    may have no values. And sums. */

@@ -2,6 +2,7 @@
 /* local_call.c - see local_call.h. Called by the search, by dispatch and by the validator. */
 #include "op/local_call.h"
 
+#include "op/row_parts.h"
 #include "op/schema.h"
 
 static tsr_operand operand_at(const tsr_windows *windows, const tsr_spec *in, const tsr_spec *out,
@@ -154,7 +155,9 @@ tsr_algorithm tsr__op_algorithm(const tsr_schema *s, const tsr_spec *in, const t
 
     if (s->op->comm)
         a.comm = s->op->comm(s, in, out, cost);
-    a.own_run = s->op->run && (!s->op->kernel || a.comm.bytes > 0);
+    else if (s->op->merge)
+        a.comm = tsr__merge_comm(s, in, out, cost);
+    a.own_run = (s->op->run || s->op->merge) && (!s->op->kernel || a.comm.bytes > 0);
     if (!s->op->windows || a.own_run) /* a run exchanges all it needs */
         return a;
     halo = tsr__windows_comm(s, in, out, cost, &a.reverse_halo);

@@ -58,6 +58,9 @@ static tsr_status check_functions(const tsr_op *op, tsr_error *err)
     if (computes == composed || (op->compose && op->expr))
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: a row has a kernel or a run, or is composed of other ops", op->name);
+    if (op->merge && (!op->kernel || op->run))
+        return tsr__fail(err, TSR_ERR_ARG, "%s: a row that merges has a kernel, and no run",
+                         op->name);
     if (op->kernel && op->run && !op->comm)
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s: its row has a kernel and a run, but no comm to choose by", op->name);

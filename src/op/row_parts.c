@@ -44,9 +44,10 @@ tsr_comm tsr__gather_comm(const tsr_spec *x, unsigned mdims, double numbers, con
     return (tsr_comm){tsr__move_seconds(cost, &move), tsr__move_bytes(&move)};
 }
 
-tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                         const tsr_merge_steps *steps, unsigned mdims, const tsr_cost *cost)
+tsr_comm tsr__merge_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const tsr_cost *cost)
 {
+    const unsigned mdims = s->op->merge->mdims(s, in);
     const int first[TSR_MAX_MESH] = {0};
     const tsr_windows none = {0};
     tsr_kernel_call call = {0};
@@ -54,5 +55,5 @@ tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec
     if (!mdims)
         return (tsr_comm){0};
     tsr__local_call(s, in, out, &none, first, &call);
-    return tsr__gather_comm(in, mdims, fmax((double)steps->count(&call), 1), cost);
+    return tsr__gather_comm(in, mdims, fmax((double)s->op->merge->steps->count(&call), 1), cost);
 }

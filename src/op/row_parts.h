@@ -13,8 +13,8 @@ unsigned tsr__sharded_mdims(const tsr_spec *x, unsigned dims);
 int tsr__ranks_along(const tsr_spec *x, unsigned mdims);
 /* Every rank receives this many f64 numbers of all others along these mesh dims of x. */
 tsr_comm tsr__gather_comm(const tsr_spec *x, unsigned mdims, double numbers, const tsr_cost *cost);
-/* What gathering the words of these steps along these mesh dims costs. */
-tsr_comm tsr__steps_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                         const tsr_merge_steps *steps, unsigned mdims, const tsr_cost *cost);
+/* What merging costs: the comm of rows with .merge. */
+tsr_comm tsr__merge_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
+                         const tsr_cost *cost);
 
 #endif

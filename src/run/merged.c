@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merged.c - kernels in two steps (kernel/merge.h) where several ranks hold parts of one row or
    statistic: every rank takes the numbers of its own part, all of them are gathered, and every rank
-   merges them in the order of ranks, so that all have the same bit by bit. Called by the runs of
-   moments.c and class_merge.c. */
+   merges them in the order of ranks, so that all have the same bit by bit. Called by dispatch for
+   rows with .merge, and by the run of ops/loss/class_merge.c. */
 #include "run/merged.h"
 
 #include <stdio.h>
@@ -81,8 +81,9 @@ static double *merge_numbers(const tsr_merge_steps *steps, const tsr_kernel_call
     return numbers + from * count;
 }
 
-tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps, unsigned mdims)
+tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge *merge)
 {
+    const tsr_merge_steps *steps = merge->steps;
     const tsr_op *op = run->schema->op;
     tsr_ctx *ctx = run->mesh->ctx;
     tsr_call_arena arena = {.ctx = ctx};
@@ -94,7 +95,7 @@ tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps
 
     TSR_TRY(tsr__merge_call(run, &call));
     count = steps->count(&call);
-    TSR_TRY(tsr__mesh_group(run->mesh, mdims, &group));
+    TSR_TRY(tsr__mesh_group(run->mesh, merge->mdims(run->schema, run->in_spec), &group));
     if (op->scratch)
         TSR_TRY(tsr__arena_alloc(&arena, op->scratch(&call), &call.scratch));
     TSR_TRY(tsr__arena_alloc(&arena, (size_t)group->n * (size_t)count * sizeof *numbers, &numbers));

@@ -12,7 +12,7 @@ tsr_status tsr__merge_call(const tsr_run_call *run, tsr_kernel_call *call);
    there. Collective over the group. */
 tsr_status tsr__numbers_gather(tsr_ctx *ctx, tsr_group *group, const char *what, int64_t count,
                                void *numbers);
-/* The steps of an op's kernel, merged over these mesh dims. Collective over the mesh. */
-tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge_steps *steps, unsigned mdims);
+/* The steps of an op's kernel, and the merging between them. Collective over the mesh. */
+tsr_status tsr__run_merged(const tsr_run_call *run, const tsr_merge *merge);
 
 #endif

@@ -338,12 +338,7 @@ static void backward_local(const tsr_kernel_call *call, double *numbers)
     }
 }
 
-const tsr_merge_steps *tsr__attention_steps(int kind)
-{
-    static const tsr_merge_steps forward_steps = {count_numbers, forward_local, tsr__lse_combine_n,
-                                                  forward_finish, NULL};
-    static const tsr_merge_steps backward_steps = {count_given_rows, backward_local,
-                                                   tsr__merge_sums, backward, NULL};
-
-    return kind == TSR_LINALG_ATTENTION ? &forward_steps : &backward_steps;
-}
+const tsr_merge_steps tsr__attention_steps = {count_numbers, forward_local, tsr__lse_combine_n,
+                                              forward_finish, NULL};
+const tsr_merge_steps tsr__attention_backward_steps = {count_given_rows, backward_local,
+                                                       tsr__merge_sums, backward, NULL};

@@ -44,7 +44,7 @@ int64_t tsr__attention_seen(const tsr_attention_call *a, int64_t row, int64_t j,
 /* The steps of both kernels where keys are on several ranks. Forward: outputs of the keys here, by
    rows' maxima and sums over all of them, are terms of a sum. Backward: `out` came as such terms,
    and each row's product with its gradient is summed. */
-const tsr_merge_steps *tsr__attention_steps(int kind);
+extern const tsr_merge_steps tsr__attention_steps, tsr__attention_backward_steps;
 
 /* By their definitions, in f64: the oracle. Scratch is f64 numbers, as many as they say. */
 int64_t tsr__reference_attention_numbers(const tsr_kernel_call *call, bool backward);

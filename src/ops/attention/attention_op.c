@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention_op.c - softmax(scale q k^T + mask) v, and its gradients. Batch and heads shard in all
    inputs; rows of queries, and columns of values, in those that have them. Where keys shard,
-   numbers of every row are exchanged and merged (ops/attention/attention_merge.c), which costs what
-   comm says, and the outputs are terms of a sum. */
+   numbers of every row are gathered and merged (.merge), and the outputs are terms of a sum. */
 #include "ops/attention/attention.h"
 #include "kernel/kinds.h"
 
@@ -346,7 +345,7 @@ done:
 /* ---- communication ---- */
 
 /* Backward: along which ranks have terms of the output. */
-unsigned tsr__attention_mdims(const tsr_schema *s, const tsr_spec *in)
+static unsigned attention_mdims(const tsr_schema *s, const tsr_spec *in)
 {
     unsigned mdims = tsr__sharded_mdims(&in[input(s, TSR_ATT_K)], 1u << SEQUENCE);
 
@@ -354,13 +353,6 @@ unsigned tsr__attention_mdims(const tsr_schema *s, const tsr_spec *in)
         if (in[TSR_ATT_GRAD_OUT].place[m].kind != TSR_PARTIAL)
             mdims &= ~(1u << m);
     return mdims;
-}
-
-static tsr_comm attention_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                               const tsr_cost *cost)
-{
-    return tsr__steps_comm(s, in, out, tsr__attention_steps(s->op->kind),
-                           tsr__attention_mdims(s, in), cost);
 }
 
 /* Every rank has the heads of keys that its heads of queries read. */
@@ -422,10 +414,9 @@ static const char *const backward_cases[] = {
 
 /* What rows have in common. */
 #define ATTENTION                                                                                  \
-    .rule = attention_rule, .feasible = heads_fit, .comm = attention_comm,                         \
-    .kernel = tsr__kernel_attention, .scratch = tsr__scratch_attention,                            \
-    .bind_rank = attention_bind_rank, .run = tsr__run_attention, .cross_rank_reduction = true,     \
-    .positions = true
+    .rule = attention_rule, .feasible = heads_fit, .kernel = tsr__kernel_attention,                \
+    .scratch = tsr__scratch_attention, .bind_rank = attention_bind_rank,                           \
+    .cross_rank_reduction = true, .positions = true
 
 const tsr_op tsr__ops_attention[] = {
     {ATTENTION, .name = "attention", .inputs = "q,k,v,mask?",
@@ -436,11 +427,14 @@ const tsr_op tsr__ops_attention[] = {
          "v, where group is by default the ratio of their head counts. A bool mask says which "
          "keys a row attends to; any other mask is added to the scores. A row without visible "
          "keys gives zeros.",
-     .shape = attention_shape, .kind = TSR_LINALG_ATTENTION, .grad = tsr__grad_attention,
-     .saves = "q,k,v,mask,out,out1", .cases = attention_cases},
+     .shape = attention_shape, .kind = TSR_LINALG_ATTENTION,
+     .merge = &(const tsr_merge){&tsr__attention_steps, attention_mdims},
+     .grad = tsr__grad_attention, .saves = "q,k,v,mask,out,out1", .cases = attention_cases},
     {ATTENTION, .name = "attention_backward", .inputs = "grad,q,k,v,out,lse,grad_lse?,mask?",
      .attrs = "causal:bool=false,scale:float,group:int,mask_grad:bool=false",
      .doc = "Computes the gradients of attention's q, k, v and mask from those of its outputs.",
-     .shape = backward_shape, .kind = TSR_LINALG_ATTENTION_BACKWARD, .cases = backward_cases},
+     .shape = backward_shape, .kind = TSR_LINALG_ATTENTION_BACKWARD,
+     .merge = &(const tsr_merge){&tsr__attention_backward_steps, attention_mdims},
+     .cases = backward_cases},
     {0},
 };

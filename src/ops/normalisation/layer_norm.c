@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layer_norm.c - layer_norm and rms_norm and their gradients: rows that fit a buffer are read once.
    f16 and bf16 are computed in f32. Called through the ops' rows, and in steps by
-   ops/normalisation/moments.c. */
+   run/merged.c. */
 #include "ops/normalisation/layer_norm.h"
 
 #include "base/minmax.h"
@@ -425,15 +425,10 @@ static void backward(const tsr_kernel_call *call)
 
 /* ---- the kernel ---- */
 
-static const tsr_merge_steps forward_steps = {forward_count, forward_local, forward_merge,
-                                              forward_finish, NULL};
-static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
-                                               backward_finish, NULL};
-
-const tsr_merge_steps *tsr__layer_norm_steps(int kind)
-{
-    return is_backward(kind) ? &backward_steps : &forward_steps;
-}
+const tsr_merge_steps tsr__layer_norm_steps = {forward_count, forward_local, forward_merge,
+                                               forward_finish, NULL};
+const tsr_merge_steps tsr__layer_norm_backward_steps = {backward_count, backward_local,
+                                                        tsr__merge_sums, backward_finish, NULL};
 
 void tsr__kernel_layer_norm(const tsr_kernel_call *call)
 {

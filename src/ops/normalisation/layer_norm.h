@@ -23,7 +23,7 @@ enum { TSR_LAYER_DIMS = 0, TSR_LAYER_EPS = 1 };
 enum { TSR_LAYER_COUNT = 0 }; /* values of a statistic, on all ranks */
 
 /* The steps of a tsr_layer_norm_kind. */
-const tsr_merge_steps *tsr__layer_norm_steps(int kind);
+extern const tsr_merge_steps tsr__layer_norm_steps, tsr__layer_norm_backward_steps;
 
 /* By their definitions, in f64: the oracle. */
 void tsr__reference_layer_norm(const tsr_kernel_call *call);

@@ -2,7 +2,7 @@
 /* layer_norms.c - layer_norm and rms_norm of the last dims of x, and their gradients. Leading dims
    shard with the statistics, which have size 1 along the last ones. A shard of the last dims takes
    its part of weight and bias along, and leaves every rank with statistics of its part: they are
-   exchanged and merged (ops/normalisation/moments.c), which costs what comm says. */
+   gathered and merged (.merge). */
 #include <inttypes.h>
 
 #include "ops/normalisation/layer_norm.h"
@@ -278,18 +278,11 @@ done:
 
 /* ---- communication ---- */
 
-unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in)
+static unsigned layer_norm_mdims(const tsr_schema *s, const tsr_spec *in)
 {
     if (is_backward(s) && !tsr__schema_gives(s, GRAD_X))
         return 0;
     return tsr__sharded_mdims(&in[x_of(s)], ~0u << lead_of(s));
-}
-
-static tsr_comm layer_norm_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                                const tsr_cost *cost)
-{
-    return tsr__steps_comm(s, in, out, tsr__layer_norm_steps(s->op->kind),
-                           tsr__layer_norm_mdims(s, in), cost);
 }
 
 static void layer_norm_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
@@ -343,12 +336,20 @@ static const char *const rms_norm_backward_cases[] = {
 
 /* What rows have in common. */
 #define LAYER_NORM                                                                                 \
-    .comm = layer_norm_comm, .kernel = tsr__kernel_layer_norm, .scratch = tsr__scratch_layer_norm, \
-    .run = tsr__run_layer_norm, .cross_rank_reduction = true
+    .kernel = tsr__kernel_layer_norm, .scratch = tsr__scratch_layer_norm,                          \
+    .cross_rank_reduction = true
 #define FORWARD                                                                                    \
-    LAYER_NORM, .attrs = "n_dims:int=1,eps:float=1e-5", .rule = forward_rule, .shape = forward_shape
+    LAYER_NORM, .attrs = "n_dims:int=1,eps:float=1e-5", .rule = forward_rule,                      \
+        .shape = forward_shape, .merge = &(const tsr_merge)                                        \
+    {                                                                                              \
+        &tsr__layer_norm_steps, layer_norm_mdims                                                   \
+    }
 #define BACKWARD                                                                                   \
-    LAYER_NORM, .rule = backward_rule, .shape = backward_shape, .bind_rank = layer_norm_bind_rank
+    LAYER_NORM, .rule = backward_rule, .shape = backward_shape, .bind_rank = layer_norm_bind_rank, \
+        .merge = &(const tsr_merge)                                                                \
+    {                                                                                              \
+        &tsr__layer_norm_backward_steps, layer_norm_mdims                                          \
+    }
 
 const tsr_op tsr__ops_layer_norm[] = {
     {FORWARD, .name = "layer_norm", .inputs = "x,weight?,bias?",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm.c - batch and group normalisation and their gradients: which rows and statistics a call has,
-   and the two steps of merge.h. Called through the ops' rows, and by ops/normalisation/moments.c.
-   */
+   and the two steps of merge.h. Called through the ops' rows, and in steps by
+   run/merged.c. */
 #include "ops/normalisation/norm.h"
 
 #include "base/stream.h"
@@ -369,14 +369,14 @@ static void backward_finish(const tsr_kernel_call *call, const double *numbers)
 
 /* ---- kernels ---- */
 
-static const tsr_merge_steps forward_steps = {forward_count, forward_local, tsr__welford_combine_n,
-                                              forward_finish, NULL};
-static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
-                                               backward_finish, NULL};
+const tsr_merge_steps tsr__norm_steps = {forward_count, forward_local, tsr__welford_combine_n,
+                                         forward_finish, NULL};
+const tsr_merge_steps tsr__norm_backward_steps = {backward_count, backward_local, tsr__merge_sums,
+                                                  backward_finish, NULL};
 
-const tsr_merge_steps *tsr__norm_steps(int kind)
+static const tsr_merge_steps *steps_of(int kind)
 {
-    return is_backward(kind) ? &backward_steps : &forward_steps;
+    return is_backward(kind) ? &tsr__norm_backward_steps : &tsr__norm_steps;
 }
 
 /* The numbers stand behind what the steps keep. */
@@ -390,12 +390,12 @@ static int64_t numbers_at(const tsr_kernel_call *call)
 
 size_t tsr__scratch_channel_norm(const tsr_kernel_call *call)
 {
-    return (size_t)(numbers_at(call) + tsr__norm_steps(call->kind)->count(call)) * sizeof(double);
+    return (size_t)(numbers_at(call) + steps_of(call->kind)->count(call)) * sizeof(double);
 }
 
 static void run_steps(const tsr_kernel_call *call)
 {
-    const tsr_merge_steps *steps = tsr__norm_steps(call->kind);
+    const tsr_merge_steps *steps = steps_of(call->kind);
     double *numbers = (double *)call->scratch + numbers_at(call);
 
     steps->local(call, numbers);

@@ -31,7 +31,7 @@ enum {
 enum { TSR_NORM_TRAINING = 0, TSR_NORM_GROUPS = 0, TSR_NORM_EPS = 1 };
 enum { TSR_NORM_COUNT = 0 }; /* values of a statistic, on all ranks */
 
-const tsr_merge_steps *tsr__norm_steps(int kind);
+extern const tsr_merge_steps tsr__norm_steps, tsr__norm_backward_steps;
 
 /* By their definitions, in f64: the oracle. */
 void tsr__reference_channel_norm(const tsr_kernel_call *call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* normalisation_ops.h - normalisations and softmax: the kernels, runs, gradients and rows of the
+/* normalisation_ops.h - normalisations and softmax: the kernels, gradients and rows of the
    family. Rows end with one without a name. */
 #ifndef TSR_OPS_NORMALISATION_OPS_H
 #define TSR_OPS_NORMALISATION_OPS_H
@@ -13,8 +13,8 @@
    that of x. */
 void tsr__kernel_softmax(const tsr_kernel_call *call);
 
-/* The steps of a tsr_softmax_kind. */
-const tsr_merge_steps *tsr__softmax_steps(int kind);
+/* Of softmax and log_softmax, and of their gradients. */
+extern const tsr_merge_steps tsr__softmax_steps, tsr__softmax_backward_steps;
 /* By their definitions: the oracle. */
 void tsr__reference_softmax(const tsr_kernel_call *call);
 
@@ -28,17 +28,6 @@ void tsr__kernel_layer_norm(const tsr_kernel_call *call);
 size_t tsr__scratch_layer_norm(const tsr_kernel_call *call);
 /* out = (1 - momentum) in0 + momentum in1, momentum attribute 0; the dtypes may differ */
 void tsr__kernel_running_update(const tsr_kernel_call *call);
-
-/* moments.c: the run of normalisations and their gradients; norms.c: the mesh dims along which
-   ranks hold parts of one statistic. */
-tsr_status tsr__run_norm(const tsr_run_call *call, tsr_error *err);
-unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in);
-/* Those of softmax and its kin, and the mesh dims that cut their rows. */
-tsr_status tsr__run_softmax(const tsr_run_call *call, tsr_error *err);
-unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in);
-/* Of layer_norms.c the same. */
-tsr_status tsr__run_layer_norm(const tsr_run_call *call, tsr_error *err);
-unsigned tsr__layer_norm_mdims(const tsr_schema *s, const tsr_spec *in);
 
 /* softmax_grad.c */
 tsr_status tsr__grad_layer_norm(const tsr_grad_call *call);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norms.c - batch and group normalisation of x [samples, channels, space...], and their gradients.
    Channels shard with their vectors. A shard of dims that statistics are taken over leaves every
-   rank with statistics of its part: they are exchanged and merged (ops/normalisation/moments.c),
-   which costs what comm says. */
+   rank with statistics of its part: they are gathered and merged (.merge). */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -489,28 +488,11 @@ static void batch_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_s
 
 /* ---- communication ---- */
 
-unsigned tsr__norm_mdims(const tsr_schema *s, const tsr_spec *in)
+static unsigned norm_mdims(const tsr_schema *s, const tsr_spec *in)
 {
     if (!is_measured(s) || (is_backward(s) && !tsr__schema_gives(s, GRAD_X)))
         return 0;
     return tsr__sharded_mdims(&in[x_of(s)], is_grouped(s) ? ~3u : ~2u);
-}
-
-/* Every rank gets the numbers of all others: those of ops/normalisation/norm.c. */
-static tsr_comm norm_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const tsr_cost *cost)
-{
-    const tsr_spec *x = &in[x_of(s)];
-    const int first[TSR_MAX_MESH] = {0};
-    tsr_layout layout = tsr__layout_of(x);
-    tsr_shape here = tsr__layout_local_shape(&layout, first);
-    double statistics = (double)here.size[1];
-
-    (void)out;
-    if (is_grouped(s)) /* of the channels here; there is one or more, or nothing would be merged */
-        statistics *= (double)here.size[0] * (double)tsr_schema_attr(s, "groups")->i[0] /
-                      (x->shape.size[1] > 0 ? (double)x->shape.size[1] : 1);
-    return tsr__gather_comm(x, tsr__norm_mdims(s, in), 2 * statistics + 1, cost);
 }
 
 /* ---- of other ops ---- */
@@ -619,33 +601,42 @@ static const char *const update_cases[] = {
 
 /* What rows have in common. */
 #define NORM                                                                                       \
-    .comm = norm_comm, .kernel = tsr__kernel_channel_norm, .scratch = tsr__scratch_channel_norm,   \
-    .run = tsr__run_norm, .cross_rank_reduction = true
+    .kernel = tsr__kernel_channel_norm, .scratch = tsr__scratch_channel_norm,                      \
+    .cross_rank_reduction = true
+#define FORWARD                                                                                    \
+    NORM, .rule = forward_rule, .merge = &(const tsr_merge)                                        \
+    {                                                                                              \
+        &tsr__norm_steps, norm_mdims                                                               \
+    }
 #define BACKWARD                                                                                   \
-    NORM, .inputs = "grad,x,weight?,mean,rstd", .rule = backward_rule, .shape = backward_shape
+    NORM, .inputs = "grad,x,weight?,mean,rstd", .rule = backward_rule, .shape = backward_shape,    \
+        .merge = &(const tsr_merge)                                                                \
+    {                                                                                              \
+        &tsr__norm_backward_steps, norm_mdims                                                      \
+    }
 
 const tsr_op tsr__ops_norm[] = {
-    {NORM, .name = "batch_norm", .inputs = "x,weight?,bias?,running_mean?,running_var?",
+    {FORWARD, .name = "batch_norm", .inputs = "x,weight?,bias?,running_mean?,running_var?",
      .attrs = "training:bool=true,eps:float=1e-5,variance:bool=false",
      .doc =
          "Normalizes each channel of x [samples, channels, space...] over samples and space by "
          "its biased variance, or by the running statistics, then applies weight and bias. Also "
          "returns the mean unless it was given, 1 / sqrt(variance + eps) and, with variance, the "
          "unbiased variance.",
-     .rule = forward_rule, .shape = batch_norm_shape, .kind = TSR_NORM_BATCH,
-     .grad = tsr__grad_batch_norm, .saves = "x,weight,running_mean,out1,out2",
-     .cases = batch_norm_cases},
+     .shape = batch_norm_shape, .kind = TSR_NORM_BATCH, .grad = tsr__grad_batch_norm,
+     .saves = "x,weight,running_mean,out1,out2", .cases = batch_norm_cases},
     {BACKWARD, .name = "batch_norm_backward", .attrs = "training:bool=true," MASK,
      .doc = "Computes the gradients of batch_norm's x, weight and bias.",
      .kind = TSR_NORM_BATCH_BACKWARD, .bind_rank = batch_bind_rank,
      .cases = batch_norm_backward_cases},
-    {NORM, .name = "group_norm", .inputs = "x,weight?,bias?", .attrs = "groups:int,eps:float=1e-5",
+    {FORWARD, .name = "group_norm", .inputs = "x,weight?,bias?",
+     .attrs = "groups:int,eps:float=1e-5",
      .doc =
          "Normalizes each sample's groups of channels, then applies weight and bias per channel. "
          "Also returns mean and 1 / sqrt(variance + eps), both [samples, groups].",
-     .rule = forward_rule, .feasible = groups_fit, .shape = group_norm_shape,
-     .kind = TSR_NORM_GROUP, .bind_rank = groups_bind_rank, .grad = tsr__grad_group_norm,
-     .saves = "x,weight,out1,out2", .cases = group_norm_cases},
+     .feasible = groups_fit, .shape = group_norm_shape, .kind = TSR_NORM_GROUP,
+     .bind_rank = groups_bind_rank, .grad = tsr__grad_group_norm, .saves = "x,weight,out1,out2",
+     .cases = group_norm_cases},
     {BACKWARD, .name = "group_norm_backward", .attrs = "groups:int," MASK,
      .doc = "Computes the gradients of group_norm's x, weight and bias.", .feasible = groups_fit,
      .kind = TSR_NORM_GROUP_BACKWARD, .bind_rank = groups_bind_rank,

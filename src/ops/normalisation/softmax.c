@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax.c - softmax and its log along a dim, and their gradients. All dims shard; where that dim
-   does, every rank has numbers of its part of a row: they are exchanged and merged
-   (ops/normalisation/moments.c), which costs what comm says. */
+   does, every rank has numbers of its part of a row: they are gathered and merged
+   (.merge). */
 #include "kernel/kinds.h"
 #include "kernel/softmax_loops.h"
 #include "ops/normalisation/normalisation_ops.h"
@@ -58,20 +58,13 @@ done:
 
 /* ---- communication ---- */
 
-unsigned tsr__softmax_mdims(const tsr_schema *s, const tsr_spec *in)
+static unsigned softmax_mdims(const tsr_schema *s, const tsr_spec *in)
 {
     int dim;
 
     if (dim_of(s, &dim, NULL) != TSR_OK)
         return 0;
     return tsr__sharded_mdims(&in[0], 1u << dim);
-}
-
-static tsr_comm softmax_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                             const tsr_cost *cost)
-{
-    return tsr__steps_comm(s, in, out, tsr__softmax_steps(s->op->kind), tsr__softmax_mdims(s, in),
-                           cost);
 }
 
 static const char *const softmax_cases[] = {
@@ -88,11 +81,15 @@ static const char *const backward_cases[] = {
 
 /* What rows have in common. */
 #define SOFTMAX                                                                                    \
-    .attrs = "dim:dim=-1", .rule = softmax_rule, .comm = softmax_comm,                             \
-    .kernel = tsr__kernel_softmax, .run = tsr__run_softmax, .cross_rank_reduction = true
-#define FORWARD SOFTMAX, .inputs = "x", .shape = softmax_shape, .cases = softmax_cases
+    .attrs = "dim:dim=-1", .rule = softmax_rule, .kernel = tsr__kernel_softmax,                    \
+    .cross_rank_reduction = true
+#define FORWARD                                                                                    \
+    SOFTMAX, .inputs = "x", .shape = softmax_shape,                                                \
+        .merge = &(const tsr_merge){&tsr__softmax_steps, softmax_mdims}, .cases = softmax_cases
 #define BACKWARD                                                                                   \
-    SOFTMAX, .inputs = "grad,y", .linear = "grad", .shape = backward_shape, .cases = backward_cases
+    SOFTMAX, .inputs = "grad,y", .linear = "grad", .shape = backward_shape,                        \
+        .merge = &(const tsr_merge){&tsr__softmax_backward_steps, softmax_mdims},                  \
+        .cases = backward_cases
 
 const tsr_op tsr__ops_softmax[] = {
     {FORWARD, .name = "softmax", .doc = "Computes softmax along dim.", .kind = TSR_SOFTMAX,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax_rows.c - softmax and its log along a dim, and their gradients: rows along memory that fit
    a buffer are read once; rows across memory in tiles of columns. f16 and bf16 are computed in f32.
-   Called through the ops' rows, and in steps by ops/normalisation/moments.c. */
+   Called through the ops' rows, and in steps by run/merged.c. */
 #include "base/minmax.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "kernel/kinds.h"
@@ -322,19 +322,14 @@ static void backward_finish(const tsr_kernel_call *call, const double *numbers)
     backward(call, FINISH, (double *)(uintptr_t)numbers);
 }
 
-static const tsr_merge_steps forward_steps = {softmax_count, softmax_local, tsr__lse_combine_n,
-                                              softmax_finish, NULL};
-static const tsr_merge_steps backward_steps = {backward_count, backward_local, tsr__merge_sums,
-                                               backward_finish, NULL};
+const tsr_merge_steps tsr__softmax_steps = {softmax_count, softmax_local, tsr__lse_combine_n,
+                                            softmax_finish, NULL};
+const tsr_merge_steps tsr__softmax_backward_steps = {backward_count, backward_local,
+                                                     tsr__merge_sums, backward_finish, NULL};
 
 static bool is_backward(int kind)
 {
     return kind == TSR_SOFTMAX_BACKWARD || kind == TSR_LOG_SOFTMAX_BACKWARD;
-}
-
-const tsr_merge_steps *tsr__softmax_steps(int kind)
-{
-    return is_backward(kind) ? &backward_steps : &forward_steps;
 }
 
 /* ---- the kernel ---- */

@@ -93,8 +93,7 @@ static double float_value(int op, const double *x, int n, bool m, const double *
 
     switch (op) {
 #define CMATH(OP, name)                                                                            \
-    case TSR_POINTWISE_##OP:                                                                       \
-        return name(a);
+    case TSR_POINTWISE_##OP: return name(a);
 #define NUMBER(OP, name)
 #define BASIC(OP, name)
 #define FLOAT(OP, name)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduction_steps.c - the steps of reductions and scans whose parts ranks merge; of any and all
-   they stand here: booleans as bytes of words. Called by ops/reduction/merged_dims.c and
-   ops/reduction/reduction_merge.c. */
-#include "ops/reduction/arg.h"
+/* any_all.c - the steps of any and all, whose parts ranks merge: booleans as bytes of words. Called
+   by run/merged.c. */
+#include "kernel/index.h"
 #include "kernel/kinds.h"
 #include "ops/reduction/reduction_ops.h"
-#include "ops/reduction/scan.h"
 #include "ops/reduction/statistic.h"
 
 #include <string.h>
@@ -42,22 +40,5 @@ static void any_all_finish(const tsr_kernel_call *call, const double *words)
         memcpy(call->out[0].data, words, (size_t)n);
 }
 
-static const tsr_merge_steps any_all_steps = {any_all_count, any_all_local, any_all_merge,
-                                              any_all_finish, NULL};
-
-const tsr_merge_steps *tsr__reduction_steps(int kind)
-{
-    switch (kind) {
-    case TSR_REDUCTION_NORM: return &tsr__norm2_steps;
-    case TSR_REDUCTION_VAR:
-    case TSR_REDUCTION_STD: return &tsr__var_steps;
-    case TSR_REDUCTION_LOGSUMEXP: return &tsr__log_sum_steps;
-    case TSR_REDUCTION_ANY:
-    case TSR_REDUCTION_ALL: return &any_all_steps;
-    case TSR_REDUCTION_ARGMAX:
-    case TSR_REDUCTION_ARGMIN: return &tsr__arg_steps;
-    case TSR_REDUCTION_CUMSUM:
-    case TSR_REDUCTION_CUMPROD: return &tsr__scan_steps;
-    default: return NULL;
-    }
-}
+const tsr_merge_steps tsr__any_all_steps = {any_all_count, any_all_local, any_all_merge,
+                                            any_all_finish, NULL};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merged_dims.c - see merged_dims.h. Called by the rows of merging_reductions.c and
-   scan_ops.c, and by ops/reduction/reduction_merge.c. */
+/* merged_dims.c - see merged_dims.h. For the rows of merging_reductions.c and scan_ops.c. */
 #include "ops/reduction/merged_dims.h"
 
-#include "ops/reduction/statistic.h"
 #include "op/infer.h"
 #include "op/row_parts.h"
 
@@ -38,11 +36,4 @@ unsigned tsr__merged_mdims(const tsr_schema *s, const tsr_spec *in)
     if (!is_merged(s) || tsr__merged_dims(s, &dims, NULL) != TSR_OK)
         return 0;
     return tsr__sharded_mdims(&in[0], dims);
-}
-
-tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const tsr_cost *cost)
-{
-    return tsr__steps_comm(s, in, out, tsr__reduction_steps(s->op->kind), tsr__merged_mdims(s, in),
-                           cost);
 }

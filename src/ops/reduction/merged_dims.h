@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merged_dims.h - ops along dims of which ranks hold parts: each makes a few words of its own,
-   these are gathered and merged (kernel/merge.h). Their rows run tsr__run_reduction. Pure. */
+   these are gathered and merged (kernel/merge.h). Pure. */
 #ifndef TSR_OPS_MERGED_DIMS_H
 #define TSR_OPS_MERGED_DIMS_H
 
@@ -12,9 +12,6 @@
 tsr_status tsr__merged_dims(const tsr_schema *s, unsigned *out, tsr_error *err);
 /* The mesh dims that shard them. */
 unsigned tsr__merged_mdims(const tsr_schema *s, const tsr_spec *in);
-/* The comm of such rows. */
-tsr_comm tsr__merged_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
-                          const tsr_cost *cost);
 
 /* reduction.c: the shape of a reduction over these dims, kept as size 1 if attribute `keepdim` is
    true; without a dtype. */

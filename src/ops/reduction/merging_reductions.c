@@ -6,8 +6,10 @@
 #include <math.h>
 
 #include "ops/reduction/reduction_ops.h"
+#include "ops/reduction/statistic.h"
 #include "kernel/kinds.h"
 #include "op/infer.h"
+#include "ops/reduction/arg.h"
 #include "ops/reduction/merged_dims.h"
 
 /* ---- shapes ---- */
@@ -157,22 +159,27 @@ static const char *const arg_cases[] = {
 };
 
 /* What rows have in common. */
-#define MERGED .inputs = "x", .comm = tsr__merged_comm, .run = tsr__run_reduction
-#define STATISTIC MERGED, .rule = merging_rule, .shape = float_shape, .cross_rank_reduction = true
+#define MERGED(steps)                                                                              \
+    .inputs = "x", .merge = &(const tsr_merge)                                                     \
+    {                                                                                              \
+        &(steps), tsr__merged_mdims                                                                \
+    }
+#define STATISTIC(steps)                                                                           \
+    MERGED(steps), .rule = merging_rule, .shape = float_shape, .cross_rank_reduction = true
 #define VAR                                                                                        \
-    STATISTIC, .attrs = "dims:dims?,keepdim:bool=false,correction:int=1",                          \
+    STATISTIC(tsr__var_steps), .attrs = "dims:dims?,keepdim:bool=false,correction:int=1",          \
         .kernel = tsr__kernel_var, .scratch = tsr__scratch_var, .cases = var_cases
 #define ANY_ALL                                                                                    \
-    MERGED, .attrs = "dims:dims?,keepdim:bool=false", .rule = merging_rule,                        \
+    MERGED(tsr__any_all_steps), .attrs = "dims:dims?,keepdim:bool=false", .rule = merging_rule,    \
         .shape = any_all_shape, .kernel = tsr__kernel_reduce, .grad = tsr_grad_none,               \
         .cases = any_all_cases
 #define ARG                                                                                        \
-    MERGED, .attrs = "dim:dim?,keepdim:bool=false", .rule = arg_rule, .shape = arg_shape,          \
-        .kernel = tsr__kernel_arg, .scratch = tsr__scratch_arg, .bind_rank = tsr__bind_sizes,      \
-        .grad = tsr_grad_none, .cases = arg_cases
+    MERGED(tsr__arg_steps), .attrs = "dim:dim?,keepdim:bool=false", .rule = arg_rule,              \
+        .shape = arg_shape, .kernel = tsr__kernel_arg, .scratch = tsr__scratch_arg,                \
+        .bind_rank = tsr__bind_sizes, .grad = tsr_grad_none, .cases = arg_cases
 
 const tsr_op tsr__ops_merging[] = {
-    {MERGED, .name = "norm", .attrs = "dims:dims?,keepdim:bool=false,p:float=2",
+    {MERGED(tsr__norm2_steps), .name = "norm", .attrs = "dims:dims?,keepdim:bool=false,p:float=2",
      .params = "x, p, dims, keepdim",
      .doc = "Computes the p-norm over dims (default: all); p is 1, 2 or inf.", .rule = norm_rule,
      .shape = norm_shape, .kind = TSR_REDUCTION_NORM, .kernel = tsr__kernel_norm,
@@ -186,7 +193,7 @@ const tsr_op tsr__ops_merging[] = {
     {VAR, .name = "std", .params = "x, dims, correction, keepdim",
      .doc = "Computes the standard deviation over dims (default: all): the square root of var.",
      .kind = TSR_REDUCTION_STD, .grad = tsr__grad_std, .saves = "x,out"},
-    {STATISTIC, .name = "logsumexp", .attrs = "dims:dims?,keepdim:bool=false",
+    {STATISTIC(tsr__log_sum_steps), .name = "logsumexp", .attrs = "dims:dims?,keepdim:bool=false",
      .doc = "Computes log(sum(exp(x))) over dims (default: all) without overflow.",
      .kind = TSR_REDUCTION_LOGSUMEXP, .kernel = tsr__kernel_logsumexp,
      .scratch = tsr__scratch_logsumexp, .grad = tsr__grad_logsumexp, .saves = "x,out",

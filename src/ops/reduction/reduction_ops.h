@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduction_ops.h - reductions and scans: the kernels, runs, gradients and rows of the family. Rows
+/* reduction_ops.h - reductions and scans: the kernels, gradients and rows of the family. Rows
    end with one without a name. */
 #ifndef TSR_OPS_REDUCTION_OPS_H
 #define TSR_OPS_REDUCTION_OPS_H
@@ -24,9 +24,6 @@ size_t tsr__scratch_arg(const tsr_kernel_call *call);
 /* out = the sum or product of all elements up to each along the dim of attribute 0, or from each on
    if attribute 1 is true */
 void tsr__kernel_scan(const tsr_kernel_call *call);
-
-/* reduction_merge.c: the run of reductions and scans whose parts are merged. */
-tsr_status tsr__run_reduction(const tsr_run_call *call, tsr_error *err);
 
 /* reduction_grad.c; total is sum, extreme is max and min */
 tsr_status tsr__grad_total(const tsr_grad_call *call);

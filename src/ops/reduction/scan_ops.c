@@ -2,6 +2,7 @@
 /* scan_ops.c - sums and products of all elements so far along a dim. Where that dim is sharded the
    ranks before have sums too: these are exchanged, never the data (run/merged.c). */
 #include "ops/reduction/reduction_ops.h"
+#include "ops/reduction/scan.h"
 #include "kernel/kinds.h"
 #include "op/infer.h"
 #include "op/linear.h"
@@ -57,9 +58,9 @@ static const char *const scan_cases[] = {
 
 /* What rows have in common. */
 #define SCAN                                                                                       \
-    .inputs = "x", .attrs = "dim:dim,reverse:bool=false", .rule = scan_rule,                       \
-    .comm = tsr__merged_comm, .shape = scan_shape, .kernel = tsr__kernel_scan,                     \
-    .run = tsr__run_reduction, .cross_rank_reduction = true, .in_field = true, .cases = scan_cases
+    .inputs = "x", .attrs = "dim:dim,reverse:bool=false", .rule = scan_rule, .shape = scan_shape,  \
+    .kernel = tsr__kernel_scan, .merge = &(const tsr_merge){&tsr__scan_steps, tsr__merged_mdims},  \
+    .cross_rank_reduction = true, .in_field = true, .cases = scan_cases
 
 const tsr_op tsr__ops_scan[] = {
     {SCAN, .name = "cumsum",

@@ -9,9 +9,9 @@
 /* By definition, in f64. */
 void tsr__reference_statistic(const tsr_kernel_call *call);
 
-/* reduction_steps.c: of the reductions and scans whose parts are merged; NULL of others. */
-const tsr_merge_steps *tsr__reduction_steps(int kind);
-
+/* norm2: of p = 2 */
 extern const tsr_merge_steps tsr__norm2_steps, tsr__var_steps, tsr__log_sum_steps;
+/* any_all.c */
+extern const tsr_merge_steps tsr__any_all_steps;
 
 #endif
