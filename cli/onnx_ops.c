@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_ops.c - see onnx_ops.h. tests/test_coverage.c compares it with ONNX's own list and with the
-   ops that there are. */
+/* onnx_ops.c - see onnx_ops.h. tests/onnx/test_coverage.c compares it with ONNX's own list and with
+   the ops that there are. */
 #include "onnx_ops.h"
 
 const onnx_operator onnx_operators[] = {

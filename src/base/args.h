@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* args.h - the one way in which public functions refuse NULL. Arguments that may be NULL are the
-   exception and are described with their functions; tests/make_null_calls has their list. */
+   exception and are described with their functions; tests/api/make_null_calls has their list. */
 #ifndef TSR_BASE_ARGS_H
 #define TSR_BASE_ARGS_H
 

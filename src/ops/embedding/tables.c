@@ -2,8 +2,9 @@
 /* tables.c - where the tables of a group of lookups should live. A model of what each way costs
    every rank per batch, and a search: greedy, largest tables first, each time the choice after
    which the busiest rank is least busy, room being kept for the smallest form of those to come;
-   then single tables and pairs are moved as long as that helps. tests/test_tables.c compares it
-   with trying everything: at most 1.05 times the best on small cases. */
+   then single tables and pairs are moved as long as that helps.
+   tests/ops/embedding/test_table_placement.c compares it with trying everything: at most 1.05 times
+   the best on small cases. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
