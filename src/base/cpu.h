@@ -13,6 +13,10 @@
 #define TSR__AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 #endif
 
+#if defined(TSR__X86) && !defined(TSR__NO_AVX512) /* -DTSR__NO_AVX512: half the compiling */
+#define TSR__X86_512 1
+#endif
+
 /* Loops whose iterations do not depend on each other even where pointers might be equal. */
 #if defined(__clang__)
 #define TSR__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -34,7 +38,7 @@ static inline bool tsr__cpu_avx2(void)
 
 static inline bool tsr__cpu_avx512(void)
 {
-#ifdef TSR__X86
+#ifdef TSR__X86_512
     return tsr__cpu_avx2() && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl");

@@ -40,7 +40,7 @@
 #undef SOME
 #endif
 
-#if defined TSR__X86 && defined AVX512
+#if defined TSR__X86_512 && defined AVX512
 #define NAME(name, dtype) name##_##dtype##_avx512
 #define ISA 512
 #define SET AVX512
@@ -59,7 +59,7 @@ static const tsr_kernel_table TABLE = {
 #if defined TSR__X86 && defined AVX2
     .avx2 = entries_all_avx2,
 #endif
-#if defined TSR__X86 && defined AVX512
+#if defined TSR__X86_512 && defined AVX512
     .avx512 = entries_all_avx512,
 #endif
 };
