@@ -58,8 +58,8 @@ static tsr_status run_resample(void *arg)
     const job *j = arg;
     const resampling *r = j->resampling;
 
-    return tsr__resample(&r->shape, r->kind, j->back, j->call.in[0].dtype, false, j->pool,
-                         j->call.in[0].data, j->call.out[0].data, NULL);
+    return tsr__resample(&r->shape, r->kind, j->back, j->call.in[0].dtype, TSR_VARIANT_AUTO,
+                         j->pool, j->call.in[0].data, j->call.out[0].data, NULL);
 }
 
 static tsr_operand operand(tsr_dtype dtype, int64_t rows, int64_t columns)

@@ -21,7 +21,9 @@ enum {
     TSR_CATEGORY_ORDER = 11,
     TSR_CATEGORY_RANDOM = 12,
     TSR_CATEGORY_CREATION = 13,
-    TSR_CATEGORY_OPTIMIZER = 14
+    TSR_CATEGORY_OPTIMIZER = 14,
+    TSR_CATEGORY_NORM = 15,
+    TSR_CATEGORY_RESAMPLING = 16
 };
 
 typedef uint16_t tsr_pointwise_kind;
@@ -168,6 +170,26 @@ enum {
     TSR_OPTIMIZER_SGD_MOMENTUM = 1,
     TSR_OPTIMIZER_ADAM = 2,
     TSR_OPTIMIZER_ADAGRAD = 3
+};
+
+typedef uint16_t tsr_norm_kind;
+enum {
+    TSR_NORM_BATCH = 0,
+    TSR_NORM_BATCH_BACKWARD = 1,
+    TSR_NORM_GROUP = 2,
+    TSR_NORM_GROUP_BACKWARD = 3,
+    TSR_NORM_RUNNING_UPDATE = 4
+};
+
+/* Two for each tsr_resample_kind that is an op, the second is the gradient. */
+typedef uint16_t tsr_resampling_kind;
+enum {
+    TSR_RESAMPLING_AVERAGE = 0,
+    TSR_RESAMPLING_AVERAGE_BACKWARD = 1,
+    TSR_RESAMPLING_NEAREST = 2,
+    TSR_RESAMPLING_NEAREST_BACKWARD = 3,
+    TSR_RESAMPLING_LINEAR = 4,
+    TSR_RESAMPLING_LINEAR_BACKWARD = 5
 };
 
 #endif

@@ -201,10 +201,10 @@ static int64_t rows_together(int64_t length)
     return length > 0 && length < PIECE ? PIECE / length : 1;
 }
 
-void tsr__norm_sums(tsr_dtype dtype, int64_t rows, int64_t length, const void *grad, const void *x,
-                    const double *center, double *sum, double *dot)
+void tsr__norm_sums(tsr_dtype dtype, tsr_kernel_variant variant, int64_t rows, int64_t length,
+                    const void *grad, const void *x, const double *center, double *sum, double *dot)
 {
-    const parts *p = tsr__kernel_for(&norm_kernels, dtype, TSR_VARIANT_AUTO);
+    const parts *p = tsr__kernel_for(&norm_kernels, dtype, variant);
     const int64_t size = (int64_t)tsr_dtype_size(dtype), together = rows_together(length);
     float wide_grad[PIECE], wide_x[PIECE];
 
@@ -230,10 +230,11 @@ static tsr_norm_factors factors_from(tsr_dtype dtype, const tsr_norm_factors *f,
                               .grad_by = f->grad_by ? (char *)f->grad_by + at : NULL};
 }
 
-void tsr__norm_apply(tsr_dtype dtype, int64_t rows, int64_t length, const void *grad, const void *x,
-                     const tsr_norm_factors *factors, size_t large, void *y)
+void tsr__norm_apply(tsr_dtype dtype, tsr_kernel_variant variant, int64_t rows, int64_t length,
+                     const void *grad, const void *x, const tsr_norm_factors *factors, size_t large,
+                     void *y)
 {
-    const parts *p = tsr__kernel_for(&norm_kernels, dtype, TSR_VARIANT_AUTO);
+    const parts *p = tsr__kernel_for(&norm_kernels, dtype, variant);
     const int64_t size = (int64_t)tsr_dtype_size(dtype), together = rows_together(length);
     const bool half = tsr__dtype_is_half(dtype);
     const size_t piece = (size_t)tsr__min(PIECE, rows * length) * (size_t)size;

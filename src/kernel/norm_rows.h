@@ -11,8 +11,9 @@
 void tsr__norm_moments(tsr_dtype dtype, tsr_kernel_variant variant, int64_t samples, int64_t rows,
                        int64_t length, const void *x, double *mean, double *m2);
 /* Adds sum(grad) and sum(grad * (x - center[row])) of x[rows][length] to those of each row. */
-void tsr__norm_sums(tsr_dtype dtype, int64_t rows, int64_t length, const void *grad, const void *x,
-                    const double *center, double *sum, double *dot);
+void tsr__norm_sums(tsr_dtype dtype, tsr_kernel_variant variant, int64_t rows, int64_t length,
+                    const void *grad, const void *x, const double *center, double *sum,
+                    double *dot);
 
 /* What rows are computed with: arrays of f64 for f64, else of f32, filled by tsr__norm_put. */
 typedef struct tsr_norm_factors {
@@ -37,7 +38,8 @@ static inline double tsr__norm_rest(tsr_dtype dtype, double value)
 
 /* y = (x - high - low) * by + plus; with `grad` that plus grad * grad_by. `large`: y is of so many
    bytes in all; call tsr__stream_fence when it is done. */
-void tsr__norm_apply(tsr_dtype dtype, int64_t rows, int64_t length, const void *grad, const void *x,
-                     const tsr_norm_factors *factors, size_t large, void *y);
+void tsr__norm_apply(tsr_dtype dtype, tsr_kernel_variant variant, int64_t rows, int64_t length,
+                     const void *grad, const void *x, const tsr_norm_factors *factors, size_t large,
+                     void *y);
 
 #endif

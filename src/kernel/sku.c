@@ -168,6 +168,21 @@ static const op_facts OPTIMIZER[] = {
     [TSR_OPTIMIZER_ADAM] = {"adam_step", {V, 0, 0, 0}},
     [TSR_OPTIMIZER_ADAGRAD] = {"adagrad_step", {V, 0, 0, 0}},
 };
+static const op_facts NORM[] = {
+    [TSR_NORM_BATCH] = {"batch_norm", {V, 0, 0, 0}},
+    [TSR_NORM_BATCH_BACKWARD] = {"batch_norm_backward", {V, 0, 0, 0}},
+    [TSR_NORM_GROUP] = {"group_norm", {V, 0, 0, 0}},
+    [TSR_NORM_GROUP_BACKWARD] = {"group_norm_backward", {V, 0, 0, 0}},
+    [TSR_NORM_RUNNING_UPDATE] = {"running_update", {R, 0, 0, 0}},
+};
+static const op_facts RESAMPLING[] = {
+    [TSR_RESAMPLING_AVERAGE] = {"adaptive_avg_pool", {V, 0, 0, V}},
+    [TSR_RESAMPLING_AVERAGE_BACKWARD] = {"adaptive_avg_pool_backward", {V, 0, 0, V}},
+    [TSR_RESAMPLING_NEAREST] = {"upsample_nearest", {P, P, P, P}},
+    [TSR_RESAMPLING_NEAREST_BACKWARD] = {"upsample_nearest_backward", {V, V, R, V}},
+    [TSR_RESAMPLING_LINEAR] = {"upsample_linear", {V, 0, 0, V}},
+    [TSR_RESAMPLING_LINEAR_BACKWARD] = {"upsample_linear_backward", {V, 0, 0, V}},
+};
 
 static const struct category_facts {
     const char *name;
@@ -195,6 +210,9 @@ static const struct category_facts {
     [TSR_CATEGORY_CREATION] = {"creation", CREATION, sizeof CREATION / sizeof *CREATION, false},
     [TSR_CATEGORY_OPTIMIZER] = {"optimizer", OPTIMIZER, sizeof OPTIMIZER / sizeof *OPTIMIZER,
                                 false},
+    [TSR_CATEGORY_NORM] = {"norm", NORM, sizeof NORM / sizeof *NORM, false},
+    [TSR_CATEGORY_RESAMPLING] = {"resampling", RESAMPLING, sizeof RESAMPLING / sizeof *RESAMPLING,
+                                 false},
 };
 enum { CATEGORIES = sizeof CATEGORY / sizeof *CATEGORY };
 

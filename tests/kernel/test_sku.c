@@ -15,6 +15,7 @@
 #include "kernel/kinds.h"
 #include "kernel/blas.h"
 #include "ops/convolution/pooling.h"
+#include "ops/convolution/resample.h"
 #include "op/local_call.h"
 #include "op/schema.h"
 #include "validate/trial.h"
@@ -225,7 +226,8 @@ static double scale_of(const runner *r, tsr_dtype dtype, int64_t n, const void *
     double scale = 1;
 
     if (r->sku.category != TSR_CATEGORY_SOFTMAX && r->sku.category != TSR_CATEGORY_LOSS &&
-        r->sku.category != TSR_CATEGORY_LAYER_NORM && !is_attention(&r->sku))
+        r->sku.category != TSR_CATEGORY_LAYER_NORM && r->sku.category != TSR_CATEGORY_NORM &&
+        r->sku.category != TSR_CATEGORY_RESAMPLING && !is_attention(&r->sku))
         return 0;
     for (int64_t i = 0; i < n; i++)
         scale = fmax(scale, fabs(tsr__get(dtype, want, i)));
@@ -415,6 +417,39 @@ static void run_pooling(runner *r)
     r->ran++;
 }
 
+/* Also of integers, which ops do not have; from 12x20 to 30x33, and to 6x10, where factors are
+   whole. */
+static void run_resampling(runner *r)
+{
+    const tsr_resample_kind kind = (tsr_resample_kind)(r->sku.op / 2);
+    const bool back = r->sku.op % 2;
+    const tsr_dtype dtype = r->sku.dtype;
+    tsr_heap heap = {0};
+    tsr_pool pool;
+
+    tsr__pool_open(&pool, &heap);
+    for (int whole = 0; whole < 2; whole++) {
+        const tsr_resample_shape s = {.ndim = 2,
+                                      .planes = 3,
+                                      .whole_in = {12, 20},
+                                      .in_count = {12, 20},
+                                      .whole_out = {whole ? 6 : 30, whole ? 10 : 33},
+                                      .out_count = {whole ? 6 : 30, whole ? 10 : 33}};
+        const int64_t x = s.planes * 12 * 20, y = s.planes * s.whole_out[0] * s.whole_out[1];
+
+        fill(dtype, back ? y : x, r->in[0]);
+        for (int reference = 0; reference < 2; reference++)
+            assert_int_equal(tsr__resample(&s, kind, back, dtype,
+                                           reference ? TSR_VARIANT_REFERENCE : r->sku.variant,
+                                           &pool, r->in[0], r->out[reference][0], NULL),
+                             TSR_OK);
+        compare(r, whole ? "6x10" : "30x33", dtype, back ? x : y, r->out[0][0], r->out[1][0],
+                kind == TSR_RESAMPLE_NEAREST);
+    }
+    tsr__pool_trim(&pool);
+    r->ran++;
+}
+
 static void run_sku(runner *r)
 {
     const tsr_op *op;
@@ -427,6 +462,8 @@ static void run_sku(runner *r)
         run_pooling(r);
         return;
     }
+    if (r->sku.category == TSR_CATEGORY_RESAMPLING)
+        run_resampling(r);
     op = tsr_op_find(NULL, tsr_kernel_op_name(r->sku.category, r->sku.op));
     assert_non_null(op);
     r->only_bool = true;

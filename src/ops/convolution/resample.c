@@ -4,6 +4,9 @@
    on a rank. */
 #include "ops/convolution/resample_geometry.h"
 
+#include "kernel/kinds.h"
+#include "kernel/sku.h"
+
 #include <assert.h>
 #include <inttypes.h>
 
@@ -136,8 +139,8 @@ static int64_t find_taps(const tsr_resample_geometry *g, int d, int64_t at, tsr_
     return at;
 }
 
-static tsr_status run_fast(tsr_resample_geometry *g, tsr_dtype dtype, tsr_pool *pool,
-                           const void *source, void *result, tsr_error *err)
+static tsr_status run_fast(tsr_resample_geometry *g, tsr_dtype dtype, tsr_kernel_variant variant,
+                           tsr_pool *pool, const void *source, void *result, tsr_error *err)
 {
     if (g->kind == TSR_RESAMPLE_AVERAGE)
         join_dims(g);
@@ -155,26 +158,24 @@ static tsr_status run_fast(tsr_resample_geometry *g, tsr_dtype dtype, tsr_pool *
     if (g->kind == TSR_RESAMPLE_NEAREST && !g->back)
         tsr__resample_copy(g, dtype, taps, (int32_t *)(taps + m0 + m1 + m2), source, result);
     else
-        TSR_TRY(tsr__resample_sum(g, dtype, pool, taps, weights, source, result, err));
+        TSR_TRY(tsr__resample_sum(g, dtype, variant, pool, taps, weights, source, result, err));
 done:
     tsr__pool_put(pool, taps);
     return st;
 }
 
 tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind, bool back,
-                         tsr_dtype dtype, bool reference, tsr_pool *pool, const void *source,
-                         void *result, tsr_error *err)
+                         tsr_dtype dtype, tsr_kernel_variant variant, tsr_pool *pool,
+                         const void *source, void *result, tsr_error *err)
 {
     tsr_resample_geometry g = geometry_of(shape, kind, back);
-    const bool nearest = kind == TSR_RESAMPLE_NEAREST;
-    const bool sums = tsr__dtype_is_float(dtype) || (int)dtype == TSR__FIELD ||
-                      (nearest && dtype != TSR_BOOL &&
-                       !tsr__dtype_is_plain(dtype)); /* has loops in resample_sum.c */
+    const int op = kind == TSR_RESAMPLE_CORNERS ? TSR_RESAMPLE_LINEAR : kind;
 
+    variant = tsr__variant_best(TSR_CATEGORY_RESAMPLING, (uint16_t)(2 * op + back), dtype, variant);
     if (g.planes * g.m_count == 0)
         return TSR_OK;
-    if (!reference && (sums || (nearest && !back)))
-        return run_fast(&g, dtype, pool, source, result, err);
+    if (variant != TSR_VARIANT_REFERENCE)
+        return run_fast(&g, dtype, variant, pool, source, result, err);
     tsr__resample_reference(&g, dtype, source, result);
     return TSR_OK;
 }

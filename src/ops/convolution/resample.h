@@ -47,7 +47,7 @@ tsr_status tsr__resample_check(const char *op, const tsr_resample_shape *shape, 
    neighbour with weight 0 is not looked at. A part gets the bits that it has in the whole. Scratch
    comes from the pool and goes back. Local. */
 tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind, bool back,
-                         tsr_dtype dtype, bool reference, tsr_pool *pool, const void *source,
-                         void *result, tsr_error *err);
+                         tsr_dtype dtype, tsr_kernel_variant variant, tsr_pool *pool,
+                         const void *source, void *result, tsr_error *err);
 
 #endif

@@ -37,7 +37,6 @@ void tsr__kernel_resample(const tsr_kernel_call *call)
     const tsr_operand *x = back ? &call->out[0] : &call->in[0];
     const tsr_operand *y = back ? &call->in[0] : &call->out[0];
     const tsr_resample_kind kind = (tsr_resample_kind)call->number[TSR_RESAMPLE_KIND];
-    const bool reference = tsr__variant_asked(call) == TSR_VARIANT_REFERENCE;
     tsr_resample_shape s = {.ndim = x->shape.ndim - 2,
                             .planes = x->shape.size[0] * x->shape.size[1]};
 
@@ -49,6 +48,6 @@ void tsr__kernel_resample(const tsr_kernel_call *call)
         s.out_first[d] = y->first[2 + d];
         s.out_count[d] = y->shape.size[2 + d];
     }
-    tsr__resample(&s, kind, back, x->dtype, reference, call->memory->pool, call->in[0].data,
-                  call->out[0].data, call->error);
+    tsr__resample(&s, kind, back, x->dtype, tsr__variant_asked(call), call->memory->pool,
+                  call->in[0].data, call->out[0].data, call->error);
 }

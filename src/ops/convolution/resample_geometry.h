@@ -69,7 +69,8 @@ void tsr__resample_copy(const tsr_resample_geometry *g, tsr_dtype dtype,
                         void *result);
 
 /* resample_sum.c: all the rest, for every dtype but bool. */
-tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype, tsr_pool *pool,
+tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype,
+                             tsr_kernel_variant variant, tsr_pool *pool,
                              const tsr_resample_taps *taps, int64_t n_weights, const void *source,
                              void *result, tsr_error *err);
 

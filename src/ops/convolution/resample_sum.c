@@ -51,7 +51,7 @@ typedef struct bodies {
 
 #define TABLE resample_kernels
 #define BODY "ops/convolution/resample_sum.inc.h"
-#define DTYPES (TSR__VECTOR_INTEGERS | TSR__PRIME)
+#define DTYPES (TSR__INTEGERS | TSR__PRIME)
 #define AVX2 TSR__AVX2
 #include "base/kernel_table.inc.h"
 
@@ -245,7 +245,8 @@ static void measure(work *w, int64_t n_weights, int64_t part[PARTS])
            PARTS * sizeof *part);
 }
 
-tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype, tsr_pool *pool,
+tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype,
+                             tsr_kernel_variant variant, tsr_pool *pool,
                              const tsr_resample_taps *taps, int64_t n_weights, const void *source,
                              void *result, tsr_error *err)
 {
@@ -263,7 +264,7 @@ tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype, ts
     int64_t part[PARTS], all = 0;
     tsr_status st;
 
-    w.bodies = tsr__kernel_for(&resample_kernels, dtype, TSR_VARIANT_AUTO);
+    w.bodies = tsr__kernel_for(&resample_kernels, dtype, variant);
     w.size = w.half ? sizeof(float) : w.stored;
     w.divides = mean && !w.means;
     plan_row(&w);

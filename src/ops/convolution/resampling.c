@@ -5,20 +5,18 @@
 
 #include "ops/convolution/resample_call.h"
 #include "ops/convolution/convolution_ops.h"
+#include "kernel/kinds.h"
 #include "op/infer.h"
 #include "op/sliding.h"
 
-/* What a row is: of a gradient BACK is added to its kind. */
-enum { BACK = 16 };
-
 static bool is_backward(const tsr_schema *s)
 {
-    return s->op->kind & BACK;
+    return s->op->kind % 2;
 }
 
 static tsr_resample_kind kind_of(const tsr_schema *s)
 {
-    const tsr_resample_kind kind = (tsr_resample_kind)(s->op->kind & ~BACK);
+    const tsr_resample_kind kind = (tsr_resample_kind)(s->op->kind / 2);
 
     if (kind == TSR_RESAMPLE_LINEAR && tsr_schema_attr(s, "align_corners")->i[0])
         return TSR_RESAMPLE_CORNERS;
@@ -158,36 +156,36 @@ static const char *const linear_backward_cases[] = {
     .prepare = tsr__prepare_resample, .in_field = true
 
 const tsr_op tsr__ops_resampling[] = {
-    {RESAMPLE, .name = "adaptive_avg_pool", .kind = TSR_RESAMPLE_AVERAGE, .inputs = "x",
+    {RESAMPLE, .name = "adaptive_avg_pool", .kind = TSR_RESAMPLING_AVERAGE, .inputs = "x",
      .attrs = "size:ints",
      .doc = "Averages the spatial dims over size bins that are as even as possible, as PyTorch's "
             "adaptive_avg_pool does.",
      .linear = "x", .grad_expr = "x: adaptive_avg_pool_backward(g, input=x.shape[2:])",
      .cases = average_cases},
-    {RESAMPLE, .name = "adaptive_avg_pool_backward", .kind = TSR_RESAMPLE_AVERAGE | BACK,
+    {RESAMPLE, .name = "adaptive_avg_pool_backward", .kind = TSR_RESAMPLING_AVERAGE_BACKWARD,
      .inputs = "grad", .attrs = "input:ints",
      .doc = "Computes the gradient of adaptive_avg_pool's input, whose spatial sizes are given by "
             "input.",
      .linear = "grad", .cases = average_backward_cases},
-    {RESAMPLE, .name = "upsample_nearest", .kind = TSR_RESAMPLE_NEAREST, .inputs = "x",
+    {RESAMPLE, .name = "upsample_nearest", .kind = TSR_RESAMPLING_NEAREST, .inputs = "x",
      .attrs = "size:ints",
      .doc =
          "Resizes the spatial dims to size by nearest neighbor, index floor(i * input / size) as "
          "in PyTorch.",
      .permutes = true, .grad_expr = "x: upsample_nearest_backward(g, input=x.shape[2:])",
      .cases = nearest_cases},
-    {RESAMPLE, .name = "upsample_nearest_backward", .kind = TSR_RESAMPLE_NEAREST | BACK,
+    {RESAMPLE, .name = "upsample_nearest_backward", .kind = TSR_RESAMPLING_NEAREST_BACKWARD,
      .inputs = "grad", .attrs = "input:ints",
      .doc = "Computes the gradient of upsample_nearest's input, whose spatial sizes are given by "
             "input.",
      .linear = "grad", .cases = nearest_backward_cases},
-    {RESAMPLE, .name = "upsample_linear", .kind = TSR_RESAMPLE_LINEAR, .inputs = "x",
+    {RESAMPLE, .name = "upsample_linear", .kind = TSR_RESAMPLING_LINEAR, .inputs = "x",
      .attrs = "size:ints,align_corners:bool=false",
      .doc = "Resizes the spatial dims to size by linear, bilinear or trilinear interpolation; "
             "align_corners as in PyTorch.",
      .linear = "x", .grad_expr = "x: upsample_linear_backward(g, ..., input=x.shape[2:])",
      .cases = linear_cases},
-    {RESAMPLE, .name = "upsample_linear_backward", .kind = TSR_RESAMPLE_LINEAR | BACK,
+    {RESAMPLE, .name = "upsample_linear_backward", .kind = TSR_RESAMPLING_LINEAR_BACKWARD,
      .inputs = "grad", .attrs = "input:ints,align_corners:bool=false",
      .doc = "Computes the gradient of upsample_linear's input, whose spatial sizes are given by "
             "input.",

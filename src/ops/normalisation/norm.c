@@ -9,6 +9,7 @@
 #include "ops/normalisation/normalisation_ops.h"
 #include "ops/normalisation/normalisation_attrs.h"
 #include "kernel/norm_rows.h"
+#include "kernel/sku.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 /* x as [n, channels, space]; statistics are [channels], or with groups [n, groups]. */
 typedef struct view {
     tsr_dtype dtype;
+    tsr_kernel_variant variant;
     int64_t n, channels, space;
     int64_t groups;  /* 0: statistics of channels */
     int64_t n_stats; /* on this rank */
@@ -37,6 +39,8 @@ static view view_of(const tsr_kernel_call *call)
     const bool grouped = is_grouped(call->kind);
     const tsr_operand *x = &call->in[is_backward(call->kind) ? TSR_NORM_GRAD_X : TSR_NORM_X];
     view v = {.dtype = x->dtype,
+              .variant = tsr__variant_best(TSR_CATEGORY_NORM, (uint16_t)call->kind, x->dtype,
+                                           call->variant),
               .n = x->shape.size[0],
               .channels = x->shape.size[1],
               .space = tsr__product(x->shape.ndim - 2, x->shape.size + 2),
@@ -136,7 +140,7 @@ static void batch_local(const tsr_kernel_call *call, const view *v, double *numb
 {
     if (call->attrs.value[TSR_NORM_TRAINING].i[0]) {
         numbers[0] = (double)(v->n * v->space);
-        tsr__norm_moments(v->dtype, TSR_VARIANT_AUTO, v->n, v->channels, v->space,
+        tsr__norm_moments(v->dtype, v->variant, v->n, v->channels, v->space,
                           call->in[TSR_NORM_X].data, numbers + 1, numbers + 1 + v->n_stats);
         return;
     }
@@ -150,7 +154,7 @@ static void group_local(const tsr_kernel_call *call, const view *v, double *numb
     const int64_t values = v->groups > 0 ? v->channels / v->groups * v->space : 0;
 
     numbers[0] = (double)values;
-    tsr__norm_moments(v->dtype, TSR_VARIANT_AUTO, 1, v->n_stats, values, call->in[TSR_NORM_X].data,
+    tsr__norm_moments(v->dtype, v->variant, 1, v->n_stats, values, call->in[TSR_NORM_X].data,
                       numbers + 1, numbers + 1 + v->n_stats);
 }
 
@@ -186,7 +190,7 @@ static void forward_finish(const tsr_kernel_call *call, const double *numbers)
     for (int64_t i = 0; i < v.n && v.bytes > 0; i++) {
         if (v.groups > 0 || i == 0)
             set_forward(&v, &r, i * v.groups, v.groups > 0 ? v.channels / v.groups : 1);
-        tsr__norm_apply(v.dtype, v.channels, v.space, NULL,
+        tsr__norm_apply(v.dtype, v.variant, v.channels, v.space, NULL,
                         (const char *)call->in[TSR_NORM_X].data + (size_t)i * sample, &f, v.bytes,
                         (char *)call->out[OUT_Y].data + (size_t)i * sample);
     }
@@ -238,8 +242,8 @@ static void finish_grad_x(const tsr_kernel_call *call, const view *v, const room
         if (v->groups > 0 || i == 0)
             set_backward(v, r, a, b, count, i * v->groups,
                          v->groups > 0 ? v->channels / v->groups : 1);
-        tsr__norm_apply(v->dtype, v->channels, v->space, a ? grad : NULL, a ? x : grad, &f,
-                        v->bytes, (char *)call->out[OUT_GRAD_X].data + (size_t)i * sample);
+        tsr__norm_apply(v->dtype, v->variant, v->channels, v->space, a ? grad : NULL, a ? x : grad,
+                        &f, v->bytes, (char *)call->out[OUT_GRAD_X].data + (size_t)i * sample);
     }
     tsr__stream_fence();
 }
@@ -274,7 +278,7 @@ static void batch_back_local(const tsr_kernel_call *call, const view *v, double 
     if (!is_training(call) && !is_wanted(call, OUT_GRAD_WEIGHT) && !is_wanted(call, OUT_GRAD_BIAS))
         return;
     for (int64_t i = 0; i < v->n; i++)
-        tsr__norm_sums(v->dtype, v->channels, v->space,
+        tsr__norm_sums(v->dtype, v->variant, v->channels, v->space,
                        (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample,
                        (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample, r.mean,
                        numbers, numbers + v->channels);
@@ -312,7 +316,7 @@ static void group_back_local(const tsr_kernel_call *call, const view *v, double 
         for (int64_t c = 0, k = i * v->groups; c < v->channels; k++)
             for (const int64_t end = c + each; c < end; c++)
                 r.center[c] = r.mean[k];
-        tsr__norm_sums(v->dtype, v->channels, v->space,
+        tsr__norm_sums(v->dtype, v->variant, v->channels, v->space,
                        (const char *)call->in[TSR_NORM_GRAD].data + (size_t)i * sample,
                        (const char *)call->in[TSR_NORM_GRAD_X].data + (size_t)i * sample, r.center,
                        sum, dot);
@@ -422,7 +426,7 @@ static void run_samples(const tsr_kernel_call *call)
 
 void tsr__kernel_channel_norm(const tsr_kernel_call *call)
 {
-    if (call->reference)
+    if (tsr__variant_asked(call) == TSR_VARIANT_REFERENCE)
         tsr__reference_channel_norm(call);
     else if (call->kind == TSR_NORM_GROUP)
         run_samples(call);

@@ -5,16 +5,11 @@
 #ifndef TSR_OPS_NORM_H
 #define TSR_OPS_NORM_H
 
+#include "kernel/kinds.h"
 #include "kernel/merge.h"
 
-/* The kinds of the rows of ops/normalisation/norms.c. */
-enum {
-    TSR_NORM_BATCH = 0,
-    TSR_NORM_BATCH_BACKWARD = 1,
-    TSR_NORM_GROUP = 2,
-    TSR_NORM_GROUP_BACKWARD = 3
-};
-/* Their inputs; vectors are of x's dtype, or f32 where that is f16 or bf16. */
+/* Inputs of the rows of ops/normalisation/norms.c; vectors are of x's dtype, or f32 where that is
+   f16 or bf16. */
 enum {
     TSR_NORM_X = 0,
     TSR_NORM_WEIGHT = 1,

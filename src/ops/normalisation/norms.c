@@ -660,6 +660,7 @@ const tsr_op tsr__ops_norm[] = {
      .monotone = "+running+new",
      .shape = update_shape,
      .kernel = tsr__kernel_running_update,
+     .kind = TSR_NORM_RUNNING_UPDATE,
      .grad = tsr_grad_none,
      .inplace = true,
      .cases = update_cases},
