@@ -2,20 +2,7 @@
 /* What the headers promise of every function alike: a status is that of the call, options are meant
    as they are and carry their size, gradients that nobody wants are not made, sizes of arrays are
    checked, setters say what they refuse, and the version is a number. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_train.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 static float first_of(tsr_tensor *x)
 {

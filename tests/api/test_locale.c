@@ -3,23 +3,13 @@
    program: numbers have a decimal point and letters are ASCII letters, also where the program has
    called setlocale(LC_ALL, LOCALE). locale_test.sh runs it in locales with a decimal comma. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "base/text.h"
 #include "support/capture.h"
 #include "dispatch/context.h"
 #include "layout/cost.h"
-#include "tessera_ext.h"
-#include "tessera_ops.h"
-#include "support/opts.h"
 
 enum { OUT_LEN = 4096 };
 

@@ -2,22 +2,13 @@
 /* Misuse: every public function is called with NULL, and with an error tensor, for each of its
    arguments in turn. None may crash; those that can say so return an error whose sentence names the
    function or the argument. The calls are made from the headers by make_null_calls. */
-#include "null_calls.h"
-
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
+#include "null_calls.h"
 
 /* ---- arguments ---- */
 

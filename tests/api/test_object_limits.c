@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditions at their very ends, of scopes, tapes, optimizers, schedules and batches: what is just
    allowed, what comes once too often, what is equal. Small wrong changes of them went unnoticed. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_train.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 static float first_of(tsr_tensor *x)
 {

@@ -3,22 +3,9 @@
    own area goes: indices of roots, dims, states and parameters, gradients and specs of another
    kind, labels and batches, files that are others on other ranks, ids that are no rows, inputs and
    attributes of ops. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <unistd.h>
 
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-#include <tessera_train.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 /* Did the last call fail with this status and a sentence that has this in it? It is cleared. */
 static bool refused(tsr_mesh *mesh, tsr_status code, const char *sentence)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_base.c - errors, the heap's counting and faults, the pool, log levels. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/pool.h"

@@ -3,15 +3,8 @@
    and the prime field. */
 #include <float.h>
 #include <limits.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "base/half.h"
 
 enum { PATTERNS = 65536 };

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_piece.c - copy, pack, unpack and reduce of strided pieces against element by element loops
    kept here: random pieces of all kinds, then the shapes that have code of their own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/piece.h"
 #include "support/numbers.h"
 

@@ -3,15 +3,8 @@
    against the reference bit for bit: all dtypes, ops, 1 to 9 sources, odd lengths and starts, in
    place. */
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "base/reduce.h"
 #include "support/numbers.h"
 

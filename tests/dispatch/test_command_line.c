@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_command_line.c - tsr_main: the command line of a program, its help, and what it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/capture.h"
-#include "tessera.h"
 
 enum { OUT_LEN = 4096, WORDS = 16 };
 

@@ -2,18 +2,7 @@
 /* test_extend.c - ops of one's own: the four ways to say how they shard, ops with their own run,
    composed ops, what registering refuses; and the modes of dispatch: strict, budget, statistics,
    in place, over lists. Everything through the public headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { N = 12, M = 6, COUNT = N * M };
 

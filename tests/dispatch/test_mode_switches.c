@@ -3,17 +3,7 @@
    strict, the memory limit, kept windows, overlap, the plan limit. Every combination of them,
    reached by switching one mode at a time in two orders, does what a job does that has it from the
    start: whatever a cache or a tensor remembers must be of the mode that is on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ops.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { COSTS, REPRODUCIBLE, STRICT, MEMORY, WINDOWS, OVERLAP, PLANS, MODES, SETS = 1 << MODES };
 enum { RANKS = 4, SAID = 1024 };

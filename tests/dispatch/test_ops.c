@@ -5,24 +5,14 @@
    their placements with the plan, and the bytes that came in with those of the inputs' moves. On
    threads as cmocka tests, with the argument "many" on more samples; with "mpi" on the ranks that
    mpirun gave. A failure prints the line that reproduces it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/hash.h"
 #include "dispatch/dispatch.h"
 #include "support/sharding_property.h"
 #include "op/local_call.h"
 #include "op/schema.h"
-#include "support/ranks.h"
 #include "support/sample_rows.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 static tsr_status complain(tsr_mesh *mesh, const property_call *c, const char *what)
 {

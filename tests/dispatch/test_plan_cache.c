@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_plan_cache.c - what a context remembers is bounded: what goes and what stays (base/cache.c),
    results do not depend on it, also if every rank forgets at another time, and memory stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/cache.h"
 #include "base/error.h"
-#include "tessera.h"
-#include "tessera_ext.h"
-#include "tessera_train.h"
-
-#include "support/opts.h"
-#include "support/ranks.h"
 
 /* ---- the cache alone ---- */
 

@@ -4,23 +4,12 @@
    endless wait. */
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include <tessera_ops.h>
-
+#include "support/test.h"
 #include "kernel/blas.h"
-#include "support/opts.h"
-#include "support/ranks.h"
 
 /* of libgomp, if oneDNN brought it */
 int omp_get_max_threads(void) __attribute__((weak));

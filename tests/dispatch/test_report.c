@@ -2,20 +2,10 @@
 /* test_report.c - what a job says about itself: log lines, to stderr or to the program's function,
    and the statistics of ops and of what the program moves itself, as numbers, table and JSON. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "support/test.h"
 #include "support/capture.h"
-#include "support/ranks.h"
-#include "tessera_ext.h"
-#include "tessera_ops.h"
-#include "support/opts.h"
 
 enum { OUT_LEN = 1 << 14 };
 

@@ -2,24 +2,14 @@
 /* test_reproducible.c - reproducible mode: for every row and case, and for larger calls of what
    sums up many terms, the results on meshes are those of one rank, bit by bit; placements and costs
    are sampled. With the argument "mpi" on the ranks that mpirun gave. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "dispatch/dispatch.h"
 #include "support/sharding_property.h"
 #include "op/schema.h"
-#include "support/ranks.h"
 #include "validate/trial.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 static uint64_t mixed(uint64_t a, uint64_t b)
 {

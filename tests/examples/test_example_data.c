@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_example_data.c - the data of the programs in examples/: what is drawn of it is what it says,
    and what the models are compared with is right. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <math.h>
 #include <unistd.h>
 
+#include "support/test.h"
 #include "../../examples/clicks_data.h"
 #include "../../examples/words_text.h"
-#include "support/ranks.h"
 
 static const char *folder;
 

@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_training_loop.c - what the programs that train have in common (examples/training.c): the
    command line, the files that they write, and ctrl-C, after which all ranks stop together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <math.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <tessera_ext.h>
-
+#include "support/test.h"
 #include "../../examples/curve.h"
 #include "../../examples/training.h"
-#include "support/opts.h"
-#include "support/ranks.h"
 
 /* ---- the command line ---- */
 

@@ -4,23 +4,13 @@
    there; on meshes, with sampled placements of inputs and of the outputs' gradients, they are what
    one rank gets; asking for one of them alone gives the same; and they depend on the values that
    the row saves, on all of these and on no others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/hash.h"
 #include "grad/grad_row.h"
 #include "support/sharding_property.h"
 #include "op/schema.h"
-#include "support/ranks.h"
 #include "validate/trial.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 /* Inputs and outputs of an op, as masks over all its cases. */
 typedef struct operands {

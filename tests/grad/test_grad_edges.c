@@ -2,17 +2,7 @@
 /* test_grad_edges.c - gradients at edge points, where differences say nothing: ties, bends, bounds,
    zeros and poles, outputs that nothing depends on. What is expected stands in a table; whole and
    sharded tensors give the same. Public headers only. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { MOST = 6 };
 

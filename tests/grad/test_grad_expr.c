@@ -2,18 +2,7 @@
 /* test_grad_expr.c - gradients as expressions in the row of a program's own op: what they compute
    wherever tensors are, sizes and attributes that are handed on, outputs without a gradient, what a
    tape keeps for them, and what registering refuses. Through the public headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-#include <tessera_train.h>
-
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { N = 4, M = 6, COUNT = N * M };
 

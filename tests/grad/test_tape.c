@@ -2,20 +2,7 @@
 /* test_tape.c - gradients of whole programs: on one rank they are what finite differences of the
    loss say; on meshes, with sampled placements of the weights, they are what one rank gets. And
    what a tape refuses, lets go of, and costs. Through the public headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_train.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { WEIGHTS = 4, ELEMENTS = 64 };
 

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tape_shapes.c - gradients through a tape where shapes are at their ends: nothing is left of
    the tensor, or it has as many dims as it may have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <tessera_ops.h>
-#include <tessera_train.h>
-
-#include "support/ranks.h"
+#include "support/test.h"
 
 /* Diagonals beside the matrix are empty: zeros come back. */
 static tsr_status beside_job(tsr_mesh *mesh, void *arg)

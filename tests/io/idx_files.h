@@ -4,18 +4,10 @@
 #ifndef TSR_TESTS_IDX_FILES_H
 #define TSR_TESTS_IDX_FILES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <tessera_train.h>
+#include "support/test.h"
 
 enum { IDX_MOST = 4096 };
 

@@ -4,18 +4,10 @@
 #ifndef TSR_TESTS_NPY_PLACE_H
 #define TSR_TESTS_NPY_PLACE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <unistd.h>
 
-#include "support/ranks.h"
+#include "support/test.h"
 
 /* Every test has a folder of its own. */
 typedef struct place {

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_npy_header.c - npy headers: those that numpy writes, byte for byte; what else is a header;
    and every way in which a file can lie about itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/test.h"
 #include "io/npy_header.h"
 #include "io/part_file.h"
 

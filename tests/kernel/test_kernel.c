@@ -2,16 +2,7 @@
 /* test_kernel.c - the references against values worked out by hand, then the fast kernels against
    the references: random shapes, large odd ones, all dtypes. Small integers must agree bit for
    bit, other numbers within 8 eps of the sum of the absolute terms. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/reduce.h"
 #include "kernel/blas.h"
 #include "kernel/exp.h"

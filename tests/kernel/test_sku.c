@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sku.c - kernels by SKU: pinned values, the list, texts, which variant runs; and every kernel
    of the list that this processor has, run by its SKU and compared with the reference. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/cpu.h"
 #include "kernel/kinds.h"
 #include "kernel/blas.h"

@@ -2,14 +2,7 @@
 /* test_softmax_loops.c - the exponentials and sums that softmax and losses are made of, in every
    instruction set that this processor has, by exp and long sums; and which targets
    the reference of those losses takes for classes. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/cpu.h"
 #include "kernel/kinds.h"
 #include "base/dtype.h"

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_layout.c - which elements each rank holds, against the naive model: nested, strided and
    reordered shards, windows, uneven and empty ones. Run lists: test_run_lists.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/naive_layout.h"
 #include "support/numbers.h"
 

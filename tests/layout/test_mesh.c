@@ -2,14 +2,8 @@
 /* test_mesh.c - meshes as plain values: text forms, coordinates and ranks, sub-meshes, and what is
    said about text that is no mesh. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "support/bad_texts.h"
 #include "mesh/mesh_shape.h"
 

@@ -2,15 +2,7 @@
 /* test_plan.c - what plans look like: the expected steps in known cases, steps that chain from
    source to target, each of them a legal move, rivals, other meshes, many ranks. That they are the
    cheapest: test_plan_exact.c. Their bytes: test_redist_bytes.c. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/naive_layout.h"
 #include "support/numbers.h"
 #include "support/plan_checks.h"

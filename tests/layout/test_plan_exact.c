@@ -2,15 +2,7 @@
 /* test_plan_exact.c - the planner's cost is the least there is: against brute force over all states
    and moves, for all pairs of placements, costs, memory limits, and for one source to all targets.
    Random costs make every move worth something somewhere. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "layout/redist_plan.h"
 #include "support/naive_search.h"
 #include "support/numbers.h"

@@ -2,15 +2,7 @@
 /* test_plan_torch.c - our plans under the preset `torch` against PyTorch's own: its order of steps
    and its formula are written out here, must reproduce the costs that it printed, and must nowhere
    be cheaper than ours. Argument: data/torch_redistribute.txt. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "layout/redist_plan.h"
 
 static const char *path;

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_redist_bytes.c - bytes in and out of every rank in every step of random plans, against sets
    of elements. What is sent is received, and a rank receives what it lacks and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/reduce.h"
 #include "support/naive_layout.h"
 #include "support/numbers.h"

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_lists.c - lists of runs on random index sets: append, slice, index, and where two meet,
    all against arrays of plain indices. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "layout/runs.h"
 #include "support/naive_layout.h"
 #include "support/numbers.h"

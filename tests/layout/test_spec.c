@@ -2,14 +2,8 @@
 /* test_spec.c - specs: text and back for every placement, what is said about bad ones, equality and
    hash, and dim maps both ways. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "support/bad_texts.h"
 #include "layout/spec.h"
 

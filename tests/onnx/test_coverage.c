@@ -4,16 +4,7 @@
    that there are.
 
    test_coverage FILE: onnx/defs/operator_sets.h */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-
+#include "support/test.h"
 #include "../../cli/onnx_ops.h"
 
 static int times(const char *name)

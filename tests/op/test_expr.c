@@ -2,19 +2,7 @@
 /* test_expr.c - composite ops, given as expressions of others, registered by a program: what they
    compute wherever their inputs are, how attributes, lists and absent inputs are handed on, what
    registering refuses, that each part runs once, and gradients. Through the public headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-#include <tessera_train.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { N = 4, M = 6, COUNT = N * M };
 

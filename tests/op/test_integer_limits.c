@@ -3,21 +3,8 @@
    around, so that the larger of two may become the smaller; numbers that a dtype has not are
    refused, and those that it has are exact; NaN in a term of a partial tensor. Public headers only.
    */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
+#include "support/test.h"
 #include "support/numbers.h"
-#include "support/opts.h"
-#include "support/ranks.h"
 
 /* ---- what wraps around ---- */
 

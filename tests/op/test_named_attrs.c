@@ -2,18 +2,7 @@
 /* test_named_attrs.c - attributes whose values are names, "by:mean|sum|none=mean": what a call may
    say and what a row may declare, how texts of ops hand them on, and that the losses by name are
    those of the typed functions. Through the public headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { N = 4 };
 static const char *const NAMES[] = {"mean", "sum", "none"};

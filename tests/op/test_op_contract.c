@@ -7,24 +7,16 @@
    of variations and of accepted ones and a hash of all. Which results are right others test; this
    one notices a check that is gone or off by one, a rule that is offered or missing where no case
    goes, and another choice among equal prices. `make contract` accepts a change. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/hash.h"
 #include "support/sharding_property.h"
 #include "layout/cost.h"
 #include "op/local_call.h"
 #include "op/op_case.h"
 #include "op/schema.h"
-#include "support/ranks.h"
 #include "validate/validate.h"
-#include "support/opts.h"
 
 enum { LINE = 4096, RANKS = 2 };
 

@@ -2,19 +2,7 @@
 /* test_op_limits.c - calls at the edge of what ops take: nothing to look up, numbers at the end of
    their range, ops that fail half-way, rows that say nothing of their errors. Public headers
    only. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 /* ---- lookups ---- */
 

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_strategy.c - the search for the cheapest strategy equals full enumeration: for every row of
    the op table and each of its cases, placements and costs sampled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/hash.h"
 #include "support/sharding_property.h"
 #include "op/schema.h"
-#include "support/ranks.h"
 #include "support/sampling.h"
 
 /* Rules of a call with plain shards, about. */

@@ -2,20 +2,9 @@
 /* test_windows.c - ops that need more of an operand than a rank's part: a row of a program with
    windows, what is moved and what is not, computing the interior while the halo is fetched, windows
    that are kept, and circular ones. Convolution as an op is test_conv.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { ELEMENTS = 1 << 14 };
 

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_print.c - what tsr_print writes, character by character: the texts are those of numpy
    with precision=4 (but for true and false), whatever the mesh and the placements. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "support/capture.h"
 #include "dispatch/context.h"
 #include "support/harness.h"
-#include "tessera_ext.h"
-#include "support/opts.h"
 
 enum { OUT_LEN = 1 << 16 };
 

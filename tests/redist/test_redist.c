@@ -3,21 +3,11 @@
    the naive model, bytes with the plan. On threads as cmocka tests, the largest families sampled
    unless the argument is "all"; with the argument "mpi" on the ranks that mpirun gave, sampled
    (or all of them with "mpi all"). A failure prints the line that reproduces it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "support/naive.h"
-#include "support/ranks.h"
-#include "tessera.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 enum { MAX_ELEMENTS = 512 };
 

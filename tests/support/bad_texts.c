@@ -2,17 +2,7 @@
 /* bad_texts.c - goes through a table of texts that a parser refuses. */
 #include "bad_texts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tessera_ext.h"
-#include "opts.h"
+#include "test.h"
 
 void expect_bad_texts(const bad_text *bad, size_t n,
                       tsr_status (*parse)(const char *text, void *out, tsr_error *err), size_t size)

@@ -2,12 +2,9 @@
 /* harness.c - see harness.h. */
 #include "harness.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 #include <pthread.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "numbers.h"
 
 typedef struct rank_run {

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_check.c - see kernel_check.h. */
 #include "kernel_check.h"
-#include "kernel/kinds.h"
-
-#include "kernel/sku.h"
 
 #include <float.h>
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "test.h"
+#include "kernel/kinds.h"
+#include "kernel/sku.h"
 
 const kernel_op add = {"add", tsr__kernel_pointwise, TSR_CATEGORY_POINTWISE, TSR_POINTWISE_ADD};
 const kernel_op mul = {"mul", tsr__kernel_pointwise, TSR_CATEGORY_POINTWISE, TSR_POINTWISE_MUL};

@@ -2,12 +2,9 @@
 /* numbers.c - see numbers.h. */
 #include "numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
+
+#include "test.h"
 
 uint64_t next_random(uint64_t *seed)
 {

@@ -3,14 +3,7 @@
    tensors, element by element. */
 #include "plan_checks.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "naive_layout.h"
 #include "numbers.h"
 

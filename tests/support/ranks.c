@@ -2,15 +2,7 @@
 /* ranks.c - see ranks.h. */
 #include "ranks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-#include "opts.h"
+#include "test.h"
 
 void pass_with(tsr_run_opts opts, tsr_job job, void *arg)
 {

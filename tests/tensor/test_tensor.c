@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tensor.c - tensors through the public API: making, looking, moving between meshes, scopes,
    ranks outside a mesh, the sim world, and bad input with its sentences. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tessera.h"
-#include "tessera_ext.h"
-#include "tessera_ops.h"
-#include "tessera_train.h"
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 static const float *counting(void)
 {

@@ -2,20 +2,7 @@
 /* test_optimizer.c - optimizers: five steps give what PyTorch's give, on every mesh, with
    parameters, states and gradients in any placements; f16 and bf16; what a step moves and plans;
    schedules; and what is refused. Through the public headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_train.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { N = 4, STEPS = 5 };
 

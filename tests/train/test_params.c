@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_params.c - placements by names of mesh dims, weights and layers: where they are, that their
    values do not depend on the mesh, and what is refused. Through the public headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_train.h>
-
-#include "support/ranks.h"
+#include "support/test.h"
 
 /* ---- placements by name ---- */
 

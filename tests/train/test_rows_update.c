@@ -3,22 +3,10 @@
    several lookups and micro-batches merged, on every mesh and placement; the norm of all gradients
    and clipping by it; each allocation and call in which that may fail. Through the public headers.
    */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_train.h>
-
-#include "support/ranks.h"
+#include "support/test.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 enum { V = 11, D = 6, IDS = 7, STEPS = 3, BATCHES = 2 };
 

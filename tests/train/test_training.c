@@ -3,22 +3,11 @@
    batch norm, a table by rows, column and row parallel layers, clipping and two optimizers. A rank
    that fails in one of them ends all ranks, in time, and nothing stays behind; a thousand steps
    need no more memory than twenty. Killed ranks: training_test.sh. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_train.h>
-
+#include "support/test.h"
 #include "support/numbers.h"
-#include "support/ranks.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 enum { BATCH = 8, SIDE = 6, CHANNELS = 4, WIDTH = 16, CLASSES = 5, WORDS = 20, MOST_PARAMS = 16 };
 

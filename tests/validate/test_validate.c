@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_validate.c - all ops are without flaws by the validator; and it finds what is planted: rules
    that do not hold, rules left out, and a runtime that is wrong where the rules are right. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "ops/pointwise/elementwise_reference.h"
 #include "kernel/kinds.h"
 #include "ops/linalg/reference.h"
@@ -17,8 +10,6 @@
 #include "op/op_table.h"
 #include "op/infer.h"
 #include "op/op_case.h"
-#include "support/ranks.h"
-#include "tessera_ops.h"
 #include "validate/validate.h"
 #include "support/sampling.h"
 

@@ -2,13 +2,7 @@
 /* test_validate_outputs.c - the validator on ops with several outputs, some of them switched off,
    with indices and offsets as inputs, and on those that move data themselves: right rows are
    without flaws, and what is planted is found. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "op/op_case.h"
 #include "support/sample_rows.h"
 #include "validate/trial.h"

@@ -2,15 +2,9 @@
 /* test_collective.c - every public collective against a naive reference that each rank computes for
    itself: all dtypes, reductions, 1 to 5 ranks, empty, small and large; requests in any order;
    and the sentences for wrong arguments. */
+#include "support/test.h"
 #include "support/harness.h"
 #include "support/sampling.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The last is beyond one phase for three ranks and more, as f16 too; MOST_PAIR is for two. */
 static const int64_t sizes[] = {0, 1, 7, 1000, 9001};

@@ -3,20 +3,9 @@
    positions, ranges) is changed on the way: every rank must return, with a sentence where the
    numbers cannot be, and nobody may touch memory that is not the tensors'. Damaged messages:
    test_message.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/ranks.h"
+#include "support/test.h"
 #include "world/mesh_handle.h"
 #include "world/thread.h"
-#include "support/opts.h"
 
 enum { RANKS = 4 };
 

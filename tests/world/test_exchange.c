@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_exchange.c - the exchange engine with overlapping layouts: fetching halos, adding overlaps
    back into their owners, several exchanges under way; against loops over single elements. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "exchange/exchange.h"
-#include "support/ranks.h"
 #include "world/mesh_handle.h"
-#include "support/opts.h"
 
 enum { MAX = 400 };
 

@@ -4,21 +4,12 @@
    in time, with a sentence that names the one to blame. On threads as cmocka tests; as
    "test_faults mpi WHAT STEP RANK" on the ranks of mpirun (tests/world/mpi_faults.sh goes through
    them). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-#include "tessera.h"
-#include "tessera_ext.h"
+#include "support/test.h"
 #include "dispatch/context.h"
 #include "support/numbers.h"
-#include "support/opts.h"
 
 typedef enum trouble {
     FAILS,      /* the call fails on this rank */

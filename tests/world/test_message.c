@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_message.c - the message world over a mock network, in threads of one process: the logic of
    message*.c under the sanitizers, with messages delayed, failing, and ranks lost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "support/test.h"
 #include "support/message_cases.h"
 #include "support/mock_net.h"
 #include "support/sampling.h"

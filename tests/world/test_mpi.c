@@ -4,20 +4,13 @@
    "kill" one rank kills itself in the middle of its calls (mpi_kill.sh); "leave": it exits there;
    "large": one message of more than 2^31 bytes, which needs 13 GiB on two ranks; "threads": jobs of
    several threads of a process at once (mpi_plugin.sh). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "support/test.h"
 #include "support/message_cases.h"
-#include "support/opts.h"
 
 enum { REPORT_FD = 100 }; /* stderr; 2 is silent on all ranks but the first */
 

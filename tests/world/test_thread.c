@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_thread.c - the thread world: keeping step, groups that overlap, and above all what happens
    when a rank fails, diverges, leaves or sleeps: all ranks must return with the right sentence. */
+#include <time.h>
+
+#include "support/test.h"
 #include "support/harness.h"
 #include "world/thread.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 static void sleep_ms(int ms)
 {

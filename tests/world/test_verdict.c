@@ -2,21 +2,10 @@
 /* test_verdict.c - indices, targets and offsets out of range that one rank sees: one sentence on
    every rank, in the same call, and a world that goes on afterwards. On threads, or under mpirun
    with the argument "mpi". And how the histories of ranks, and verdicts in them, are compared. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include <tessera_ops.h>
-
-#include "support/ranks.h"
+#include "support/test.h"
 #include "world/history.h"
-#include "support/opts.h"
 
 enum { ROWS = 10, DIM = 4, IDS = 8 };
 

@@ -3,19 +3,8 @@
    a sum, gradients of keys stay where the keys are, both as on whole inputs; what is communicated,
    numbers of every row where those are less than keys and values; and a scale of 0. */
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-#include <tessera_train.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { MOST = 4096 }; /* elements of a tensor */
 

@@ -3,19 +3,9 @@
    sharding gives what one rank gives, and what is communicated is what a rank lacks, to the byte.
    "test_conv table" prints the matrix. Bad input is test_conv_bad.c, faults are test_op_faults.c,
    facts of PyTorch are the oracle's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-
+#include "support/test.h"
 #include "conv_matrix.h"
-#include "support/ranks.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 static tsr_status run_pair(conv_run *r, const char *mesh, const char *cost, tsr_error *err)
 {

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_conv_bad.c - convolutions that cannot be: one sentence with values, the same on every rank,
    and nothing else harmed: the next call is right, and no memory stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 typedef enum function {
     FORWARD,

@@ -4,16 +4,9 @@
    configurations, parts and empty ones, gradients by the adjoint identity, memory that fails, and
    several threads at once. Numbers are small integers, so results are equal bit for bit. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "support/test.h"
 #include "base/cpu.h"
 #include "kernel/blas.h"
 #include "ops/convolution/conv.h"

@@ -3,16 +3,8 @@
    all dtypes, parts against the whole, memory that fails. Numbers are small integers: everything is
    equal bit for bit but averages' gradients, whose terms are rounded. */
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "ops/convolution/pooling.h"
 #include "support/numbers.h"
 

@@ -3,17 +3,9 @@
    second definition, values made with PyTorch, fast against reference, parts bit for bit, gradients
    as adjoints. Memory is exactly as large as it must be. */
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "support/test.h"
 #include "ops/convolution/resample.h"
 #include "support/sampling.h"
 

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* embedding_check.c - see embedding_check.h. */
-#include "embedding_check.h"
-
 #include <float.h>
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "support/test.h"
+#include "embedding_check.h"
 
 /* ---- problems ---- */
 

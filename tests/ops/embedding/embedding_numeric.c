@@ -3,16 +3,8 @@
    and compares with what PyTorch found: bit-equal, but for divisions and norms, which may differ by
    4 ulp of the sum of the absolute terms. */
 #include <jansson.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "embedding_check.h"
 #include "embedding_numeric.h"
 

@@ -3,21 +3,9 @@
    the same results as of loops over whole arrays, by the cheapest plan and by random ones; the same
    bits on every mesh where that is promised; what moves, to the byte; wrong offsets. */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/ranks.h"
+#include "support/test.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 static void pass(const char *mesh, const char *cost, tsr_job job, void *arg)
 {

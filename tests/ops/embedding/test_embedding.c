@@ -2,20 +2,7 @@
 /* test_embedding.c - lookups, bags and gradients on meshes of threads, through the public headers:
    results that do not depend on the mesh, and what is communicated, to the byte. Bad input is
    test_embedding_bad.c, faults are test_op_faults.c, facts of PyTorch are the oracle's. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { RANKS = 4 };
 

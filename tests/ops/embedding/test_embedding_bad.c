@@ -2,18 +2,7 @@
 /* test_embedding_bad.c - lookups and bags that cannot be: ids that are no rows, wrong offsets, what
    does not fit together, tables without rows. On every rank, in every layout, and with nothing else
    harmed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
+#include "support/test.h"
 
 enum { RANKS = 4, DIM = 5 };
 

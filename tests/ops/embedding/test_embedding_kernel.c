@@ -3,16 +3,8 @@
    problems, all variants alike bit for bit, tables cut by rows against whole ones, results of
    PyTorch (embedding_numeric.c), mistakes in ids and offsets, names of kernels. */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "embedding_check.h"
 #include "embedding_numeric.h"
 #include "support/sampling.h"

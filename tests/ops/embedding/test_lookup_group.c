@@ -3,24 +3,11 @@
    by bit (values are small integers, so that sums are exact in any order), and so do the
    gradients; one exchange serves all tables; errors name the table; memory may run out anywhere. On
    threads as cmocka tests; with the argument "mpi" on the ranks that mpirun gave. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "tensor/tensor.h"
-#include "tessera_ext.h"
-#include "tessera_ops.h"
-
 #include "support/numbers.h"
-#include "support/opts.h"
-#include "support/ranks.h"
 
 enum { MOST = 13, BAGS = 5, LENGTH = 4, ELEMENTS = 4096 };
 

@@ -2,20 +2,9 @@
 /* test_row_sparse.c - row-sparse gradients: on every mesh and placement the rows of the dense
    gradient, bit by bit, each on its owners; what moves; updating a table by them; what is refused.
    Everything through the public headers. With "mpi": on the ranks that there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ops.h>
-
+#include "support/test.h"
 #include "support/numbers.h"
-#include "support/ranks.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 enum { V = 23, D = 6, N = 40, BAGS = 10, LENGTH = N / BAGS };
 

@@ -2,18 +2,9 @@
 /* test_table_placement.c - the placing of tables: never more memory than allowed, at most 1.05
    times the time of the best of all choices on small cases, and an error that says how much is
    missing. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/numbers.h"
 #include "ops/embedding/tables.h"
-#include "support/opts.h"
 
 enum { TABLES = 4, RANKS = 3, CASES = 300 };
 

@@ -3,21 +3,9 @@
    have: lines long enough for every way to sort and to choose, NaN, zeros of both signs and equal
    values, ranks without elements; what is communicated for a topk and for slices; indices out of
    range, which every rank hears of; and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/dtype.h"
 #include "base/hash.h"
-#include "support/ranks.h"
-#include "tessera_ext.h"
-#include "tessera_ops.h"
-#include "support/opts.h"
 
 static uint64_t mixed(uint64_t a, uint64_t b)
 {

@@ -2,19 +2,10 @@
 /* test_linalg.c - einsum and attention on one rank: fast kernels against their references, at sizes
    that cross their blocks, in all dtypes; rows that see nothing; and calls that cannot be, each
    with its sentence. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "kernel/blas.h"
 #include "op/local_call.h"
 #include "op/op_case.h"
-#include "tessera_ops.h"
 #include "op/schema.h"
 #include "support/sampling.h"
 

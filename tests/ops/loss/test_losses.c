@@ -3,35 +3,13 @@
    through the public headers: PyTorch's values for the attributes that are easily mistaken,
    whatever is sharded; large and infinite logits, empty batches, targets that there are not, what
    is communicated where classes are sharded, and calls that cannot be. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-#include "support/opts.h"
-
-/* cmocka's asserts are for the main thread: jobs say what is wrong, the caller fails. */
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            fprintf(stderr, "%s:%d: %s; %s\n", __FILE__, __LINE__, #x, tsr_mesh_message(mesh));    \
-            return TSR_ERR_MISMATCH;                                                               \
-        }                                                                                          \
-    } while (0)
+#include "support/test.h"
 
 static void pass(const char *mesh, tsr_job job, void *arg)
 {
-    tsr_run_opts opts =
-        RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 60000);
-    tsr_error err = {0};
-
-    if (tsr_run(&opts, job, arg, &err) != TSR_OK)
-        fail_msg("mesh %s: %s", mesh, err.text);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true,
+                                     .timeout_ms = 60000),
+              job, arg);
 }
 
 static const double X[16] = {0.5,  -1.0, 2.0, 0.25, 1.5, 0.0, -0.5, 3.0,

@@ -3,39 +3,17 @@
    (a file, computed in f64) for all placements of x, statistics that are the same bits on all ranks
    and in every run, what is communicated, gradients by differences, running statistics, bad input.
    With "mpi" as second argument only PyTorch's results, on the ranks that mpirun gave. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-#include "support/opts.h"
+#include "support/test.h"
 
 static const char *path = "tests/data/norm_numeric.jsonl";
 
-/* cmocka's asserts are for the main thread: jobs say what is wrong, the caller fails. */
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            fprintf(stderr, "%s:%d: %s; %s\n", __FILE__, __LINE__, #x, tsr_mesh_message(mesh));    \
-            return TSR_ERR_MISMATCH;                                                               \
-        }                                                                                          \
-    } while (0)
-
 static void pass(const char *mesh, tsr_job job, void *arg)
 {
-    tsr_run_opts opts =
-        RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 60000);
-    tsr_error err = {0};
-
-    if (tsr_run(&opts, job, arg, &err) != TSR_OK)
-        fail_msg("mesh %s: %s", mesh, err.text);
+    pass_with((tsr_run_opts)RUN_OPTS(.mesh = mesh, .world = TSR_WORLD_THREAD, .has_timeout = true,
+                                     .timeout_ms = 60000),
+              job, arg);
 }
 
 /* ---- PyTorch's results ---- */

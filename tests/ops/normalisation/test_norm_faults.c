@@ -3,20 +3,10 @@
    their gradients, and slices by indices, in which each allocation and each collective call fails
    once on some rank: an error on all ranks, in time, and nothing that stays behind. First calls
    plan and fill caches; later ones must leave the memory as it was. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
+#include "support/test.h"
 #include "support/sampling.h"
-#include "support/opts.h"
 
 typedef tsr_tensor *(*program)(tsr_mesh *mesh, const char *where);
 

@@ -2,15 +2,7 @@
 /* test_norm_kernel.c - normalisation on one rank: fast kernels against their references for all
    dtypes and many shapes, empty ones included; large means, outliers and long rows; what merging
    gives when the data is cut. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/hash.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "ops/normalisation/norm.h"

@@ -3,21 +3,10 @@
    by hand; the same in place and over lists; numbers that change without a new plan; and calls that
    cannot be: one sentence each. */
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
+#include "support/test.h"
 #include "support/bad_texts.h"
 #include "op/op_case.h"
-#include "support/opts.h"
-#include "support/ranks.h"
 
 enum { N = 6 };
 

@@ -3,16 +3,8 @@
    reference in f64): f32 over the whole range of numbers, f16 and bf16 for every number there is,
    special values in all pairs and triples, integers at their ends. All variants that run here. */
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "support/test.h"
 #include "kernel/kinds.h"
 #include "kernel/sku.h"
 #include "support/kernel_check.h"

@@ -3,21 +3,10 @@
    neither mesh, layout, world nor variant; moments and ranges of the distributions; dropout and its
    gradient; permutations; formulas; and what is refused. With the argument "mpi" the equality of
    meshes on the ranks that mpirun gave. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/cpu.h"
 #include "base/dtype.h"
 #include "ops/random/random.h"
-#include "support/ranks.h"
-#include "tessera_ext.h"
-#include "tessera_ops.h"
 
 /* ---- Philox ---- */
 

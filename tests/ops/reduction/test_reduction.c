@@ -2,24 +2,13 @@
 /* test_reduction.c - reductions and scans: kernels against their references on random shapes; edges
    by value, on one rank and with their dim cut into parts; how many bytes are communicated; what is
    refused. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/kernel_check.h"
 #include "op/local_call.h"
 #include "op/op_case.h"
-#include "support/ranks.h"
 #include "support/sampling.h"
-#include "tessera_ext.h"
-#include "tessera_ops.h"
-#include "support/opts.h"
 
 /* ---- kernels ---- */
 

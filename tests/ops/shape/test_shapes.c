@@ -2,20 +2,8 @@
 /* test_shapes.c - ops on shapes: values that PyTorch gives for small cases, in every simple layout;
    split and chunk, which give lists; views, which share memory; lists too long, empty or of the
    wrong tensors, and calls that cannot be: one sentence with values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <tessera_ext.h>
-#include <tessera_ops.h>
-
+#include "support/test.h"
 #include "support/bad_texts.h"
-#include "support/opts.h"
-#include "support/ranks.h"
 
 enum { MOST = 64, WORDS = 4 };
 

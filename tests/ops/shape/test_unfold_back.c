@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_unfold_back.c - the gradient of unfold against the naive sums, for parts that begin
    anywhere: lines longer than are summed together, short and long steps, gaps between runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "kernel/index.h"
