@@ -11,8 +11,8 @@
 
 enum { TABLE_NAME = 32, TABLES_MOST = 4096, FILE_MOST = 1 << 20 };
 
-static const char *const ways[TSR_TABLE_SHARDINGS] = {"replicated", "by rows", "by columns",
-                                                      "one rank"};
+static const char *const shardings[TSR_TABLE_SHARDINGS] = {"replicated", "by rows", "by columns",
+                                                           "one rank"};
 static const char *const poolings[] = {"none", "sum", "mean", "max"};
 
 typedef struct tables_problem {
@@ -170,9 +170,9 @@ static const char *why(const tables_problem *p, int i, char *buf, size_t n)
     for (int w = 0; w < TSR_TABLE_SHARDINGS && used < n; w++) {
         char time[CLI_TEXT];
         bool fits = !p->opts.has_memory || c->could[w].memory <= p->opts.memory;
-        if (w == (int)c->way)
+        if (w == (int)c->sharding)
             continue;
-        used += (size_t)snprintf(buf + used, n - used, "%s%s %s", used ? ", " : "", ways[w],
+        used += (size_t)snprintf(buf + used, n - used, "%s%s %s", used ? ", " : "", shardings[w],
                                  fits ? cli_seconds(c->could[w].seconds, time) : "does not fit");
     }
     return buf;
@@ -181,8 +181,8 @@ static const char *why(const tables_problem *p, int i, char *buf, size_t n)
 static void print_text(const tables_problem *p)
 {
     cli_table table;
-    char size[CLI_TEXT], memory[CLI_TEXT], bytes[CLI_TEXT], time[CLI_TEXT], way[CLI_TEXT];
-    char reason[256];
+    char size[CLI_TEXT], memory[CLI_TEXT], bytes[CLI_TEXT], time[CLI_TEXT], choice[CLI_TEXT];
+    char rank[CLI_TEXT], reason[256];
 
     cli_table_open(&table, "lrlrrrl");
     cli_table_row(&table, (const char *[]){"table", "size", "choice", "memory/rank",
@@ -191,11 +191,11 @@ static void print_text(const tables_problem *p)
         const tsr_table_facts *f = &p->facts[i];
         const tsr_table_choice *c = &p->choice[i];
         if (c->rank < 0)
-            snprintf(way, sizeof way, "%s", ways[c->way]);
+            snprintf(choice, sizeof choice, "%s", shardings[c->sharding]);
         else
-            snprintf(way, sizeof way, "rank %d", c->rank);
+            snprintf(choice, sizeof choice, "rank %d", c->rank);
         cli_bytes((double)f->rows * (double)f->columns * (double)tsr_dtype_size(f->dtype), size);
-        cli_table_row(&table, (const char *[]){p->name[i], size, way,
+        cli_table_row(&table, (const char *[]){p->name[i], size, choice,
                                                cli_bytes((double)c->load.memory, memory),
                                                cli_bytes(c->load.bytes, bytes),
                                                cli_seconds(c->load.seconds, time),
@@ -206,8 +206,8 @@ static void print_text(const tables_problem *p)
     cli_table_open(&table, "rrrr");
     cli_table_row(&table, (const char *[]){"rank", "memory", "exchanged", "time"});
     for (int r = 0; r < p->opts.ranks; r++) {
-        snprintf(way, sizeof way, "%d", r);
-        cli_table_row(&table, (const char *[]){way, cli_bytes((double)p->loads[r].memory, memory),
+        snprintf(rank, sizeof rank, "%d", r);
+        cli_table_row(&table, (const char *[]){rank, cli_bytes((double)p->loads[r].memory, memory),
                                                cli_bytes(p->loads[r].bytes, bytes),
                                                cli_seconds(p->loads[r].seconds, time)});
     }
@@ -229,13 +229,13 @@ static json_t *to_json(const tables_problem *p)
         const tsr_table_choice *c = &p->choice[i];
         json_t *could = json_object();
         for (int w = 0; w < TSR_TABLE_SHARDINGS; w++)
-            json_object_set_new(could, ways[w], load_json(&c->could[w]));
+            json_object_set_new(could, shardings[w], load_json(&c->could[w]));
         json_array_append_new(
-            results,
-            json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:o}", "table", p->name[i], "rows",
-                      (json_int_t)f->rows, "columns", (json_int_t)f->columns, "dtype",
-                      tsr_dtype_name(f->dtype), "pooling", poolings[f->pooling], "choice",
-                      ways[c->way], "rank", c->rank, "load", load_json(&c->load), "could", could));
+            results, json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:o}", "table", p->name[i],
+                               "rows", (json_int_t)f->rows, "columns", (json_int_t)f->columns,
+                               "dtype", tsr_dtype_name(f->dtype), "pooling", poolings[f->pooling],
+                               "choice", shardings[c->sharding], "rank", c->rank, "load",
+                               load_json(&c->load), "could", could));
     }
     for (int r = 0; r < p->opts.ranks; r++)
         json_array_append_new(ranks, load_json(&p->loads[r]));

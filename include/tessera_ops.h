@@ -845,10 +845,10 @@ typedef struct tsr_table_load {
 } tsr_table_load;
 
 typedef struct tsr_table_choice {
-    tsr_table_sharding way;
+    tsr_table_sharding sharding;
     int rank;                                  /* of TSR_TABLE_ONE_RANK, else -1 */
     tsr_table_load load;                       /* of the rank that this table costs most */
-    tsr_table_load could[TSR_TABLE_SHARDINGS]; /* the same for each way */
+    tsr_table_load could[TSR_TABLE_SHARDINGS]; /* the same for each sharding */
 } tsr_table_choice;
 
 /* Choose for each table so that the busiest rank takes little time and no rank holds more than

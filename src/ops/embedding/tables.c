@@ -245,11 +245,11 @@ static void describe(const tables *t, int i, tsr_table_choice *out)
 {
     int c = t->choice[i];
 
-    out->way = c > TSR_TABLE_ONE_RANK ? TSR_TABLE_ONE_RANK : (tsr_table_sharding)c;
+    out->sharding = c > TSR_TABLE_ONE_RANK ? TSR_TABLE_ONE_RANK : (tsr_table_sharding)c;
     out->rank = c >= TSR_TABLE_ONE_RANK ? c - TSR_TABLE_ONE_RANK : -1;
     for (int way = 0; way < TSR_TABLE_SHARDINGS; way++)
         out->could[way] = load_of(t, &t->facts[i], way, 0); /* the one rank costs most */
-    out->load = out->could[out->way];
+    out->load = out->could[out->sharding];
 }
 
 double tsr__tables_seconds(const tsr_table_facts *facts, int n, const tsr_tables_opts *opts,

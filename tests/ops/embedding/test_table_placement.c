@@ -92,8 +92,8 @@ static void memory_is_kept(void **state)
     (void)state;
 
     assert_int_equal(tsr_tables_plan(t, 2, &opts, choice, NULL, &err), TSR_OK);
-    assert_int_not_equal(choice[0].way, TSR_TABLE_REPLICATE); /* 256,000 bytes */
-    assert_int_equal(choice[1].way, TSR_TABLE_REPLICATE);     /* nothing is communicated */
+    assert_int_not_equal(choice[0].sharding, TSR_TABLE_REPLICATE); /* 256,000 bytes */
+    assert_int_equal(choice[1].sharding, TSR_TABLE_REPLICATE);     /* nothing is communicated */
     assert_int_equal(choice[1].rank, -1);
     opts.memory = 64000;
     assert_int_equal(tsr_tables_plan(t, 2, &opts, choice, NULL, &err), TSR_ERR_LIMIT);
