@@ -78,7 +78,7 @@ static tsr_status run_ours(void *arg)
     else if (s->what == BARE_GRAD_INPUT)
         tsr_conv_grad_input(s->grad, s->weight, size, &s->opts);
     else
-        tsr_conv_grad_weight(s->x, s->grad, kernel, &s->opts);
+        tsr_conv_grad_weight(s->grad, s->x, kernel, &s->opts);
     tsr_scope_pop(s->mesh);
     return tsr_mesh_status(s->mesh);
 }

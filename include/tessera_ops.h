@@ -430,7 +430,7 @@ TSR_API tsr_status tsr_conv_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor
 /* Single ones: of an input whose space has these sizes, and of a weight whose space has these. */
 TSR_API tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, const int64_t *input,
                                         const tsr_conv_opts *opts);
-TSR_API tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
+TSR_API tsr_tensor *tsr_conv_grad_weight(tsr_tensor *grad, tsr_tensor *x, const int64_t *kernel,
                                          const tsr_conv_opts *opts);
 
 /* ---- pooling --------------------------------------------------------------------------------- */

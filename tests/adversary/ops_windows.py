@@ -133,7 +133,7 @@ class _Conv:
             return conv_of(grad, w, self.geometry, self.groups)
         return conv_input_of(grad, w, self.space, self.geometry, self.groups)
 
-    def back_weight(self, x, grad):
+    def back_weight(self, grad, x):
         if self.transposed:
             x, grad = grad, x
         return conv_weight_of(x, grad, self.kernel, self.geometry, self.groups)
@@ -169,9 +169,9 @@ def conv_grad_input(g):
 @model("conv_grad_weight")
 def conv_grad_weight(g):
     c = _Conv(g)
-    x, grad = c.some(c.x_shape), c.some(c.y_shape)
-    return Call("conv_grad_weight", [x, grad],
-                [linear(c.back_weight, [x, grad], c.dtype, c.many)],
+    grad, x = c.some(c.y_shape), c.some(c.x_shape)
+    return Call("conv_grad_weight", [grad, x],
+                [linear(c.back_weight, [grad, x], c.dtype, c.many)],
                 c.attrs + [attr("kernel", list(c.kernel))])
 
 
@@ -183,7 +183,7 @@ def conv_backward(g):
     mask = mask if any(mask) else [1, 1, 1]
     axes = (0,) + tuple(range(2, 2 + c.n))
     want = [linear(c.back_input, [grad, w], c.dtype, c.terms),
-            linear(c.back_weight, [x, grad], c.dtype, c.many),
+            linear(c.back_weight, [grad, x], c.dtype, c.many),
             linear(lambda a: a.sum(axis=axes), [grad], c.dtype, c.many * 8)]
     return Call("conv_backward", [grad, x, w], [e if m else None for e, m in zip(want, mask)],
                 c.attrs + [attr("output_mask", mask)])

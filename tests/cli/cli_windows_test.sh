@@ -43,7 +43,7 @@ run 0 draw 'conv_grad_input f32[2,64,6,8]@[S(2),S(3)] f32[64,2,3,3] padding=1 st
 has 'draw windows that are filled' 'the output f32[2,2,12,16]@[S(2),S(3)], reverse halo window' \
     '(r): rank 3 computes a term of it, which rank r adds to its own; 240 B to 3 ranks' \
     '0  (0,0)  0:6    0:6     1,0      0:8    0:8     1,0         240 B  1: 96 B, 2: 128 B, 3: 16 B'
-run 0 draw 'conv_grad_weight f32[2,3,8,8]@[S(2)] f32[2,4,8,8]@[S(2)] padding=1 kernel=3,3 mesh=2'
+run 0 draw 'conv_grad_weight f32[2,4,8,8]@[S(2)] f32[2,3,8,8]@[S(2)] padding=1 kernel=3,3 mesh=2'
 has 'draw the windows of a gradient of weights' 'x f32[2,3,8,8]@[S(2)], halo window'
 run 0 draw 'conv f32[4,1,12,16]@[S(0)] f32[1,1,5,5] padding=2 mesh=2'
 has 'draw where no windows are' 'no operand needs a halo under the cheapest strategy'

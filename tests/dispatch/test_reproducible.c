@@ -242,7 +242,7 @@ static const struct {
     {"conv", "f64[2,32,15,14] f64[40,32,1,1]"},
     {"conv", "f64[2,6,9,11] f64[6,5,3,3] transposed=true stride=2,2"},
     {"conv_grad_input", "f64[3,12,19,17] f64[12,10,3,3] input=19,17 padding=1,1"},
-    {"conv_grad_weight", "f64[3,10,19,17] f64[3,12,19,17] kernel=3,3 padding=1,1"},
+    {"conv_grad_weight", "f64[3,12,19,17] f64[3,10,19,17] kernel=3,3 padding=1,1"},
     {"sum", "f64[37,1000] dims=1"},
     {"sum", "f64[1000,37] dims=0"},
     {"sum", "f64[9,130,11] dims=0,2"},

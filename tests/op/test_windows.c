@@ -241,17 +241,17 @@ static tsr_status keep(tsr_mesh *mesh, void *arg)
 
     (void)arg;
     received(mesh);
-    a = tsr_conv_grad_weight(x, grad, kernel, &opts);
+    a = tsr_conv_grad_weight(grad, x, kernel, &opts);
     CHECK(received(mesh) > 0);
     tsr_keep_windows_set(mesh, 1 << 20);
     tsr_conv(x, w, NULL, &opts);
     CHECK(received(mesh) > 0);
-    b = tsr_conv_grad_weight(x, grad, kernel, &opts);
+    b = tsr_conv_grad_weight(grad, x, kernel, &opts);
     CHECK(received(mesh) == 0); /* the window is there */
     CHECK(equal(a, b));
     tsr_add_inplace(x, x); /* and no longer */
     received(mesh);
-    b = tsr_conv_grad_weight(x, grad, kernel, &opts);
+    b = tsr_conv_grad_weight(grad, x, kernel, &opts);
     CHECK(received(mesh) > 0);
     CHECK(equal(tsr_add(a, a), b));
     tsr_conv(x, w, NULL, &(tsr_conv_opts)CONV_OPTS(.padding = {2, 2}, .dilation = {2, 2}));

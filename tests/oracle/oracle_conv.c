@@ -232,7 +232,7 @@ static tsr_status add_calls(const json_t *json, oracle_conv *c, int number, tsr_
     call = add_call(c, "conv_grad_input", &c->grad, &c->weight, NULL);
     call->run = run_grad_input;
     TSR_TRY(want(json, c, "grad_input", GRAD_INPUT, &call->out[0], err));
-    call = add_call(c, "conv_grad_weight", &c->x, &c->grad, NULL);
+    call = add_call(c, "conv_grad_weight", &c->grad, &c->x, NULL);
     call->run = run_grad_weight;
     TSR_TRY(want(json, c, "grad_weight", GRAD_WEIGHT, &call->out[0], err));
     for (int k = 0; k < 3; k++) {

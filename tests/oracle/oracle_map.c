@@ -284,8 +284,6 @@ static bool conv_grad_weight(aten_call *a)
 {
     const oracle_case all = *a->c;
 
-    take(a->c, 0, 1, &all);
-    take(a->c, 1, 0, &all);
     a->c->n_in = 2;
     a->c->aten_out = 1;
     return is_wanted(&(aten_call){a->args, (oracle_case *)&all}, 1) && conv_attrs(a, 4) &&

@@ -256,9 +256,9 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
     switch (plan->what) {
     case TSR_CONV_Y: on.x = (void *)a, on.w = (void *)b, on.y = out; break;
     case TSR_CONV_X: on.y = (void *)a, on.w = (void *)b, on.x = out; break;
-    case TSR_CONV_W: /* a is the input, which is y if transposed */
-        on.x = (void *)(plan->transposed ? b : a);
-        on.y = (void *)(plan->transposed ? a : b);
+    case TSR_CONV_W: /* b is the input, which is y if transposed */
+        on.x = (void *)(plan->transposed ? a : b);
+        on.y = (void *)(plan->transposed ? b : a);
         on.w = out;
         break;
     }

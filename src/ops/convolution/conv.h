@@ -45,7 +45,7 @@ typedef enum tsr_conv_product { /* as in SKUs */
                                 TSR_CONV_GRAD_INPUT =
                                     TSR_CONVOLUTION_GRAD_INPUT, /* of grad_output, weight */
                                 TSR_CONV_GRAD_WEIGHT =
-                                    TSR_CONVOLUTION_GRAD_WEIGHT, /* of input, grad_output */
+                                    TSR_CONVOLUTION_GRAD_WEIGHT, /* of grad_output, input */
 } tsr_conv_product;
 
 /* One product for one shape and dtype. A plan is for one thread at a time. */

@@ -140,7 +140,7 @@ tsr_status tsr__prepare_conv_grad_input(tsr_kernel_call *call, tsr_error *err)
 
 tsr_status tsr__prepare_conv_grad_weight(tsr_kernel_call *call, tsr_error *err)
 {
-    return make(call, &call->in[0], &call->out[0], &call->in[1], TSR_CONV_GRAD_WEIGHT, err);
+    return make(call, &call->in[1], &call->out[0], &call->in[0], TSR_CONV_GRAD_WEIGHT, err);
 }
 
 void tsr__kernel_conv(const tsr_kernel_call *call)

@@ -25,7 +25,7 @@ static roles roles_of(const tsr_schema *s)
     if (s->op->kind == TSR_CONVOLUTION_GRAD_INPUT)
         return (roles){.x = out, .w = 1, .y = 0, .bias = -1, .result = out};
     if (s->op->kind == TSR_CONVOLUTION_GRAD_WEIGHT)
-        return (roles){.x = 0, .w = out, .y = 1, .bias = -1, .result = out};
+        return (roles){.x = 1, .w = out, .y = 0, .bias = -1, .result = out};
     return (roles){.x = 0, .w = 1, .y = out, .bias = tsr__schema_has(s, 2) ? 2 : -1, .result = out};
 }
 
@@ -163,7 +163,7 @@ done:
 
 static tsr_status grad_weight_shape(tsr_schema *s, tsr_error *err)
 {
-    const tsr_shape *x = &s->in[0].shape, *grad = &s->in[1].shape;
+    const tsr_shape *grad = &s->in[0].shape, *x = &s->in[1].shape;
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
     tsr_conv_shape c = {0};
     int64_t outer, inner;
@@ -180,7 +180,7 @@ static tsr_status grad_weight_shape(tsr_schema *s, tsr_error *err)
     c.out_channels = grad->size[1];
     for (int d = 0; d < c.ndim; d++)
         c.in[d] = x->size[2 + d];
-    TSR_TRY(check_grad(s, 1, &c, err));
+    TSR_TRY(check_grad(s, 0, &c, err));
     outer = c.transposed ? c.in_channels : c.out_channels;
     inner = (c.transposed ? c.out_channels : c.in_channels) / c.groups;
     set_shape(s, outer, inner, c.kernel, c.ndim);
@@ -363,14 +363,14 @@ static const char *const grad_input_cases[] = {
     NULL,
 };
 static const char *const grad_weight_cases[] = {
-    "f64[4,6,8] f64[4,4,8] padding=1 kernel=3",
-    "f64[5,3,7] f64[5,5,7] padding=1 kernel=3",
-    "f64[2,4,6,4] f64[2,4,3,2] padding=1 stride=2 kernel=3,3",
-    "f64[3,3,5,7] f64[3,2,3,4] padding=1 stride=2 kernel=3,3",
+    "f64[4,4,8] f64[4,6,8] padding=1 kernel=3",
+    "f64[5,5,7] f64[5,3,7] padding=1 kernel=3",
+    "f64[2,4,3,2] f64[2,4,6,4] padding=1 stride=2 kernel=3,3",
+    "f64[3,2,3,4] f64[3,3,5,7] padding=1 stride=2 kernel=3,3",
     "f64[2,4,8] f64[2,4,8] padding=2 dilation=2 groups=2 kernel=3",
-    "f64[3,6,7] f64[3,3,7] padding=2 dilation=2 groups=3 kernel=3",
-    "f64[2,4,6] f64[2,4,12] padding=2,1 transposed=true stride=2 output_padding=1 kernel=4",
-    "f64[3,3,5] f64[3,2,10] padding=2,1 transposed=true stride=2 output_padding=1 kernel=4",
+    "f64[3,3,7] f64[3,6,7] padding=2 dilation=2 groups=3 kernel=3",
+    "f64[2,4,12] f64[2,4,6] padding=2,1 transposed=true stride=2 output_padding=1 kernel=4",
+    "f64[3,2,10] f64[3,3,5] padding=2,1 transposed=true stride=2 output_padding=1 kernel=4",
     NULL,
 };
 
@@ -406,11 +406,11 @@ const tsr_op tsr__ops_convolution[] = {
          "Computes the gradient of a convolution's input, whose spatial sizes are given by input.",
      .linear = "grad*weight", .shape = grad_input_shape, .prepare = tsr__prepare_conv_grad_input,
      .cases = grad_input_cases},
-    {CONV, .name = "conv_grad_weight", .kind = TSR_CONVOLUTION_GRAD_WEIGHT, .inputs = "x,grad",
+    {CONV, .name = "conv_grad_weight", .kind = TSR_CONVOLUTION_GRAD_WEIGHT, .inputs = "grad,x",
      .attrs = TSR_CONV_ATTRS ",kernel:ints",
      .doc = "Computes the gradient of a convolution's weight, whose spatial sizes are given by "
             "kernel.",
-     .linear = "x*grad", .shape = grad_weight_shape, .prepare = tsr__prepare_conv_grad_weight,
+     .linear = "grad*x", .shape = grad_weight_shape, .prepare = tsr__prepare_conv_grad_weight,
      .cases = grad_weight_cases},
     {.name = "conv_backward",
      .inputs = "grad,x,weight",

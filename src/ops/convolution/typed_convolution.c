@@ -60,10 +60,10 @@ tsr_tensor *tsr_conv_grad_input(tsr_tensor *grad, tsr_tensor *weight, const int6
     return run(TSR_ID_CONV_GRAD_INPUT, (tsr_tensor *[]){grad, weight}, 2, opts, input);
 }
 
-tsr_tensor *tsr_conv_grad_weight(tsr_tensor *x, tsr_tensor *grad, const int64_t *kernel,
+tsr_tensor *tsr_conv_grad_weight(tsr_tensor *grad, tsr_tensor *x, const int64_t *kernel,
                                  const tsr_conv_opts *opts)
 {
-    return run(TSR_ID_CONV_GRAD_WEIGHT, (tsr_tensor *[]){x, grad}, 2, opts, kernel);
+    return run(TSR_ID_CONV_GRAD_WEIGHT, (tsr_tensor *[]){grad, x}, 2, opts, kernel);
 }
 
 /* ---- all gradients ---- */
@@ -123,7 +123,7 @@ tsr_status tsr__compose_conv_backward(tsr_tensor *const *in, int n_in, const tsr
     }
     if (mask->n < 1 || mask->i[1]) {
         a.value[TSR_CONV_OWN] = typed_sizes(weight, ndim);
-        out[1] = tsr__dispatch_typed(TSR_ID_CONV_GRAD_WEIGHT, (tsr_tensor *[]){x, grad}, 2, a.value,
+        out[1] = tsr__dispatch_typed(TSR_ID_CONV_GRAD_WEIGHT, (tsr_tensor *[]){grad, x}, 2, a.value,
                                      NULL);
     }
     if (mask->n < 1 || mask->i[2])

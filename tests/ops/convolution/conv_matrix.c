@@ -208,7 +208,7 @@ static tsr_tensor *one_result(const conv_config *c, const tensors *t, int k)
     if (k == 1)
         return tsr_conv_grad_input(t->grad, t->w, &c->x.size[2], &c->opts);
     if (k == 2)
-        return tsr_conv_grad_weight(t->x, t->grad, &c->w.size[2], &c->opts);
+        return tsr_conv_grad_weight(t->grad, t->x, &c->w.size[2], &c->opts);
     return tsr_sum(t->grad, dims, c->x.ndim - 1, false);
 }
 

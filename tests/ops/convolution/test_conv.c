@@ -524,7 +524,7 @@ static tsr_status shared_job(tsr_mesh *mesh, void *arg)
     tsr_counters_reset(mesh);
     tsr_conv_grad_input(grad, w, space, &opts);
     single = tsr_counters_get(mesh).bytes_in;
-    tsr_conv_grad_weight(x, grad, kernel, &opts);
+    tsr_conv_grad_weight(grad, x, kernel, &opts);
     tsr_sum(grad, dims, 2, false);
     CHECK(single > 0 && tsr_counters_get(mesh).bytes_in == 3 * single);
     tsr_counters_reset(mesh);

@@ -70,7 +70,7 @@ static void describe(const conv *c, tsr_conv_product what, const char *name)
 static tsr_status run(const conv *c, tsr_conv_product what, bool bias, bool reference,
                       int64_t fail_at, void *out, char *name)
 {
-    static const int a[] = {INPUT, OUTPUT, INPUT}, b[] = {WEIGHT, WEIGHT, OUTPUT};
+    static const int a[] = {INPUT, OUTPUT, OUTPUT}, b[] = {WEIGHT, WEIGHT, INPUT};
     tsr_heap heap = {.fail_at = fail_at};
     tsr_conv_plan *plan = NULL;
     tsr_pool pool;
