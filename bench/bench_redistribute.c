@@ -187,13 +187,15 @@ static float *buffer(tsr_mesh *world, int64_t n)
 static tsr_status look(run *r, const tsr_spec *from)
 {
     int n_ranks = tsr_mesh_size(r->mesh);
-    tsr_cost cost = tsr_cost_get(r->mesh);
+    tsr_cost cost = tsr_cost_default();
     tsr_redist *plan;
     tsr_error err = {0};
     tsr_shape part;
     tsr_spec to;
     tsr_status st = tsr_placements_parse(cases[r->c].to, from, &to, &err);
 
+    if (st == TSR_OK)
+        st = tsr_cost_get(r->mesh, &cost);
     if (st == TSR_OK)
         st = tsr_redist_plan(from, &to, &cost, 0, TSR_RIVAL_BEST, &plan, &err);
     if (st != TSR_OK)

@@ -127,9 +127,9 @@ static tsr_status measure_cost(tsr_mesh *world, calibrate_result *t)
 {
     const tsr_mesh_shape *mesh = tsr_mesh_shape_get(world);
     double c[TSR_MAX_MESH], b[TSR_MAX_MESH], least = 0;
-    tsr_cost cost = tsr_cost_get(world);
+    tsr_cost cost = tsr_cost_default();
     int last = -1;
-    tsr_status st = TSR_OK;
+    tsr_status st = tsr_cost_get(world, &cost);
 
     for (int m = 0; m < mesh->ndim && st == TSR_OK; m++) {
         if (mesh->size[m] < 2)
@@ -191,7 +191,7 @@ static void placements(char *buf, size_t n, int ndim, int at, const char *first,
 static tsr_status measure_move(tsr_mesh *world, calibrate_move *m)
 {
     tsr_spec from, to;
-    tsr_cost cost = tsr_cost_get(world);
+    tsr_cost cost = tsr_cost_default();
     tsr_redist *plan;
     redist r = {.world = world, .to = m->to};
     measure_work work = {.run = run_redist, .arg = &r};
@@ -200,6 +200,8 @@ static tsr_status measure_move(tsr_mesh *world, calibrate_move *m)
 
     if (st == TSR_OK)
         st = tsr_placements_parse(m->to, &from, &to, &err);
+    if (st == TSR_OK)
+        st = tsr_cost_get(world, &cost);
     if (st == TSR_OK)
         st = tsr_redist_plan(&from, &to, &cost, 0, TSR_RIVAL_BEST, &plan, &err);
     if (st != TSR_OK)

@@ -71,11 +71,8 @@ static json_t *environment(void)
 
 static json_t *costs(void)
 {
-    tsr_cost cost;
-    tsr_error err = {0};
+    const tsr_cost cost = tsr_cost_default();
 
-    if (tsr_cost_parse("default", &cost, &err) != TSR_OK)
-        return json_object();
     return json_pack("{s:f, s:f, s:f, s:f}", "latency", cost.latency[0], "bandwidth",
                      1 / cost.per_byte[0], "step", cost.per_step, "memory_bandwidth",
                      1 / cost.memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_tables.c - tessera tables: where the tables of a group of lookups should live, what that
-   costs each rank, and what the other ways would cost. Plans only. */
+   costs each rank, and what other shardings would cost. Plans only. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -249,8 +249,7 @@ static int plan_tables(tables_problem *p, char *text, bool as_json)
     tsr_error err = {0};
     int status;
 
-    if (tsr_cost_parse("default", &p->cost, &err) != TSR_OK)
-        return cli_error(&err);
+    p->cost = tsr_cost_default();
     p->opts = tsr_tables_opts_default();
     p->opts.ranks = 0; /* not given yet */
     p->opts.cost = &p->cost;

@@ -237,6 +237,7 @@ bool reader_open(reader *r, const char *command, const char *text, problem *out)
 {
     memset(out, 0, sizeof *out);
     out->seed = 1;
+    out->cost = tsr_cost_default();
     *r = (reader){.command = command, .text = text, .p = text, .out = out};
     return usual_cost(out);
 }

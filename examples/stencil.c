@@ -131,9 +131,10 @@ static void report(tsr_mesh *mesh, const tsr_spec *spec, int64_t halo, double se
     int64_t *all = calloc((size_t)tsr_mesh_size(mesh), sizeof *all);
     tsr_spec whole;
     tsr_redist *plan = NULL;
-    tsr_cost cost = tsr_cost_get(mesh);
+    tsr_cost cost = tsr_cost_default();
 
-    if (all && tsr_all_gather(mesh, TSR_I64, &halo, 1, all) == TSR_OK &&
+    if (all && tsr_cost_get(mesh, &cost) == TSR_OK &&
+        tsr_all_gather(mesh, TSR_I64, &halo, 1, all) == TSR_OK &&
         tsr_placements_parse("[R,R]", spec, &whole, NULL) == TSR_OK &&
         tsr_redist_plan(spec, &whole, &cost, 0, TSR_RIVAL_BEST, &plan, NULL) == TSR_OK &&
         tsr_mesh_index(mesh) == 0) {

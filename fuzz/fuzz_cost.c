@@ -13,10 +13,11 @@ static void check_number(double x)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = fuzz_text(data, size);
-    tsr_cost cost = {.seed = 77};
+    tsr_cost cost = tsr_cost_default();
     tsr_error err = {0};
     tsr_status st = TSR_OK;
 
+    cost.seed = 77;
     if (strncmp(text, "file:", 5) != 0) { /* other files are not the input */
         st = tsr_cost_parse(text, &cost, &err);
         fuzz_check_error(st, &err);

@@ -390,8 +390,7 @@ TSR_API tsr_status tsr_spec_from_dim_map(tsr_dtype dtype, const tsr_shape *shape
 
 /* ---- costs and plans ------------------------------------------------------------------------- */
 
-/* The numbers by which plans are compared. Seconds and bytes. Made by tsr_cost_parse or
-   tsr_cost_get. */
+/* The numbers by which plans are compared. Seconds and bytes. */
 typedef struct tsr_cost {
     size_t size;                   /* of this struct */
     double latency[TSR_MAX_MESH];  /* a: per message along that mesh dim */
@@ -407,12 +406,27 @@ typedef struct tsr_cost {
     uint64_t seed;
 } tsr_cost;
 
+/* Measured on two cores of a server CPU with thread ranks; tessera calibrate measures yours. */
+static inline tsr_cost tsr_cost_default(void)
+{
+    tsr_cost cost = {
+        sizeof(tsr_cost), {0}, {0}, 1e-6, 0, 1.0 / 10e9, false, false, false, false, false, 0};
+
+    for (int m = 0; m < TSR_MAX_MESH; m++) {
+        cost.latency[m] = 0.5e-6;
+        cost.per_byte[m] = 1.0 / 8e9;
+    }
+    return cost;
+}
+
 /* "default", "torch", "random:SEED", "file:PATH" (from tessera calibrate), or
    "latency=2e-6,bandwidth=8e9[,memory=..]" where 2e-6/1e-5 gives one value per mesh dim; any of
-   them with "+reproducible" behind it. Pure but for reading the file. */
+   them with "+reproducible" behind it. out is written as a whole, but must carry its size, as
+   tsr_cost_default gives it. Pure but for reading the file. */
 TSR_API tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err);
-/* The numbers that `mesh` plans with. Set: Collective, all ranks the same values. */
-TSR_API tsr_cost tsr_cost_get(const tsr_mesh *mesh);
+/* The numbers that `mesh` plans with; out must carry its size. Set: Collective, all ranks the same
+   values. */
+TSR_API tsr_status tsr_cost_get(const tsr_mesh *mesh, tsr_cost *out);
 TSR_API tsr_status tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost);
 /* Reproducible mode, a flag of these numbers: what ops give does not depend, bit by bit, on the
    mesh, on placements or on the kind of world; only partial inputs are added up in the order of

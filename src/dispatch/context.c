@@ -49,10 +49,16 @@ void tsr__context_close(tsr_ctx *ctx)
     tsr__spare_free(&ctx->spare_buffers);
 }
 
-tsr_cost tsr_cost_get(const tsr_mesh *mesh)
+tsr_status tsr_cost_get(const tsr_mesh *mesh, tsr_cost *out)
 {
-    TSR_NEED((tsr_cost){0}, NULL, mesh);
-    return mesh->ctx->cost;
+    TSR_NEED(TSR_ERR_ARG, tsr__mesh_error(mesh), mesh, out);
+
+    tsr_status st;
+
+    TSR_TRY(TSR_SIZE_CHECK("tsr_cost_get", out, "tsr_cost_default", &mesh->ctx->error));
+    *out = mesh->ctx->cost;
+done:
+    return st;
 }
 
 /* The one that these costs had before, if that is remembered: plans made then hold again. */
@@ -72,7 +78,7 @@ tsr_status tsr_cost_set(tsr_mesh *mesh, const tsr_cost *cost)
     const int old = ctx->cost_version % TSR_OLD_COSTS;
     tsr_status st;
 
-    TSR_TRY(TSR_SIZE_CHECK("tsr_cost_set", cost, "tsr_cost_parse", &ctx->error));
+    TSR_TRY(TSR_SIZE_CHECK("tsr_cost_set", cost, "tsr_cost_default", &ctx->error));
     if (tsr__cost_equal(&ctx->cost, cost))
         return TSR_OK;
     ctx->old_costs[old].cost = ctx->cost;

@@ -372,7 +372,7 @@ static int ranks_here(const job_setup *setup)
 tsr_status tsr__run(const tsr_run_opts *opts, tsr_job job, void *arg, bool *known, tsr_error *err)
 {
     const tsr_run_opts usual = tsr_run_opts_default();
-    job_setup setup = {.job = job, .arg = arg};
+    job_setup setup = {.cost = tsr_cost_default(), .job = job, .arg = arg};
     int ranks;
     tsr_status st;
 

@@ -14,24 +14,12 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-/* Measured once on two cores of a server CPU with thread ranks; tessera calibrate does it anew. */
-tsr_cost tsr__cost_default(void)
-{
-    tsr_cost cost = {.size = sizeof cost, .per_step = 1e-6, .memory = 1.0 / 10e9};
-
-    for (int m = 0; m < TSR_MAX_MESH; m++) {
-        cost.latency[m] = 0.5e-6;
-        cost.per_byte[m] = 1.0 / 8e9;
-    }
-    return cost;
-}
-
 tsr_status tsr__cost_given(const char *function, const tsr_cost *given, tsr_cost *usual,
                            const tsr_cost **out, tsr_error *err)
 {
-    *usual = tsr__cost_default();
+    *usual = tsr_cost_default();
     *out = given ? given : usual;
-    return TSR_SIZE_CHECK(function, *out, "tsr_cost_parse", err);
+    return TSR_SIZE_CHECK(function, *out, "tsr_cost_default", err);
 }
 
 /* The constants of PyTorch 2.14.1 on one host: 19.294 GiB/s, 2.7 us a hop, 6.6 us a step, and 1 us
@@ -248,7 +236,7 @@ static tsr_status from_file(const char *path, tsr_cost *cost, tsr_error *err)
 
 static tsr_status parse_numbers(const char *text, tsr_cost *out, tsr_error *err)
 {
-    tsr_cost cost = tsr__cost_default();
+    tsr_cost cost = tsr_cost_default();
     char *end;
     tsr_status st = TSR_OK;
 
@@ -287,6 +275,7 @@ tsr_status tsr_cost_parse(const char *text, tsr_cost *out, tsr_error *err)
     if (n >= sizeof numbers)
         return tsr__fail(err, TSR_ERR_PARSE, "the cost is longer than %zu characters",
                          sizeof numbers - 1);
+    TSR_TRY(TSR_SIZE_CHECK("tsr_cost_parse", out, "tsr_cost_default", err));
     memcpy(numbers, text, n + 1);
     if (reproducible)
         numbers[n - more] = 0;

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 
-tsr_cost tsr__cost_default(void);
 /* What a public function was given, or in *usual the default if that is NULL. */
 tsr_status tsr__cost_given(const char *function, const tsr_cost *given, tsr_cost *usual,
                            const tsr_cost **out, tsr_error *err);

@@ -48,7 +48,7 @@ static tsr_placement sample(uint64_t h, const tsr_spec *spec, int m)
 /* Costs of a sample as text, and set on the mesh. */
 static tsr_status set_cost(tsr_mesh *mesh, int i, char text[TSR_NAME_LEN], tsr_error *err)
 {
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     tsr_status st;
 
     snprintf(text, TSR_NAME_LEN, i % 2 ? "random:%d" : "default", i);

@@ -46,7 +46,7 @@ static void rule_specs(const tsr_schema *schema, const tsr_rule *rule, tsr_spec 
 bool tsr__rule_communicates(const tsr_schema *schema, const tsr_rule *rule)
 {
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-    tsr_cost cost = tsr__cost_default();
+    tsr_cost cost = tsr_cost_default();
 
     rule_specs(schema, rule, in, out);
     return tsr__op_algorithm(schema, in, out, &cost).own_run;

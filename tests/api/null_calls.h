@@ -52,7 +52,7 @@ typedef struct null_calls {
     tsr_class_opts class_opts;
     tsr_collective collective;
     tsr_conv_opts conv_opts;
-    tsr_cost cost;
+    tsr_cost cost, cost_out;
     tsr_embedding_opts embedding_opts;
     tsr_grad_call grad_call;
     tsr_kernel_sku kernel_sku;

@@ -144,7 +144,7 @@ static tsr_status sizes_job(tsr_mesh *mesh, void *arg)
 {
     tsr_optimizer_opts optimizer = tsr_optimizer_opts_default(TSR_ADAM);
     tsr_tensor *w = tsr_watch(tsr_zeros(mesh, "f32[4]"));
-    tsr_cost cost = tsr_cost_get(mesh);
+    tsr_cost cost = mesh_cost(mesh);
     tsr_op row = *tsr_op_find(mesh, "neg");
     tsr_optimizer *opt = NULL;
     (void)arg;
@@ -154,7 +154,10 @@ static tsr_status sizes_job(tsr_mesh *mesh, void *arg)
                   "tsr_optimizer_opts_default"));
     CHECK(cost.size == sizeof cost && tsr_cost_set(mesh, &cost) == TSR_OK);
     cost.size--;
-    CHECK(refused(mesh, tsr_cost_set(mesh, &cost) == TSR_ERR_ARG, "tsr_cost_parse"));
+    CHECK(refused(mesh, tsr_cost_set(mesh, &cost) == TSR_ERR_ARG, "tsr_cost_default"));
+    cost.seed = 77;
+    CHECK(refused(mesh, tsr_cost_get(mesh, &cost) == TSR_ERR_ARG, "tsr_cost_default"));
+    CHECK(cost.seed == 77 && cost.size == sizeof cost - 1); /* nothing is written */
     row.name = "own";
     row.size = 0;
     CHECK(refused(mesh, tsr_op_register(mesh, &row) == TSR_ERR_ARG, "sizeof(tsr_op)"));
@@ -177,7 +180,7 @@ static void options_carry_their_size(void **state)
     tsr_table_facts facts = {.rows = 8, .columns = 4, .lookups = 4, .length = 1};
     tsr_table_choice choice;
     tsr_error err = {0};
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     (void)state;
 
     pass_on("2", sizes_of_tensors_job, NULL);
@@ -193,6 +196,12 @@ static void options_carry_their_size(void **state)
     assert_non_null(strstr(err.text, "tsr_tables_opts_default sets it"));
     assert_int_equal(tsr_cost_parse("torch", &cost, NULL), TSR_OK);
     assert_int_equal(cost.size, sizeof cost);
+    assert_true(cost.collectives_only);
+    err = (tsr_error){0};
+    cost.size -= sizeof cost.seed; /* a struct without its last member */
+    assert_int_equal(tsr_cost_parse("default", &cost, &err), TSR_ERR_ARG);
+    assert_non_null(strstr(err.text, "tsr_cost_default sets it"));
+    assert_true(cost.collectives_only); /* nothing is written */
     assert_true(tsr_schedule_lr(&schedule, 0) == 0);
     schedule.size++;
     assert_true(isnan(tsr_schedule_lr(&schedule, 0)));
@@ -339,7 +348,7 @@ static tsr_status settings_job(tsr_mesh *mesh, void *arg)
     CHECK(tsr_plan_limit_set(mesh, TSR_PLAN_LIMIT) == TSR_OK);
     CHECK(tsr_plan_bytes_set(mesh, TSR_PLAN_BYTES) == TSR_OK);
     CHECK(tsr_strict_set(mesh, false) == TSR_OK && tsr_statistics_set(mesh, false) == TSR_OK);
-    CHECK(tsr_reproducible_set(mesh, true) == TSR_OK && tsr_cost_get(mesh).reproducible);
+    CHECK(tsr_reproducible_set(mesh, true) == TSR_OK && mesh_cost(mesh).reproducible);
     return TSR_OK;
 }
 

@@ -105,7 +105,7 @@ static void attributes_are_read(void **state)
 static void costs_are_read(void **state)
 {
     tsr_error err = {0};
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     (void)state;
     assert_int_equal(tsr_cost_parse("latency=2.5e-6/1.5,bandwidth=0.5", &cost, &err), TSR_OK);

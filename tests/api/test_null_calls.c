@@ -163,7 +163,7 @@ static void fill_plain(null_calls *f, tsr_mesh *mesh)
     snprintf(f->file, sizeof f->file, "null_calls_%d.npy", getpid());
     snprintf(f->idx, sizeof f->idx, "null_calls_%d_%d.idx", getpid(), tsr_mesh_rank(mesh));
     f->attrs[0] = "dim=0";
-    f->cost = tsr_cost_get(mesh);
+    f->cost = f->cost_out = mesh_cost(mesh);
     f->mesh_shape = *tsr_mesh_shape_get(mesh);
     f->shape = (tsr_shape){.ndim = 1, .size = {4}};
     f->local = (tsr_shape){.ndim = 2, .size = {2, 4}};

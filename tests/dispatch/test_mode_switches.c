@@ -17,12 +17,12 @@ typedef struct book {
 
 static void switch_mode(tsr_mesh *mesh, int mode, bool on)
 {
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     switch (mode) {
     case COSTS: /* a network so slow that all bytes are worth many messages */
         tsr_cost_parse(on ? "latency=1e-9,bandwidth=1e3" : "default", &cost, NULL);
-        cost.reproducible = tsr_cost_get(mesh).reproducible;
+        cost.reproducible = mesh_cost(mesh).reproducible;
         tsr_cost_set(mesh, &cost);
         break;
     case REPRODUCIBLE: tsr_reproducible_set(mesh, on); break;

@@ -69,7 +69,7 @@ static tsr_status check_values(tsr_mesh *mesh, const property_call *c, int k, ts
 
 static bool add_bytes(tsr_mesh *mesh, const tsr_spec *from, const tsr_spec *to, int64_t *bytes)
 {
-    tsr_cost cost = tsr_cost_get(mesh);
+    tsr_cost cost = mesh_cost(mesh);
     tsr_redist *plan;
 
     if (tsr_spec_equal(from, to))
@@ -87,7 +87,7 @@ static tsr_status check_plan(tsr_mesh *mesh, const property_call *c, tsr_tensor 
                              int64_t bytes)
 {
     const tsr_schema *s = &c->schema;
-    tsr_cost cost = tsr_cost_get(mesh);
+    tsr_cost cost = mesh_cost(mesh);
     tsr_op_strategy way;
     int64_t planned = 0;
     bool good = true;
@@ -122,7 +122,7 @@ static tsr_status test_call(tsr_mesh *mesh, property_call *c, const property_out
     tsr_tensor *in[TSR_MAX_IN] = {NULL}, *y[TSR_MAX_OUT] = {NULL};
     const tsr_schema *s = &c->schema;
     tsr_counters before;
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     int64_t bytes;
     tsr_status st;
 
@@ -200,7 +200,7 @@ static tsr_status test_law(tsr_mesh *mesh, void *arg)
     const volume *v = arg;
     const int64_t every = v->every * sample_every();
     int64_t number = 0;
-    tsr_cost usual = tsr_cost_get(mesh);
+    tsr_cost usual = mesh_cost(mesh);
     tsr_status st = TSR_OK;
 
     for (int r = 0; row_at(r) && st == TSR_OK; r++) {

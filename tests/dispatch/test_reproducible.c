@@ -149,7 +149,7 @@ static void place(tsr_spec *spec, const tsr_mesh_shape *mesh, uint64_t sample)
 static tsr_status run_on_mesh(tsr_mesh *mesh, void *arg)
 {
     const trial *t = arg;
-    tsr_cost usual = tsr_cost_get(mesh), cost;
+    tsr_cost usual = mesh_cost(mesh), cost = usual;
     tsr_status st = TSR_OK;
 
     for (int i = 0; i < t->samples; i++) {

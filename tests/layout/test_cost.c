@@ -8,7 +8,7 @@
 
 static tsr_cost parse(const char *text)
 {
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     tsr_error err = {0};
 
     if (tsr_cost_parse(text, &cost, &err) != TSR_OK)
@@ -24,7 +24,7 @@ static void close_to(double a, double b)
 
 static void text_forms(void **state)
 {
-    const tsr_cost usual = tsr__cost_default();
+    const tsr_cost usual = tsr_cost_default();
     tsr_cost c = parse("default");
 
     (void)state;
@@ -65,7 +65,14 @@ static void text_forms(void **state)
 
 static tsr_status parse_cost(const char *text, void *out, tsr_error *err)
 {
-    return tsr_cost_parse(text, out, err);
+    tsr_cost *cost = out;
+    const size_t before = cost->size;
+    tsr_status st;
+
+    cost->size = sizeof *cost;
+    st = tsr_cost_parse(text, cost, err);
+    cost->size = st == TSR_OK ? cost->size : before;
+    return st;
 }
 
 static void bad_texts(void **state)
@@ -115,7 +122,7 @@ static void from_a_file(void **state)
 {
     char name[] = "/tmp/tessera_cost_XXXXXX", text[64];
     int fd = mkstemp(name);
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     FILE *file;
 
     (void)state;
@@ -153,7 +160,7 @@ static void bad_files(void **state)
     };
     char name[] = "/tmp/tessera_cost_XXXXXX", text[64];
     int fd = mkstemp(name);
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     (void)state;
     assert_true(fd >= 0);
@@ -231,7 +238,7 @@ static void random_prices(void **state)
 
 static void equality(void **state)
 {
-    const tsr_cost a = tsr__cost_default();
+    const tsr_cost a = tsr_cost_default();
     tsr_cost b = a;
 
     (void)state;

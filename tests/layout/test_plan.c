@@ -12,7 +12,7 @@ static tsr_redist *plan_of(const char *mesh, const char *spec, const char *to,
 {
     tsr_mesh_shape shape;
     tsr_spec a, b;
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     tsr_redist *plan = NULL;
     tsr_error err = {0};
 
@@ -143,7 +143,7 @@ static void all_plans_are_legal(void **state)
         tsr_spec from = {.dtype = TSR_F32, .shape = {2, {below(&seed, 7), below(&seed, 5)}}};
         tsr_spec to;
         char text[32];
-        tsr_cost cost;
+        tsr_cost cost = tsr_cost_default();
         tsr_redist *plan = NULL;
         tsr_error err = {0};
         assert_int_equal(tsr_mesh_parse(meshes[below(&seed, 6)], &from.mesh, NULL), TSR_OK);
@@ -269,7 +269,7 @@ static void eight_mesh_dims(void **state)
     (void)state;
     for (int round = 0; round < 60; round++) {
         tsr_spec from = {.dtype = TSR_F32, .shape = {3, {2, 16, 8}}}, to;
-        tsr_cost cost;
+        tsr_cost cost = tsr_cost_default();
         tsr_redist *plan = NULL;
         tsr_error err = {0};
         assert_int_equal(tsr_mesh_parse(meshes[round % 4], &from.mesh, NULL), TSR_OK);
@@ -362,7 +362,7 @@ static void bad_arguments(void **state)
 /* The n-th allocation fails, for every n: an error and nothing left behind. */
 static void out_of_memory(void **state)
 {
-    tsr_cost cost = tsr__cost_default();
+    tsr_cost cost = tsr_cost_default();
     tsr_mesh_shape mesh;
     tsr_spec a, b;
     int failures = 0;

@@ -25,7 +25,7 @@ static tsr_cost cost_of(int i)
                                         "latency=1e-3/1e-9,bandwidth=1e9/1e3,memory=1e4",
                                         "torch:latency=1e-6/1e-3,bandwidth=1e9/1e5"};
     char text[64];
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     snprintf(text, sizeof text, "random:%d", i - 4);
     assert_int_equal(tsr_cost_parse(i < 5 ? texts[i] : text, &cost, NULL), TSR_OK);
@@ -271,7 +271,7 @@ static void memory_limits(void **state)
    most receives that much. */
 static void exchange_is_honest(void **state)
 {
-    tsr_cost bytes_only;
+    tsr_cost bytes_only = tsr_cost_default();
     tsr_spec from = spec_of("2x2", 16, 16), to = from;
     int seen = 0;
 

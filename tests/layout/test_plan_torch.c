@@ -101,7 +101,7 @@ static double torch_us(const tsr_spec *from, const tsr_spec *to, bool *wrong)
 
 static double our_us(const tsr_spec *from, const tsr_spec *to)
 {
-    tsr_cost torch;
+    tsr_cost torch = tsr_cost_default();
     tsr_redist *plan = NULL;
     tsr_error err = {0};
     double seconds, other;

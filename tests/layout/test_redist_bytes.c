@@ -184,7 +184,7 @@ static void check_random(uint64_t *seed, bool across)
     static const char *const meshes[] = {"2", "3", "2x2", "2x3", "2x2x2", "1x3x2", "4x2"};
     tsr_shape shape = {2, {below(seed, 9), 1 + below(seed, 6)}};
     tsr_mesh_shape mesh[2], plain;
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     tsr_redist *plan = NULL;
     tsr_error err = {0};
     char text[32];

@@ -45,7 +45,7 @@ static void note(contract *c, const char *text)
 static void note_rule(contract *c, const tsr_schema *s, const tsr_rule *rule)
 {
     tsr_spec in[TSR_MAX_IN], out[TSR_MAX_OUT];
-    const tsr_cost cost = tsr__cost_default();
+    const tsr_cost cost = tsr_cost_default();
     char text[TSR_TEXT_LEN], line[LINE];
     const bool offered = tsr__rule_offered(s, rule);
 

@@ -29,7 +29,7 @@ static int compare_searches(const tsr_op *op, const char *text, const tsr_mesh_s
 {
     tsr_schema schema;
     tsr_op_strategy a, b;
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     char name[TSR_NAME_LEN], line[TSR_TEXT_LEN];
     bool same;
 
@@ -193,7 +193,7 @@ static void mixed_partials_have_their_price(void **state)
 {
     static const char *const meshes[] = {"2x3x4", "4x1x3"};
     enum { KINDS = TSR_PROD + 2 }; /* the last one stands for R */
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     (void)state;
     assert_int_equal(tsr_cost_parse("latency=1e-6/2e-6/3e-6,bandwidth=1e9/3e9/2e9", &cost, NULL),

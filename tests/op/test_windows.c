@@ -123,7 +123,7 @@ static bool equal(tsr_tensor *a, tsr_tensor *b)
 static tsr_status run_reach(tsr_mesh *mesh, void *arg)
 {
     const char *attrs[] = {"left=2", "right=1"};
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     tsr_tensor *whole, *x, *y, *z;
 
     (void)arg;
@@ -194,7 +194,7 @@ static tsr_status overlap(tsr_mesh *mesh, void *arg)
          CONV_OPTS(.padding = {1, 1})}, /* no interior on some ranks */
     };
     static const char *const places[] = {"[S(2),S(3)]", "[S(3),S(3)]", "[R,S(2)]", "[S(0),S(3)]"};
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     (void)arg;
     CHECK(tsr_cost_parse("latency=0,bandwidth=1e15", &cost, NULL) == TSR_OK);
@@ -335,7 +335,7 @@ static tsr_status around(tsr_mesh *mesh, void *arg)
         {"pad_circular", "f64[16,3]", {"before=16,1", "after=3,3"}, 9 * 3 * 8},
         {"pad_circular", "f64[5,3]", {"before=4,1", "after=5,0"}, 3 * 3 * 8},
     };
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     (void)arg;
     for (int seed = 0; seed < 6; seed++) {
@@ -383,7 +383,7 @@ static tsr_status gaps(tsr_mesh *mesh, void *arg)
     const tsr_conv_opts opts = CONV_OPTS(.stride = {3}, .output_padding = {2}, .transposed = true);
     tsr_tensor *x = filled(mesh, "f64[1,2,4]@[S(2)]", 1), *w = filled(mesh, "f64[2,2,1]@[R]", 2);
     tsr_tensor *bias = filled(mesh, "f64[2]@[R]", 3), *y[2];
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     (void)arg;
     CHECK(tsr_cost_parse("latency=0,bandwidth=1e15", &cost, NULL) == TSR_OK);
@@ -454,7 +454,7 @@ static tsr_status keep_both(tsr_mesh *mesh, void *arg)
 {
     tsr_tensor *whole = filled(mesh, "f64[4096]@[R]", 1), *x = filled(mesh, "f64[4096]@[S(0)]", 1);
     tsr_tensor *y;
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
 
     (void)arg;
     CHECK(tsr_op_register(mesh, &apart) == TSR_OK);

@@ -380,6 +380,7 @@ tsr_status oracle_mesh_read(const json_t *json, oracle_mesh *out, tsr_error *err
         return tsr__fail(err, TSR_ERR_FORMAT, "a mesh line needs mesh, gb_per_s, hop_us, base_us");
     snprintf(out->name, sizeof out->name, "%s", name);
     TSR_TRY(tsr_mesh_parse(name, &out->shape, err));
+    out->cost = tsr_cost_default();
     TSR_TRY(tsr_cost_parse("torch", &out->cost, err));
     out->cost.pending_free = true;
     out->cost.memory = 0;

@@ -107,7 +107,7 @@ static bool value_equals(tsr_tensor *y, const pair *p)
 
 static bool bytes_as_planned(tsr_mesh *mesh, const pair *p, int64_t in, int64_t out)
 {
-    tsr_cost cost = tsr_cost_get(mesh);
+    tsr_cost cost = mesh_cost(mesh);
     tsr_redist *plan;
     bool same;
 
@@ -148,7 +148,7 @@ static tsr_status test_pair(tsr_mesh *mesh, const pair *p)
     tsr_scope_push(mesh);
     if (p->f->random) {
         char text[64];
-        tsr_cost cost;
+        tsr_cost cost = tsr_cost_default();
         snprintf(text, sizeof text, "random:%llu", (unsigned long long)p->seed);
         tsr_cost_parse(text, &cost, NULL);
         tsr_cost_set(mesh, &cost);
@@ -177,7 +177,7 @@ static tsr_status test_family(tsr_mesh *mesh, void *arg)
     const family *f = arg;
     int ndim = tsr_mesh_shape_get(mesh)->ndim, n = tuples_of(f, ndim);
     int every = getenv("TESSERA_TEST_ALL") ? 1 : f->every * (int)sample_every();
-    tsr_cost usual = tsr_cost_get(mesh);
+    tsr_cost usual = mesh_cost(mesh);
     tsr_status st = TSR_OK;
 
     for (int k = (int)sample_first(every); k < n * n && st == TSR_OK; k += every) {

@@ -33,6 +33,15 @@
      __VA_ARGS__}
 #define SCHEDULE(...) {.size = sizeof(tsr_schedule), .lr = 1e-3, __VA_ARGS__}
 
+/* The costs that a mesh plans with. */
+static inline tsr_cost mesh_cost(const tsr_mesh *mesh)
+{
+    tsr_cost cost = tsr_cost_default();
+
+    tsr_cost_get(mesh, &cost);
+    return cost;
+}
+
 /* tsr_from_host for an array of at least the tensor's size. */
 static inline tsr_tensor *from_host(tsr_mesh *mesh, const char *text, const void *data)
 {

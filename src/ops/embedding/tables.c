@@ -258,7 +258,7 @@ double tsr__tables_seconds(const tsr_table_facts *facts, int n, const tsr_tables
     tables t = {.facts = facts, .n = n, .ranks = opts->ranks, .opts = opts, .sum = loads};
     double most = 0;
 
-    t.cost = opts->cost ? *opts->cost : tsr__cost_default();
+    t.cost = opts->cost ? *opts->cost : tsr_cost_default();
     memset(loads, 0, (size_t)t.ranks * sizeof *loads);
     for (int i = 0; i < n; i++)
         add(&t, i, choice[i], 1);
@@ -285,10 +285,10 @@ tsr_status tsr_tables_plan(const tsr_table_facts *facts, int n, const tsr_tables
     opts = opts ? opts : &usual;
     TSR_TRY(TSR_SIZE_CHECK("tsr_tables_plan", opts, "tsr_tables_opts_default", err));
     if (opts->cost)
-        TSR_TRY(TSR_SIZE_CHECK("tsr_tables_plan", opts->cost, "tsr_cost_parse", err));
+        TSR_TRY(TSR_SIZE_CHECK("tsr_tables_plan", opts->cost, "tsr_cost_default", err));
     t.opts = opts;
     t.ranks = opts->ranks;
-    t.cost = opts->cost ? *opts->cost : tsr__cost_default();
+    t.cost = opts->cost ? *opts->cost : tsr_cost_default();
     TSR_TRY(check(&t, err));
     TSR_TRY(tsr__alloc(&heap, n, sizeof *t.choice, &t.choice, err));
     TSR_TRY(tsr__alloc(&heap, n, sizeof *t.order, &t.order, err));

@@ -284,7 +284,7 @@ static tsr_status run_on(tsr_mesh *mesh, conv_run *r)
     tsr_status st = TSR_OK;
 
     if (r->pending_free) {
-        tsr_cost cost = tsr_cost_get(mesh);
+        tsr_cost cost = mesh_cost(mesh);
         cost.pending_free = true;
         tsr_cost_set(mesh, &cost);
     }

@@ -337,7 +337,7 @@ static tsr_op_strategy plan(const char *name, const tsr_spec *in, int n_in, cons
 {
     tsr_schema schema;
     tsr_op_strategy way;
-    tsr_cost prices;
+    tsr_cost prices = tsr_cost_default();
     tsr_error err = {0};
 
     assert_int_equal(tsr_cost_parse(cost, &prices, &err), TSR_OK);

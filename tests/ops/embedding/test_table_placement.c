@@ -115,7 +115,7 @@ static void infinite_prices_are_refused(void **state)
     static const tsr_table_facts fair = {100, 8, TSR_F32, 64, 4, TSR_BAG_SUM};
     tsr_table_facts facts[] = {fair, fair, fair};
     tsr_table_choice choice[3];
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     tsr_tables_opts opts = TABLES_OPTS(.ranks = 4, .cost = &cost);
     tsr_error err = {0};
 
