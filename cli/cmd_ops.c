@@ -112,18 +112,15 @@ static json_t *op_json(const tsr_op *op)
 int cli_ops(const cli_args *args)
 {
     bool as_json = cli_option_of(args, "json");
-    const bool coverage = cli_option_of(args, "coverage"),
-               markdown = cli_option_of(args, "markdown");
     json_t *results = json_array();
     char *rest = args->text, *word;
     bool first = true;
 
-    if (coverage || markdown) {
+    if (cli_option_of(args, "markdown")) {
         json_decref(results);
-        if (args->n_words || (coverage && markdown))
-            return cli_bad("ops: --%s lists all ops and takes no arguments",
-                           coverage ? "coverage" : "markdown");
-        return markdown ? ops_markdown(as_json) : ops_coverage(as_json);
+        if (args->n_words)
+            return cli_bad("ops: --markdown lists all ops and takes no arguments");
+        return ops_markdown(as_json);
     }
     for (; args->n_words > 0 && (word = strtok_r(rest, " \t\n", &rest)); first = false) {
         const tsr_op *op = tsr_op_find(NULL, word);

@@ -66,8 +66,7 @@ int op_unknown(const char *command, const char *name);
 
 int cli_draw_op(const cli_args *args);
 int cli_explain_op(const cli_args *args);
-/* tessera ops --coverage and --markdown; give the exit status. */
-int ops_coverage(bool as_json);
+/* tessera ops --markdown; gives the exit status. */
 int ops_markdown(bool as_json);
 /* How partial inputs pass (NULL: as the rules of a call say), and whether a gradient flows, in
    words. */

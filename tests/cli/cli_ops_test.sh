@@ -61,7 +61,6 @@ has 'ops as a page says what its words mean' 'How to read an entry' '`not implem
 json 'ops as a page in JSON' 'o["command"] == "ops --markdown" and "How to read an entry" in
     o["results"][0] and "### matmul" in o["results"][0]' ops --markdown
 bad 'ops as a page, but of one' '--markdown lists all ops' ops --markdown relu
-bad 'ops, two lists' '--coverage lists all ops' ops --markdown --coverage
 run 0 ops --markdown
 grep -q 'as its function says' "$dir/out" && fail 'ops as a page: says nothing of partial inputs'
 run 0 ops mse_loss

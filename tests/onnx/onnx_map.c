@@ -274,15 +274,25 @@ static void run_row(onnx_call *c, const onnx_row *row)
         c->out[k] = out[k];
 }
 
-static const onnx_row *find_row(const char *name)
+const onnx_row *onnx_row_at(int i)
 {
     const onnx_row *const tables[] = {onnx_rows, onnx_shape_rows, onnx_quantised_rows};
 
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const onnx_row *r = tables[t]; r->onnx; r++)
-            if (strcmp(r->onnx, name) == 0)
+            if (i-- == 0)
                 return r;
     return NULL;
+}
+
+static const onnx_row *find_row(const char *name)
+{
+    const onnx_row *r;
+
+    for (int i = 0; (r = onnx_row_at(i)); i++)
+        if (strcmp(r->onnx, name) == 0)
+            break;
+    return r;
 }
 
 bool onnx_node_run(onnx_call *c)

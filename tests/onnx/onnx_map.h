@@ -27,13 +27,14 @@ typedef struct onnx_row {
     const char *op; /* what runs, if it is one op */
     /* "dim=axis:-1 dims=axes@1": our attribute, theirs or their input, the default if any */
     const char *attrs;
-    int n_in; /* so many inputs are tensors; 0: all */
+    int n_in; /* number of inputs that are tensors; 0: all */
     void (*run)(onnx_call *call);
 } onnx_row;
 
 extern const onnx_row onnx_rows[]; /* ended by a row without a name */
 extern const onnx_row onnx_shape_rows[];
 extern const onnx_row onnx_quantised_rows[];
+const onnx_row *onnx_row_at(int i); /* of all of them; NULL behind the last */
 
 /* Sets out, or missing or differs, for a node whose inputs are set. False if there is no row. */
 bool onnx_node_run(onnx_call *call);
