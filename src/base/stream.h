@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h - copies whose stores go past the caches. Large results would only push out what is
-   needed next, and a store through the cache first reads what it overwrites: a third of the
-   traffic of a copy. */
+/* stream.h - copies by streaming (non-temporal) stores, which go past the caches. Large results
+   would only push out what is needed next, and a store through the cache first reads what it
+   overwrites: a third of the traffic of a copy. */
 #ifndef TSR_BASE_STREAM_H
 #define TSR_BASE_STREAM_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cached_call.c - the cache of calls: see cached_call.h. A call is dropped when there are too many,
-   but for those that run; it holds the local specs of its inputs, whose addresses are its key, and
-   those of its strategy. Each rank drops as it likes: nothing is exchanged to make an op plan.
-   Called by dispatch.c. */
+/* cached_call.c - the plan cache, a cache of calls: see cached_call.h. A call is dropped when there
+   are too many (base/cache.h), but for those that run; it holds the local specs of its inputs,
+   whose addresses are its key, and those of its strategy. Each rank drops as it likes: nothing is
+   exchanged to make an op plan. Called by dispatch.c. */
 #include "dispatch/cached_call.h"
 
 #include <stdio.h>

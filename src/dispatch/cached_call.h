@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cached_call.h - the calls that a context has met: of each its op plan, as compact as it can be,
-   and what it is on this rank. */
+/* cached_call.h - the plan cache: the calls that a context has met, of each its op plan, as compact
+   as it can be, and what it is on this rank. */
 #ifndef TSR_DISPATCH_CACHED_CALL_H
 #define TSR_DISPATCH_CACHED_CALL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exchange.h - the one engine that moves parts between ranks: intersect what each rank has with
-   what each rank wants. Under redistribution, and later under halos, slicing and checkpoints. */
+   what each rank wants. Under redistributions, halos and batches of datasets. */
 #ifndef TSR_EXCHANGE_EXCHANGE_H
 #define TSR_EXCHANGE_EXCHANGE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backward.c - through a tape from its last call to the first: each call's gradient, by its row,
-   goes to the calls that made its inputs and to watched tensors. Called by programs, and by
-   recompute.c. */
+/* backward.c - autograd: through a tape from its last call to the first, each call's gradient, by
+   its row, goes to the calls that made its inputs and to watched tensors. Called by programs, and
+   by recompute.c. */
 #include "grad/backward.h"
 
 #include "dispatch/dispatch.h"

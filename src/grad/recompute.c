@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recompute.c - a function whose activations are not kept: it runs unrecorded, and on the way back
-   again, on a tape of its own. So does what is run for its gradients alone (expr_grad.c). */
+/* recompute.c - activation checkpointing: a function whose activations are not kept runs
+   unrecorded, and on the way back again, on a tape of its own. So does what is run for its
+   gradients alone (expr_grad.c). */
 #include "grad/backward.h"
 #include "tensor/scope.h"
 #include "tessera_train.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* npy.c - loads tensors from npy files: the first rank reads the header, then each rank its own
-   part. What one rank sees of a file becomes the same sentence on all ranks, without poison. Saving
-   is npy_save.c. */
+/* npy.c - loads tensors from npy files: the first rank reads the header (npy_header.c parses it),
+   then each rank its own part. What one rank sees of a file becomes the same sentence on all ranks,
+   without poison. Saving is npy_save.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index_check.c - see index_check.h. Called by kernels before they use an index. */
+/* index_check.c - finds an index out of range and makes the sentence that names it, see
+   index_check.h. Called by kernels before they use an index. */
 #include "kernel/index_check.h"
 
 #include <inttypes.h>

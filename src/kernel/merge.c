@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge.c - merging numbers of several ranks, see merge.h. Called by the kernels that have two
-   steps. */
+/* merge.c - merging numbers of several ranks (Welford statistics, log-sum-exp, sums), see merge.h.
+   Called by the kernels that have two steps. */
 #include "kernel/merge.h"
 
 #include <math.h>

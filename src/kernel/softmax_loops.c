@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softmax_loops.c - the loops of softmax_loops.h for all types and instruction sets. Called by
-   softmax_rows.c, class_loss.c and log_sum.c of this folder. */
+/* softmax_loops.c - the loops of softmax_loops.h for all types and instruction sets. Called by the
+   kernels of softmax, losses, log-sum-exp and attention in ops/. */
 #include "kernel/softmax_loops.h"
 
 #include "kernel/exp.h"

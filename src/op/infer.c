@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer.c - shapes and dtypes of outputs, with errors in the user's terms. */
+/* infer.c - shapes and dtypes of outputs, broadcasting included, with errors in the user's
+   terms. */
 #include "op/infer.h"
 
 #include <inttypes.h>

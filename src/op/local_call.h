@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_call.h - what a strategy is for the kernel of one rank: shapes of its operands, where they
-   begin, attributes and numbers. Pure but for tsr__kernel_once. */
+   begin, attributes and numbers; and by which algorithm it runs: its kernel or its own exchange.
+   Pure but for tsr__kernel_once. */
 #ifndef TSR_OP_LOCAL_CALL_H
 #define TSR_OP_LOCAL_CALL_H
 

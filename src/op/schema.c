@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schema.c - a call as planning sees it: are there as many inputs as the row asks for, are they on
-   one mesh, and what shape follows. Compared and hashed by value, as the key of the plan cache. */
+   one mesh, and what shape follows. Also whether attributes are equal, for the plan cache. */
 #include "op/schema.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* windows.c - what windows show, and what it costs to fill them: exactly the bytes that arrive at
-   the rank that gets most, per dim and multiplied. Called by the search and by what runs windows.
-   */
+/* windows.c - what windows show, what it costs to fill them, exactly the bytes that arrive at the
+   rank that gets most, per dim and multiplied, and in which direction the halo is cheaper: fetched
+   before the kernel, or scattered back after it. Called by the search and by what runs windows. */
 #include "op/windows.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* windows.h - operands of which a rank needs more than its own part (halo): which they are under a
-   strategy, their layouts, and what exchanging them costs. Pure. */
+   strategy, their layouts, what exchanging them costs, and in which direction. Pure. */
 #ifndef TSR_OP_WINDOWS_H
 #define TSR_OP_WINDOWS_H
 

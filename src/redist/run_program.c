@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_program.c - runs a prepared redistribution step by step. Intermediate parts come from the
-   pool and go back as soon as the next step has read them. */
+/* run_program.c - runs a prepared redistribution step by step: slices, all-gathers, all-to-alls,
+   reduce-scatters, all-reduces. Intermediate parts come from the pool and go back as soon as the
+   next step has read them. */
 #include <string.h>
 
 #include "redist/program.h"

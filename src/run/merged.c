@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merged.c - kernels in two steps (kernel/merge.h) where several ranks hold parts of one row or
-   statistic: every rank takes the numbers of its own part, all of them are gathered, and every rank
-   merges them in the order of ranks, so that all have the same bit by bit. Called by dispatch for
-   rows with .merge, and by the run of ops/loss/class_merge.c. */
+   statistic (layer norm, softmax, variance): every rank takes the numbers of its own part, all of
+   them are gathered, and every rank merges them in the order of ranks, so that all have the same
+   bit by bit. Called by dispatch for rows with .merge, and by the run of
+   ops/loss/class_merge.c. */
 #include "run/merged.h"
 
 #include <stdio.h>

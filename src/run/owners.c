@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owners.c - rows of a table and their owners (owners.h). Called by runs that look up by
-   all-to-all. */
+/* owners.c - rows of a table and their owners (owners.h), and the sentence on an id out of range.
+   Called by runs that look up by all-to-all. */
 #include "run/owners.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tape.h - what ran, in order, for going through it backwards: calls on tensors that depend on a
-   watched one. Written by dispatch and redistribution, read by grad/backward.c. */
+/* tape.h - the tape of autograd: what ran, in order, for going through it backwards, calls on
+   tensors that depend on a watched one. Written by dispatch and redistribution, read by
+   grad/backward.c. */
 #ifndef TSR_TAPE_TAPE_H
 #define TSR_TAPE_TAPE_H
 

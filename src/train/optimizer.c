@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* optimizer.c - optimizers as programs see them (tessera_train.h): options, states and where they
-   are, and a step, which is one op per parameter (ops/optimizer/optimizer_ops.c), or a row-sparse
-   update (rows_update.h). */
+   are, step counts, and a step, which is one op per parameter (ops/optimizer/optimizer_ops.c), or a
+   row-sparse update (rows_update.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective.c - the public collectives on plain memory. All take one path: check the arguments,
-   write the messages, start a call on the ranks of the mesh, finish it. Used by programs; the
-   library itself makes calls directly. */
+/* collective.c - the public collectives on plain memory: broadcast, all-gather, reduce-scatter,
+   all-reduce, all-to-all, send and recv. All take one path: check the arguments, write the
+   messages, start a call on the ranks of the mesh, finish it. Used by programs; the library itself
+   makes calls directly. */
 #include "world/collective.h"
 
 #include "base/activity.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* message_link.c - moves the bytes of one call: heads, chunks sent from or received into the
-   tensors' memory or through small rings of packed chunks, and reductions chunk by chunk. Posts and
-   handles requests, never waits; message_wait.c drives it. */
+/* message_link.c - moves the bytes of one call: heads (a message's header, by which ranks notice
+   that they called different ops), chunks sent from or received into the tensors' memory or through
+   small rings of packed chunks, and reductions chunk by chunk. Posts and handles requests, never
+   waits; message_wait.c drives it. */
 #include "world/message.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookup_parts.c - of a lookup whose strategy is known: what is exchanged and what that costs, and
    what one rank must know of the whole for its part. Called through the rows of lookups.c, and by
-   run/. */
+   runs of the family. */
 #include <math.h>
 
 #include "layout/cost.h"

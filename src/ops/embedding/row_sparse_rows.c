@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* row_sparse_rows.c - row-sparse gradients (tessera_ops.h): where gradients and ids must be for
-   the table's placements, and bringing them there; what is exchanged then is run/. */
+   the table's placements, and bringing them there; what is exchanged then is row_sparse.c's. */
 #include <stdio.h>
 
 #include "base/args.h"

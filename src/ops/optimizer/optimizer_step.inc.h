@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* optimizer_step.inc.h - body of optimizer_step.c for one type that computes and one instruction
-   set. One pass: everything is read once and written once. Kind and nesterov are constants where
-   the loop is called. */
+/* optimizer_step.inc.h - what one element becomes by SGD, Adam or Adagrad: body of optimizer_step.c
+   for one type that computes and one instruction set. One pass: everything is read once and written
+   once. Kind and nesterov are constants where the loop is called. */
 
 TSR__INLINE void FN(loop)(int kind, bool nesterov, const tsr_update *s, int64_t n,
                           const void *const in[TSR_STEP_INPUTS], void *const *out)
