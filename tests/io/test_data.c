@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_data.c - datasets and batches: what is read, in which order it is dealt out, and that every
    rank gets its part of it. What is wrong with data is test_data_bad.c. */
+#include "support/test.h"
 #include "idx_files.h"
-#include "support/opts.h"
-#include "support/ranks.h"
 
 /* ---- files ---- */
 

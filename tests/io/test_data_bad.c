@@ -2,15 +2,9 @@
 /* test_data_bad.c - what is wrong with data: files that are cut, changed or something else, labels
    that are no classes, batches that do not fit. One sentence, the same on all ranks, a world that
    goes on and no memory lost. */
+#include "support/test.h"
 #include "idx_files.h"
-
-#include <stdatomic.h>
-#include <tessera_ext.h>
-
-#include "support/opts.h"
-#include "support/ranks.h"
-
-enum { RANKS = 4 };
+#include "support/fault_driver.h"
 
 /* ---- files ---- */
 
@@ -366,62 +360,42 @@ static void bad_arguments_are_named(void **state)
 
 /* ---- faults ---- */
 
-typedef struct shortage {
-    const char *path;
-    bool calls; /* collective calls fail instead of allocations */
-    int64_t n;
-    atomic_int told;
-} shortage;
-
-/* Rank 1 is short of memory while it reads, and while it deals out. */
-static tsr_status short_job(tsr_mesh *mesh, void *arg)
+/* Reads and deals out. */
+static tsr_status read_and_deal(tsr_mesh *mesh, const void *path)
 {
     static const tsr_batches b = {.samples = 6, .size = 4};
-    shortage *s = arg;
-    tsr_dataset *d = NULL;
-    tsr_status st = tsr_barrier(mesh);
     const int64_t live = tsr_allocations_live(mesh);
+    tsr_dataset *d = NULL;
+    tsr_status st = tsr_dataset_idx(mesh, path, &d);
 
-    if (tsr_mesh_rank(mesh) == 1)
-        (s->calls ? tsr_fault_call : tsr_fault_alloc)(mesh, s->n);
-    st = tsr_dataset_idx(mesh, s->path, &d);
     if (st != TSR_OK)
         CHECK(!d && tsr_allocations_live(mesh) == live);
     else
         tsr_batch(d, &b, 0, 0, "[S(0),SS(2,2)]");
-    if (st == TSR_OK)
-        st = tsr_barrier(mesh);
     tsr_dataset_free(d);
-    if (st != TSR_OK)
-        atomic_fetch_add(&s->told, 1);
-    return st;
+    return tsr_mesh_status(mesh);
 }
 
 static void faults_reach_all(void **state)
 {
     idx_file *f = *state;
 
-    for (int way = 0; way < 4; way++) {
-        bool more = true;
+    for (int packed = 0; packed < 2; packed++) {
+        fault_job job = {.name = packed ? "packed images" : "images",
+                         .mesh = "2x2",
+                         .ranks = {1, 1},
+                         .run = read_and_deal,
+                         .arg = f->path,
+                         .all = true};
 
         idx_images(f, 6, 5, 4);
-        if (way & 1)
+        if (packed)
             idx_pack(f);
         idx_write(f, f->n);
-        for (int64_t n = 1; more; n++) {
-            shortage s = {.path = f->path, .calls = way >> 1, .n = n};
-            tsr_error err = {0};
-            const tsr_status st =
-                tsr_run(&(tsr_run_opts)RUN_OPTS(.mesh = "2x2", .world = TSR_WORLD_THREAD,
-                                                .has_timeout = true, .timeout_ms = 20000),
-                        short_job, &s, &err);
-
-            more = st != TSR_OK;
-            if (more && s.told != RANKS)
-                fail_msg("fault %lld: %d ranks were told: %s", (long long)n, s.told, err.text);
-            assert_true(n > (way >> 1 ? 2 : 5) || more); /* there was something to fail */
-            assert_true(n < 1000);
-        }
+        job.least = 5;
+        fault_each(&job, FAULT_ALLOCATION);
+        job.least = 2;
+        fault_each(&job, FAULT_FIRST_CALL);
     }
 }
 

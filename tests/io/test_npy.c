@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_npy.c - saving and loading on thread ranks: what is in the file, and what comes back. */
-#include "npy_place.h"
-
+#include "support/test.h"
 #include "base/dtype.h"
 #include "io/npy_header.h"
 #include "io/part_file.h"
-#include "tessera_ops.h"
-#include "support/opts.h"
+#include "npy_place.h"
 
 /* ---- round trips ---- */
 

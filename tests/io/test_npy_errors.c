@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_npy_errors.c - what goes wrong with npy files: the same sentence on all ranks, a world that
    goes on, no memory lost, and a save that fails leaves no trace. */
-#include "npy_place.h"
-
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "support/test.h"
 #include "dispatch/context.h"
-#include "support/harness.h"
 #include "io/new_file.h"
+#include "npy_place.h"
+#include "support/harness.h"
 
 enum { MAX_RANKS = 16 };
 

@@ -3,10 +3,8 @@
    several lookups and micro-batches merged, on every mesh and placement; the norm of all gradients
    and clipping by it; each allocation and call in which that may fail. Through the public headers.
    */
-#include <stdatomic.h>
-
 #include "support/test.h"
-#include "support/sampling.h"
+#include "support/fault_driver.h"
 
 enum { V = 11, D = 6, IDS = 7, STEPS = 3, BATCHES = 2 };
 
@@ -398,24 +396,16 @@ static void clipping(void **state)
 
 /* ---- faults ---- */
 
-typedef struct fault {
-    int64_t n;
-    bool calls;
-    atomic_int told, leaks;
-    atomic_bool hit;
-} fault;
-
-static tsr_status train_once(tsr_mesh *mesh)
+static tsr_status train_once(tsr_mesh *mesh, const void *arg)
 {
     const setup s = {.dtype = TSR_F32, .table = "[S(1)]", .ids = "[R]", .dense = true};
     const tsr_optimizer_opts adam = OPTIMIZER_OPTS(TSR_ADAM, .states = "0");
     const tsr_optimizer_opts rows = OPTIMIZER_OPTS(TSR_ADAGRAD, .rowwise = true);
     tsr_optimizer *a = NULL, *b = NULL;
     tsr_tensor *w[2];
-    tsr_status st = tsr_scope_push(mesh);
+    tsr_status st;
+    (void)arg;
 
-    if (st != TSR_OK)
-        return st;
     w[0] = tsr_watch(tsr_full(mesh, "f32[6,4]", 1));
     w[1] = make_table(mesh, &s);
     st = tsr_optimizer_new(mesh, &adam, w, 1, &a);
@@ -433,65 +423,18 @@ static tsr_status train_once(tsr_mesh *mesh)
         st = tsr_optimizer_step(a);
     if (st == TSR_OK)
         st = tsr_optimizer_step(b);
-    if (st == TSR_OK)
-        st = tsr_barrier(mesh);
     tsr_optimizer_free(a);
     tsr_optimizer_free(b);
-    tsr_scope_pop(mesh);
-    tsr_memory_trim(mesh);
-    return st;
-}
-
-static tsr_status fault_job(tsr_mesh *mesh, void *arg)
-{
-    fault *f = arg;
-    int64_t live, first;
-    tsr_status st = TSR_OK;
-
-    for (int i = 0; i < 2 && st == TSR_OK; i++)
-        st = train_once(mesh);
-    if (st == TSR_OK)
-        st = tsr_barrier(mesh);
-    live = tsr_allocations_live(mesh);
-    tsr_counters_reset(mesh);
-    first = f->calls ? 0 : tsr_allocations(mesh);
-    if (st == TSR_OK && tsr_mesh_rank(mesh) == 0)
-        (f->calls ? tsr_fault_call : tsr_fault_alloc)(mesh, f->n);
-    if (st == TSR_OK)
-        st = train_once(mesh);
-    if (tsr_mesh_rank(mesh) == 0)
-        atomic_store(&f->hit, f->calls ? st != TSR_OK : tsr_allocations(mesh) - first >= f->n);
-    if (tsr_allocations_live(mesh) != live)
-        atomic_fetch_add(&f->leaks, 1);
-    if (st != TSR_OK)
-        atomic_fetch_add(&f->told, 1);
     return st;
 }
 
 static void faults(void **state)
 {
-    const int64_t step = sample_every() > 1 ? 7 : 1;
+    static const fault_job job = {.name = "training", .mesh = "2", .run = train_once, .least = 4};
+
     (void)state;
-
-    for (int calls = 0; calls < 2; calls++) {
-        bool more = true;
-        int64_t n = 1 + (calls ? 0 : sample_first(step));
-
-        for (; more; n += calls ? 1 : step) {
-            const tsr_run_opts opts = RUN_OPTS(.mesh = "2", .world = TSR_WORLD_THREAD,
-                                               .has_timeout = true, .timeout_ms = 20000);
-            fault f = {.n = n, .calls = calls};
-            tsr_error err = {0};
-            const tsr_status st = tsr_run(&opts, fault_job, &f, &err);
-
-            more = f.hit;
-            if ((more ? st == TSR_OK || f.told != 2 : st != TSR_OK) || f.leaks)
-                fail_msg("%s %d: status %d, %d ranks told, %d leaked: %s",
-                         calls ? "call" : "allocation", (int)n, (int)st, f.told, f.leaks, err.text);
-            assert_true(n < 2000);
-        }
-        assert_true(n > 5);
-    }
+    fault_each(&job, FAULT_ALLOCATION_AGAIN);
+    fault_each(&job, FAULT_CALL);
 }
 
 int main(void)

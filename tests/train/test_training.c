@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "support/test.h"
-#include "support/numbers.h"
+#include "support/fault_driver.h"
 #include "support/sampling.h"
 
 enum { BATCH = 8, SIDE = 6, CHANNELS = 4, WIDTH = 16, CLASSES = 5, WORDS = 20, MOST_PARAMS = 16 };
@@ -114,122 +114,41 @@ static double take_step(tsr_mesh *mesh, const model *m, int64_t step, bool caref
     return value;
 }
 
-/* All from the model's making to its end; what is left then. */
-static tsr_status train_shortly(tsr_mesh *mesh, bool careful, int64_t *live)
+/* All from the model's making to its end. */
+static tsr_status train_shortly(tsr_mesh *mesh, const void *careful)
 {
     model m = {0};
 
-    if (tsr_scope_push(mesh) != TSR_OK)
-        return tsr_mesh_status(mesh);
     make_model(mesh, &m);
     for (int64_t step = 0; step < 2 && tsr_mesh_status(mesh) == TSR_OK; step++)
-        take_step(mesh, &m, step, careful);
-    if (tsr_mesh_status(mesh) == TSR_OK)
-        tsr_barrier(mesh);
+        take_step(mesh, &m, step, careful != NULL);
     free_model(&m);
-    tsr_scope_pop(mesh);
-    tsr_memory_trim(mesh);
-    *live = tsr_allocations_live(mesh);
     return tsr_mesh_status(mesh);
 }
 
 /* ---- a rank that fails ---- */
 
-typedef struct fault {
-    bool calls; /* a call fails, not an allocation */
-    bool warm;  /* after a training without fault, which fills the caches */
-    int rank;
-    int64_t n; /* which one; 0: none */
-    /* what came of it, per rank */
-    int64_t done[4]; /* calls or allocations */
-    int64_t left[4]; /* blocks that stayed behind */
-    tsr_status status[4];
-    char text[4][sizeof((tsr_error *)NULL)->text];
-} fault;
-
-static int64_t done_so_far(tsr_mesh *mesh, const fault *f)
-{
-    return f->calls ? tsr_counters_get(mesh).calls : tsr_allocations(mesh);
-}
-
-static tsr_status faulty_job(tsr_mesh *mesh, void *arg)
-{
-    fault *f = arg;
-    const int rank = tsr_mesh_rank(mesh);
-    int64_t before = 0, after = 0, first;
-    tsr_status st = f->warm ? train_shortly(mesh, true, &before) : TSR_OK;
-
-    if (st == TSR_OK)
-        st = tsr_barrier(mesh);
-    first = done_so_far(mesh, f);
-    if (rank == f->rank && f->n)
-        (f->calls ? tsr_fault_call : tsr_fault_alloc)(mesh, f->n);
-    after = before;
-    if (st == TSR_OK) /* else a faster rank has failed already */
-        st = train_shortly(mesh, f->warm, &after);
-    f->done[rank] = done_so_far(mesh, f) - first;
-    f->left[rank] = f->warm ? after - before : 0;
-    f->status[rank] = st;
-    snprintf(f->text[rank], sizeof f->text[rank], "%s", tsr_mesh_message(mesh));
-    return st;
-}
-
-/* Every rank ends with one sentence, soon. */
-static void fail_one(fault *f)
-{
-    const tsr_run_opts opts =
-        RUN_OPTS(.mesh = MESH, .world = TSR_WORLD_THREAD, .has_timeout = true, .timeout_ms = 20000);
-    const tsr_status expected = f->calls ? TSR_ERR_STATE : TSR_ERR_MEMORY;
-    const char *what = f->calls ? "call" : "allocation";
-    const double begin = now();
-    tsr_error err = {0};
-    tsr_status st = tsr_run(&opts, faulty_job, f, &err);
-
-    if (st != expected || now() - begin > 15)
-        fail_msg("%s %lld of rank %d: status %d after %.1f s: %s", what, (long long)f->n, f->rank,
-                 (int)st, now() - begin, err.text);
-    for (int i = 0; i < 4; i++)
-        if (f->status[i] == TSR_OK || !f->text[i][0] || strchr(f->text[i], '\n') || f->left[i])
-            fail_msg("%s %lld of rank %d: rank %d ended with status %d, %lld blocks left: \"%s\"",
-                     what, (long long)f->n, f->rank, i, (int)f->status[i], (long long)f->left[i],
-                     f->text[i]);
-}
-
-/* Calls, or allocations, from the first to the last of two steps; the ranks take turns. */
-static void fail_some(bool calls, bool warm, int64_t runs)
-{
-    fault none = {.calls = calls, .warm = warm};
-
-    if (sample_every() > 1)
-        runs /= 6;
-    pass_on(MESH, faulty_job, &none);
-    for (int64_t k = 0; k < runs; k++) {
-        const int rank = (int)(k % 4);
-        fault f = {.calls = calls, .warm = warm, .rank = rank};
-
-        assert_true(none.done[rank] > 50);
-        assert_int_equal(none.left[rank], 0);
-        f.n = 1 + k * (none.done[rank] - 1) / (runs - 1);
-        fail_one(&f);
-    }
-}
+static const fault_job CARELESS = {
+    .name = "training", .mesh = MESH, .run = train_shortly, .least = 51};
+static const fault_job CAREFUL = {
+    .name = "training", .mesh = MESH, .run = train_shortly, .arg = MESH, .least = 51};
 
 static void a_call_fails(void **state)
 {
     (void)state;
-    fail_some(true, true, 100);
+    fault_some(&CAREFUL, FAULT_CALL, 100);
 }
 
 static void an_allocation_fails(void **state)
 {
     (void)state;
-    fail_some(false, false, 100);
+    fault_some(&CARELESS, FAULT_ALLOCATION, 100);
 }
 
 static void an_allocation_fails_later(void **state)
 {
     (void)state;
-    fail_some(false, true, 100);
+    fault_some(&CAREFUL, FAULT_ALLOCATION_AGAIN, 100);
 }
 
 /* ---- no growth ---- */

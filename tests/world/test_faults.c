@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "support/test.h"
+#include "support/fault_driver.h"
 #include "dispatch/context.h"
 #include "support/numbers.h"
 
@@ -213,63 +214,34 @@ static void impossible_worlds(void **state)
 
 /* ---- allocations ---- */
 
-typedef struct shortage {
-    const char *from, *to;
-    int rank;
-    int64_t n;        /* this allocation fails */
-    atomic_int alarm; /* ranks that saw an error */
-    atomic_bool hit;  /* was there an n-th allocation? */
-} shortage;
-
-static tsr_status short_of_memory(tsr_mesh *mesh, void *arg)
+static tsr_status move(tsr_mesh *mesh, const void *arg)
 {
-    shortage *s = arg;
-    tsr_tensor *x = tsr_arange(mesh, s->from, 0, 1);
+    const char *const *from_to = arg;
     float out[64];
-    int64_t before = tsr_allocations(mesh);
-    tsr_status st;
+    tsr_tensor *x = tsr_redistribute(tsr_arange(mesh, from_to[0], 0, 1), from_to[1]);
 
-    if (tsr_mesh_rank(mesh) == s->rank)
-        tsr_fault_alloc(mesh, s->n);
-    x = tsr_redistribute(x, s->to);
-    st = tsr_to_host(x, out, sizeof out);
-    if (st == TSR_OK)
-        st = tsr_barrier(mesh);
-    if (tsr_mesh_rank(mesh) == s->rank)
-        atomic_store(&s->hit, tsr_allocations(mesh) - before >= s->n);
-    if (st != TSR_OK)
-        atomic_fetch_add(&s->alarm, 1);
-    return st;
+    return tsr_to_host(x, out, sizeof out);
 }
 
 static void every_allocation(void **state)
 {
-    static const char *const pairs[][3] = {
-        {"2", "f32[8,8]@[S(0)]", "[S(1)]"},
-        {"2", "f32[8,8]@[P(sum)]", "[S(0)]"},
-        {"2x2", "f32[8,8]@[S(0),P(avg)]", "[P(sum),SS(0,3)]"},
-        {"2x2", "f32[8,8]@[S(0),S(1)]", "[S(1),S(0)]"},
+    static const char *const pairs[][2] = {
+        {"f32[8,8]@[S(0)]", "[S(1)]"},
+        {"f32[8,8]@[P(sum)]", "[S(0)]"},
+        {"f32[8,8]@[S(0),P(avg)]", "[P(sum),SS(0,3)]"},
+        {"f32[8,8]@[S(0),S(1)]", "[S(1),S(0)]"},
     };
     (void)state;
 
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        int size = pairs[i][0][1] ? 4 : 2;
-        for (int rank = 0; rank < size; rank += 1 + size / 4) {
-            bool more = true;
-            for (int64_t n = 1; more; n++) {
-                shortage s = {.from = pairs[i][1], .to = pairs[i][2], .rank = rank, .n = n};
-                tsr_run_opts opts = RUN_OPTS(.mesh = pairs[i][0], .world = TSR_WORLD_THREAD,
-                                             .has_timeout = true, .timeout_ms = 20000);
-                tsr_error err = {0};
-                tsr_status st = tsr_run(&opts, short_of_memory, &s, &err);
-                more = s.hit;
-                if (!more ? st != TSR_OK : (st != TSR_ERR_MEMORY || s.alarm != size))
-                    fail_msg("%s -> %s: allocation %lld on rank %d: status %d, %d ranks told: %s",
-                             s.from, s.to, (long long)n, rank, (int)st, s.alarm, err.text);
-                assert_true(n < 1000);
-            }
-        }
-    }
+    for (int i = 0; i < 4; i++)
+        fault_each(&(fault_job){.name = pairs[i][0],
+                                .mesh = i < 2 ? "2" : "2x2",
+                                .ranks = {0, i < 2 ? 1 : 2},
+                                .run = move,
+                                .arg = pairs[i],
+                                .least = 1,
+                                .all = true},
+                   FAULT_ALLOCATION);
 }
 
 /* ---- mpi: one trouble per launch ---- */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "support/test.h"
+#include "support/fault_driver.h"
 #include "tensor/tensor.h"
 #include "support/numbers.h"
 
@@ -96,7 +97,8 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
         p->alone[t].table = fill(mesh, spec, (int64_t)w->rows * w->cols, 7u + (unsigned)t, 16);
         u->table = p->alone[t].table;
         if (!w->place) {
-            CHECK(tsr_mesh_part(mesh, "1", w->at, &p->home[t]) == TSR_OK);
+            if (tsr_mesh_part(mesh, "1", w->at, &p->home[t]) != TSR_OK)
+                return tsr_mesh_status(mesh);
             snprintf(spec, sizeof spec, "f32[%d,%d]", w->rows, w->cols);
             u->table = fill(p->home[t], spec, (int64_t)w->rows * w->cols, 7u + (unsigned)t, 16);
         }
@@ -123,8 +125,7 @@ static tsr_status make(tsr_mesh *mesh, const char *batch, problem *p)
         u->index = &p->index[t];
         p->alone[t].index = &p->index_alone[t];
     }
-    CHECK(tsr_mesh_status(mesh) == TSR_OK);
-    return TSR_OK;
+    return tsr_mesh_status(mesh);
 }
 
 static void drop(problem *p)
@@ -291,30 +292,16 @@ static tsr_status wrong_job(tsr_mesh *mesh, void *arg)
     return st;
 }
 
-typedef struct shortage {
-    int64_t n;
-    atomic_bool hit;
-} shortage;
-
-static tsr_status short_job(tsr_mesh *mesh, void *arg)
+static tsr_status there_and_back(tsr_mesh *mesh, const void *arg)
 {
-    shortage *s = arg;
     tsr_tensor *out[MOST], *grads[MOST];
     problem p;
-    tsr_status st = make(mesh, "rr", &p);
-    int64_t before = tsr_allocations(mesh);
+    tsr_status st = make(mesh, arg, &p);
 
-    if (st != TSR_OK)
-        return st;
-    if (tsr_mesh_rank(mesh) == 1)
-        tsr_fault_alloc(mesh, s->n);
-    st = tsr_lookup_group(p.use, MOST, out);
+    if (st == TSR_OK)
+        st = tsr_lookup_group(p.use, MOST, out);
     if (st == TSR_OK)
         st = tsr_lookup_group_backward(p.use, out, MOST, grads);
-    if (st == TSR_OK)
-        st = tsr_barrier(mesh);
-    if (tsr_mesh_rank(mesh) == 1)
-        atomic_store(&s->hit, tsr_allocations(mesh) - before >= s->n);
     drop(&p);
     return st;
 }
@@ -485,18 +472,14 @@ static void bad_ids(void **state)
 
 static void every_allocation(void **state)
 {
-    const tsr_run_opts opts = on("2");
-    bool more = true;
     (void)state;
-
-    for (int64_t n = 1; more; n += 1 + n / 8) {
-        shortage s = {.n = n};
-        tsr_error err = {0};
-        tsr_status st = tsr_run(&opts, short_job, &s, &err);
-        more = s.hit;
-        if (st != (more ? TSR_ERR_MEMORY : TSR_OK))
-            fail_msg("allocation %lld: status %d: %s", (long long)n, (int)st, err.text);
-    }
+    fault_each(&(fault_job){.name = "lookup group",
+                            .mesh = "2",
+                            .ranks = {1, 1},
+                            .run = there_and_back,
+                            .arg = "rr",
+                            .least = 1},
+               FAULT_ALLOCATION);
 }
 
 int main(int argc, char **argv)
