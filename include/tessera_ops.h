@@ -85,6 +85,8 @@ TSR_API tsr_tensor *tsr_softplus(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
 /* Computes the cosine. */
 TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
+/* Computes the inverse tangent, from -pi / 2 to pi / 2. */
+TSR_API tsr_tensor *tsr_atan(tsr_tensor *x);
 /* Rounds down to an integer. */
 TSR_API tsr_tensor *tsr_floor(tsr_tensor *x);
 /* Rounds up to an integer. */
@@ -183,6 +185,7 @@ TSR_API tsr_tensor *tsr_mish_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_softplus_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sin_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_cos_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_atan_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_floor_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_ceil_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_round_inplace(tsr_tensor *x);

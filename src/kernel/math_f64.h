@@ -383,4 +383,37 @@ TSR__INLINE double tsr__sin_f64(bool fused, double x, unsigned quarter)
     return tsr__f64_of(tsr__bits_f64(y) ^ (turn & 2) << 62);
 }
 
+/* ---- inverse functions of angles ---- */
+
+/* The angle whose tangent is y / x, both >= 0 and one of them above: of the smaller ratio t, or of
+   (t - 1) / (t + 1) and pi / 4 where t is above tan(pi / 8). */
+TSR__INLINE double tsr__angle_f64(bool fused, double y, double x)
+{
+    const double less = x < y ? x : y, more = x < y ? y : x;
+    const bool far = less > 0.41421356237309504880 * more;
+    const double t = (far ? less - more : less) / (far ? less + more : more), z = t * t;
+    double p, r;
+
+    p = tsr__multiply_add_f64(fused, -1.78053972054194459274e-02, z, 3.79652574538659332015e-02);
+    p = tsr__multiply_add_f64(fused, p, z, -5.03510245660155203451e-02);
+    p = tsr__multiply_add_f64(fused, p, z, 5.84687829733087222062e-02);
+    p = tsr__multiply_add_f64(fused, p, z, -6.66295181362919070045e-02);
+    p = tsr__multiply_add_f64(fused, p, z, 7.69204533090222519753e-02);
+    p = tsr__multiply_add_f64(fused, p, z, -9.09089680906402658467e-02);
+    p = tsr__multiply_add_f64(fused, p, z, 1.11111107449196583330e-01);
+    p = tsr__multiply_add_f64(fused, p, z, -1.42857142792502445072e-01);
+    p = tsr__multiply_add_f64(fused, p, z, 1.99999999999408928364e-01);
+    p = tsr__multiply_add_f64(fused, p, z, -3.33333333333331205406e-01);
+    r = (far ? 0.78539816339744830962 : 0.0) + tsr__multiply_add_f64(fused, p * z, t, t);
+    return x < y ? 1.57079632679489661923 - r : r;
+}
+
+/* An infinite tangent counts as one so large that only the sign of its angle is seen. */
+TSR__INLINE double tsr__atan_f64(bool fused, double x)
+{
+    const double most = 0x1p1000, z = __builtin_fabs(x);
+
+    return __builtin_copysign(tsr__angle_f64(fused, z > most ? most : z, 1.0), x);
+}
+
 #endif

@@ -69,6 +69,7 @@ WHOLE(FLOOR_DIVIDE, floor_divide)
 WHOLE(TRUNC_DIVIDE, trunc_divide)
 WHOLE(REMAINDER, remainder)
 WHOLE(FMOD, fmod)
+CMATH(ATAN, atan)
 
 #undef BASIC
 #undef NUMBER

@@ -59,6 +59,7 @@ _SMOOTH = {
     "rsqrt": lambda x: 1 / np.sqrt(x), "reciprocal": lambda x: 1 / x, "tanh": np.tanh,
     "sigmoid": _sigmoid, "silu": lambda x: x * _sigmoid(x), "mish": _mish,
     "softplus": _softplus, "sin": np.sin, "cos": np.cos, "erf": _erf, "tan": np.tan,
+    "atan": np.arctan,
     "sinh": np.sinh, "cosh": np.cosh, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "log2": np.log2, "log10": np.log10,
     "logsigmoid": lambda x: -_softplus(-x), "softsign": lambda x: x / (1 + np.abs(x)),

@@ -153,6 +153,11 @@ tsr_tensor *tsr_cos(tsr_tensor *x)
     return tsr__dispatch_typed(TSR_ID_COS, &x, 1, NULL, NULL);
 }
 
+tsr_tensor *tsr_atan(tsr_tensor *x)
+{
+    return tsr__dispatch_typed(TSR_ID_ATAN, &x, 1, NULL, NULL);
+}
+
 tsr_tensor *tsr_floor(tsr_tensor *x)
 {
     return tsr__dispatch_typed(TSR_ID_FLOOR, &x, 1, NULL, NULL);
@@ -610,6 +615,11 @@ tsr_tensor *tsr_sin_inplace(tsr_tensor *x)
 tsr_tensor *tsr_cos_inplace(tsr_tensor *x)
 {
     return tsr__dispatch_typed(TSR_ID_COS_INPLACE, &x, 1, NULL, NULL);
+}
+
+tsr_tensor *tsr_atan_inplace(tsr_tensor *x)
+{
+    return tsr__dispatch_typed(TSR_ID_ATAN_INPLACE, &x, 1, NULL, NULL);
 }
 
 tsr_tensor *tsr_floor_inplace(tsr_tensor *x)
