@@ -416,4 +416,12 @@ TSR__INLINE double tsr__atan_f64(bool fused, double x)
     return __builtin_copysign(tsr__angle_f64(fused, z > most ? most : z, 1.0), x);
 }
 
+/* Beyond 1 the root is NaN, and so is what is made of it. */
+TSR__INLINE double tsr__asin_f64(bool fused, double x)
+{
+    const double z = __builtin_fabs(x), root = __builtin_sqrt((1.0 - z) * (1.0 + z));
+
+    return root != root ? root : __builtin_copysign(tsr__angle_f64(fused, z, root), x);
+}
+
 #endif

@@ -70,6 +70,7 @@ WHOLE(TRUNC_DIVIDE, trunc_divide)
 WHOLE(REMAINDER, remainder)
 WHOLE(FMOD, fmod)
 CMATH(ATAN, atan)
+CMATH(ASIN, asin)
 
 #undef BASIC
 #undef NUMBER

@@ -153,6 +153,11 @@ tsr_tensor *tsr_cos(tsr_tensor *x)
     return tsr__dispatch_typed(TSR_ID_COS, &x, 1, NULL, NULL);
 }
 
+tsr_tensor *tsr_asin(tsr_tensor *x)
+{
+    return tsr__dispatch_typed(TSR_ID_ASIN, &x, 1, NULL, NULL);
+}
+
 tsr_tensor *tsr_atan(tsr_tensor *x)
 {
     return tsr__dispatch_typed(TSR_ID_ATAN, &x, 1, NULL, NULL);
@@ -615,6 +620,11 @@ tsr_tensor *tsr_sin_inplace(tsr_tensor *x)
 tsr_tensor *tsr_cos_inplace(tsr_tensor *x)
 {
     return tsr__dispatch_typed(TSR_ID_COS_INPLACE, &x, 1, NULL, NULL);
+}
+
+tsr_tensor *tsr_asin_inplace(tsr_tensor *x)
+{
+    return tsr__dispatch_typed(TSR_ID_ASIN_INPLACE, &x, 1, NULL, NULL);
 }
 
 tsr_tensor *tsr_atan_inplace(tsr_tensor *x)

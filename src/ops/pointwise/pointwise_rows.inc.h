@@ -94,6 +94,10 @@ const tsr_op TABLE[] = {
      .axes = UNARY, .cases = wave_cases},
     {ROW(COS, cos), .grad_expr = "x: mul(g, neg(sin(x)))", .inputs = "x",
      .doc = "Computes the cosine.", .axes = UNARY, .cases = wave_cases},
+    {ROW(ASIN, asin), /* 1 / sqrt(1 - x x), in factors that keep the digits near 1 */
+     .grad_expr = "x: mul(g, mul(rsqrt(affine(x, mul=-1, add=1)), rsqrt(affine(x, add=1))))",
+     .inputs = "x", .doc = "Computes the inverse sine, from -pi / 2 to pi / 2; NaN beyond 1.",
+     .axes = UNARY, .cases = wave_cases},
     {ROW(ATAN, atan), .grad_expr = "x: div(g, affine(mul(x, x), add=1))", .inputs = "x",
      .doc = "Computes the inverse tangent, from -pi / 2 to pi / 2.", .axes = UNARY,
      .monotone = "+x", .cases = unary_cases},
