@@ -87,6 +87,8 @@ TSR_API tsr_tensor *tsr_sin(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_cos(tsr_tensor *x);
 /* Computes the inverse sine, from -pi / 2 to pi / 2; NaN beyond 1. */
 TSR_API tsr_tensor *tsr_asin(tsr_tensor *x);
+/* Computes the inverse cosine, from 0 to pi; NaN beyond 1. */
+TSR_API tsr_tensor *tsr_acos(tsr_tensor *x);
 /* Computes the inverse tangent, from -pi / 2 to pi / 2. */
 TSR_API tsr_tensor *tsr_atan(tsr_tensor *x);
 /* Rounds down to an integer. */
@@ -188,6 +190,7 @@ TSR_API tsr_tensor *tsr_softplus_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_sin_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_cos_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_asin_inplace(tsr_tensor *x);
+TSR_API tsr_tensor *tsr_acos_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_atan_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_floor_inplace(tsr_tensor *x);
 TSR_API tsr_tensor *tsr_ceil_inplace(tsr_tensor *x);

@@ -424,4 +424,12 @@ TSR__INLINE double tsr__asin_f64(bool fused, double x)
     return root != root ? root : __builtin_copysign(tsr__angle_f64(fused, z, root), x);
 }
 
+/* Twice the angle whose tangent is sqrt((1 - x) / (1 + x)), which keeps the digits near 1. */
+TSR__INLINE double tsr__acos_f64(bool fused, double x)
+{
+    const double y = __builtin_sqrt(1.0 - x), z = __builtin_sqrt(1.0 + x);
+
+    return y != y || z != z ? y + z : 2.0 * tsr__angle_f64(fused, y, z);
+}
+
 #endif

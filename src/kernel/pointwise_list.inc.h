@@ -71,6 +71,7 @@ WHOLE(REMAINDER, remainder)
 WHOLE(FMOD, fmod)
 CMATH(ATAN, atan)
 CMATH(ASIN, asin)
+CMATH(ACOS, acos)
 
 #undef BASIC
 #undef NUMBER

@@ -59,7 +59,7 @@ _SMOOTH = {
     "rsqrt": lambda x: 1 / np.sqrt(x), "reciprocal": lambda x: 1 / x, "tanh": np.tanh,
     "sigmoid": _sigmoid, "silu": lambda x: x * _sigmoid(x), "mish": _mish,
     "softplus": _softplus, "sin": np.sin, "cos": np.cos, "erf": _erf, "tan": np.tan,
-    "atan": np.arctan, "asin": np.arcsin,
+    "atan": np.arctan, "asin": np.arcsin, "acos": np.arccos,
     "sinh": np.sinh, "cosh": np.cosh, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "log2": np.log2, "log10": np.log10,
     "logsigmoid": lambda x: -_softplus(-x), "softsign": lambda x: x / (1 + np.abs(x)),
@@ -76,7 +76,7 @@ _EXTRA = {
 }
 _DOMAIN = {"log": "positive", "log2": "positive", "log10": "positive", "sqrt": "positive",
            "rsqrt": "positive", "acosh": "from one", "atanh": "inside one",
-           "asin": "inside one",
+           "asin": "inside one", "acos": "inside one",
            "log1p": "above minus one"}
 _POLES = set(_DOMAIN) | {"reciprocal", "tan"}
 # Where infinities, NaN and the largest numbers do not give what the formula above gives.

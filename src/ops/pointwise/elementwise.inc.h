@@ -118,6 +118,7 @@ TSR__INLINE T FN(value)(int op, T a, T b, T c, bool m, T p, T q)
     case TSR_POINTWISE_SIN: return MATH(sin, a, 0);
     case TSR_POINTWISE_COS: return MATH(sin, a, 1);
     case TSR_POINTWISE_ASIN: return (T)tsr__asin_f64(FUSED, a);
+    case TSR_POINTWISE_ACOS: return (T)tsr__acos_f64(FUSED, a);
     case TSR_POINTWISE_ATAN: return (T)tsr__atan_f64(FUSED, a);
     case TSR_POINTWISE_FLOOR: return LIBM(__builtin_floor, a);
     case TSR_POINTWISE_CEIL: return LIBM(__builtin_ceil, a);

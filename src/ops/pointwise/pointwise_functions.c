@@ -158,6 +158,11 @@ tsr_tensor *tsr_asin(tsr_tensor *x)
     return tsr__dispatch_typed(TSR_ID_ASIN, &x, 1, NULL, NULL);
 }
 
+tsr_tensor *tsr_acos(tsr_tensor *x)
+{
+    return tsr__dispatch_typed(TSR_ID_ACOS, &x, 1, NULL, NULL);
+}
+
 tsr_tensor *tsr_atan(tsr_tensor *x)
 {
     return tsr__dispatch_typed(TSR_ID_ATAN, &x, 1, NULL, NULL);
@@ -625,6 +630,11 @@ tsr_tensor *tsr_cos_inplace(tsr_tensor *x)
 tsr_tensor *tsr_asin_inplace(tsr_tensor *x)
 {
     return tsr__dispatch_typed(TSR_ID_ASIN_INPLACE, &x, 1, NULL, NULL);
+}
+
+tsr_tensor *tsr_acos_inplace(tsr_tensor *x)
+{
+    return tsr__dispatch_typed(TSR_ID_ACOS_INPLACE, &x, 1, NULL, NULL);
 }
 
 tsr_tensor *tsr_atan_inplace(tsr_tensor *x)

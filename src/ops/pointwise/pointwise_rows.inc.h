@@ -98,6 +98,10 @@ const tsr_op TABLE[] = {
      .grad_expr = "x: mul(g, mul(rsqrt(affine(x, mul=-1, add=1)), rsqrt(affine(x, add=1))))",
      .inputs = "x", .doc = "Computes the inverse sine, from -pi / 2 to pi / 2; NaN beyond 1.",
      .axes = UNARY, .cases = wave_cases},
+    {ROW(ACOS, acos), /* as asin, the other way */
+     .grad_expr = "x: neg(mul(g, mul(rsqrt(affine(x, mul=-1, add=1)), rsqrt(affine(x, add=1)))))",
+     .inputs = "x", .doc = "Computes the inverse cosine, from 0 to pi; NaN beyond 1.",
+     .axes = UNARY, .cases = wave_cases},
     {ROW(ATAN, atan), .grad_expr = "x: div(g, affine(mul(x, x), add=1))", .inputs = "x",
      .doc = "Computes the inverse tangent, from -pi / 2 to pi / 2.", .axes = UNARY,
      .monotone = "+x", .cases = unary_cases},
