@@ -29,7 +29,7 @@ size_t tsr__scratch_layer_norm(const tsr_kernel_call *call);
 /* out = (1 - momentum) in0 + momentum in1, momentum attribute 0; the dtypes may differ */
 void tsr__kernel_running_update(const tsr_kernel_call *call);
 
-/* softmax_grad.c */
+/* layer_norm_grad.c */
 tsr_status tsr__grad_layer_norm(const tsr_grad_call *call);
 tsr_status tsr__grad_rms_norm(const tsr_grad_call *call);
 

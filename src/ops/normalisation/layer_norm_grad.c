@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softmax_grad.c - gradients of layer_norm and rms_norm, in ops. That of softmax is in its row, in
-   softmax.c. Called by backward through the rows of layer_norms.c. */
+/* layer_norm_grad.c - gradients of layer_norm and rms_norm, in ops. That of softmax is in its row,
+   in softmax.c. Called by backward through the rows of layer_norms.c. */
 #include "grad/grad.h"
 #include "ops/normalisation/normalisation_ops.h"
 #include "ops/normalisation/normalisation_attrs.h"
