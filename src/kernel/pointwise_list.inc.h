@@ -3,11 +3,33 @@
    last. NUMBER: of all number types; BASIC: the same, and of bool, where it is slow; FLOAT: of
    floating point types; CMATH: the same, a C function of that name; WHOLE: the same, and of
    integers; VALUE: of all types, for it only chooses among values; TRUTH: of all types, and gives
-   bool; APART: not computed by elementwise.inc.h. Whoever includes it defines them, CMATH if it is
-   not as FLOAT; they are undefined at the end. What an op computes stands in elementwise.inc.h, and
-   once more, naively, in elementwise_reference.c, which calls the C library for CMATH. */
+   bool; APART: not computed by elementwise.inc.h. Whoever includes it defines those that it
+   wants, and CMATH if it is not as FLOAT; they are undefined at the end. What an op computes stands
+   in elementwise.inc.h, and once more, naively, in elementwise_reference.c, which calls the C
+   library for CMATH. */
 #ifndef CMATH
 #define CMATH(OP, name) FLOAT(OP, name)
+#endif
+#ifndef NUMBER
+#define NUMBER(OP, name)
+#endif
+#ifndef BASIC
+#define BASIC(OP, name)
+#endif
+#ifndef FLOAT
+#define FLOAT(OP, name)
+#endif
+#ifndef WHOLE
+#define WHOLE(OP, name)
+#endif
+#ifndef VALUE
+#define VALUE(OP, name)
+#endif
+#ifndef TRUTH
+#define TRUTH(OP, name)
+#endif
+#ifndef APART
+#define APART(OP, name)
 #endif
 
 BASIC(ADD, add)

@@ -225,11 +225,6 @@ static void find_loops(walk *w, const tsr_kernel_call *call)
 
 /* ---- the call ---- */
 
-static bool is_predicate(int op)
-{
-    return op >= TSR_POINTWISE_EQ && op <= TSR_POINTWISE_LOGICAL_NOT;
-}
-
 /* The numbers of a call, of any op that has some. */
 static void set_numbers(walk *w, const tsr_kernel_call *call)
 {
@@ -256,7 +251,7 @@ static void open_walk(walk *w, const tsr_kernel_call *call, int op, tsr_kernel_v
     w->first = op == TSR_POINTWISE_WHERE;
     w->dtype = call->in[w->first].dtype;
     w->half = w->dtype == TSR_F16 || w->dtype == TSR_BF16;
-    w->predicate = is_predicate(op);
+    w->predicate = tsr__pointwise_is_predicate(op);
     w->bodies = tsr__kernel_for(&pointwise_kernels, w->dtype, variant);
     w->n_in = 0;
     w->out = out->data;

@@ -209,7 +209,6 @@ SET static bool FN(far_sine)(int op, const run *r)
 #define BASIC(OP, name) NUMBER(OP, name)
 #define VALUE(OP, name) NUMBER(OP, name)
 #define WHOLE(OP, name) VALUES(OP)
-#define APART(OP, name)
 #ifdef FLOATING
 #define FLOAT(OP, name) VALUES(OP)
 #else

@@ -23,6 +23,16 @@ tsr_pointwise_numbers tsr__pointwise_numbers(const tsr_kernel_call *call, int op
     return v;
 }
 
+bool tsr__pointwise_is_predicate(int op)
+{
+    switch (op) {
+#define TRUTH(OP, name) case TSR_POINTWISE_##OP:
+#include "kernel/pointwise_list.inc.h"
+        return true;
+    default: return false;
+    }
+}
+
 static double larger(double a, double b)
 {
     return isnan(a) || isnan(b) ? NAN : a < b ? b : a;
@@ -94,13 +104,6 @@ static double float_value(int op, const double *x, int n, bool m, const double *
     switch (op) {
 #define CMATH(OP, name)                                                                            \
     case TSR_POINTWISE_##OP: return name(a);
-#define NUMBER(OP, name)
-#define BASIC(OP, name)
-#define FLOAT(OP, name)
-#define WHOLE(OP, name)
-#define VALUE(OP, name)
-#define TRUTH(OP, name)
-#define APART(OP, name)
 #include "kernel/pointwise_list.inc.h"
     case TSR_POINTWISE_ADD: return a + b;
     case TSR_POINTWISE_MUL: return a * b;
@@ -311,7 +314,7 @@ void tsr__pointwise_reference(const tsr_kernel_call *call, int op)
                           : natural ? (uint64_t)x.i[0] < (uint64_t)x.i[1]
                                     : x.i[0] < x.i[1];
 
-        if (op >= TSR_POINTWISE_EQ && op <= TSR_POINTWISE_LOGICAL_NOT)
+        if (tsr__pointwise_is_predicate(op))
             ((uint8_t *)out->data)[i] = predicate(
                 op, less, floating ? x.f[0] == x.f[1] : x.i[0] == x.i[1],
                 floating ? x.f[0] != 0 : x.i[0] != 0, floating ? x.f[1] != 0 : x.i[1] != 0,

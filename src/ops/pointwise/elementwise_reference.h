@@ -9,6 +9,8 @@
 
 /* op is a tsr_pointwise_kind, cast excluded. */
 void tsr__pointwise_reference(const tsr_kernel_call *call, int op);
+/* Does it give bool, whatever its inputs are? */
+bool tsr__pointwise_is_predicate(int op);
 
 /* The numbers among the attributes, in the order of the row, as elements of the dtype: affine's
    factor and summand, the ends of clamp (infinite where left out, or those of the range), or

@@ -6,6 +6,7 @@
 #include "kernel/sku.h"
 #include "op/element_attr.h"
 #include "ops/pointwise/pointwise_attrs.h"
+#include "ops/pointwise/elementwise_reference.h"
 #include "ops/pointwise/pointwise_ops.h"
 #include "op/infer.h"
 #include "op/linear.h"
@@ -19,11 +20,6 @@
 #define TERNARY "...,...,...->..."
 
 /* ---- shapes ---- */
-
-static bool is_predicate(int kind)
-{
-    return kind >= TSR_POINTWISE_EQ && kind <= TSR_POINTWISE_LOGICAL_NOT;
-}
 
 /* The input that says where: its dtype is bool, whatever that of the others is. */
 static int mask_of(int kind)
@@ -103,7 +99,7 @@ static tsr_status pointwise_shape(tsr_schema *s, tsr_error *err)
     if (s->op->attrs)
         TSR_TRY(check_numbers(s, err));
     TSR_TRY(tsr__shape_broadcast(s, err));
-    if (is_predicate(s->op->kind))
+    if (tsr__pointwise_is_predicate(s->op->kind))
         s->out_dtype[0] = TSR_BOOL;
     else
         s->out_dtype[0] = s->in[mask_of(s->op->kind) == 0].dtype;
