@@ -178,7 +178,8 @@ static const op_facts NORM[] = {
 static const op_facts RESAMPLING[] = {
     [TSR_RESAMPLING_AVERAGE] = {"adaptive_avg_pool", {V, 0, 0, V}},
     [TSR_RESAMPLING_AVERAGE_BACKWARD] = {"adaptive_avg_pool_backward", {V, 0, 0, V}},
-    [TSR_RESAMPLING_NEAREST] = {"upsample_nearest", {P, P, P, P}},
+    /* f16 and bf16 are moved as u16, by loops that are plain C in all variants */
+    [TSR_RESAMPLING_NEAREST] = {"upsample_nearest", {V, V, V, V}},
     [TSR_RESAMPLING_NEAREST_BACKWARD] = {"upsample_nearest_backward", {V, V, R, V}},
     [TSR_RESAMPLING_LINEAR] = {"upsample_linear", {V, 0, 0, V}},
     [TSR_RESAMPLING_LINEAR_BACKWARD] = {"upsample_linear_backward", {V, 0, 0, V}},

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resample.c - resampling: which window a part needs, the neighbours of every result along each dim
-   found once per call, and which kernel makes the results of them. Called by what runs resampling
-   on a rank. */
+/* resample.c - resampling: which window a part needs, and whether the reference or sums make the
+   results. Called by resampling.c. */
 #include "ops/convolution/resample_geometry.h"
 
 #include "kernel/kinds.h"
 #include "kernel/sku.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 #define MOST (INT64_C(1) << 30) /* elements of a dim: products of two are far from overflow */
 
 /* ---- windows ---- */
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
 
 static tsr_window_law forward_law(tsr_resample_kind kind, int64_t in, int64_t out)
 {
@@ -51,18 +44,6 @@ tsr_window_law tsr__resample_law(tsr_resample_kind kind, bool back, int64_t in, 
     if (out == 0)
         return (tsr_window_law){0, 0, 0, 1};
     return back ? backward_law(kind, in, out) : forward_law(kind, in, out);
-}
-
-void tsr__window_of(const tsr_window_law *law, int64_t from, int64_t to, int64_t whole,
-                    int64_t *begin, int64_t *end)
-{
-    *begin = *end = 0;
-    if (from >= to)
-        return;
-    *begin = floor_div(from * law->mul + law->lo, law->div);
-    *end = floor_div((to - 1) * law->mul + law->hi, law->div);
-    *begin = *begin < 0 ? 0 : *begin > whole ? whole : *begin;
-    *end = *end < *begin ? *begin : *end > whole ? whole : *end;
 }
 
 /* ---- sizes ---- */
@@ -104,66 +85,6 @@ static tsr_resample_geometry geometry_of(const tsr_resample_shape *s, tsr_resamp
     return g;
 }
 
-/* ---- running ---- */
-
-/* Dims that have a mean in common are one: it needs all inputs, and all have the same gradient. */
-static void join_dims(tsr_resample_geometry *g)
-{
-    for (int d = 1; d >= 0; d--) {
-        tsr_resample_dim *a = &g->dim[d], *b = &g->dim[2];
-
-        if (a->out != 1 || b->out != 1)
-            return;
-        *b = (tsr_resample_dim){a->in * b->in, 1, 0, a->n * b->n, 0, a->m * b->m};
-        *a = (tsr_resample_dim){1, 1, 0, 1, 0, 1};
-    }
-}
-
-/* The neighbours of each result along dim d; returns how many weights there are up to here. */
-static int64_t find_taps(const tsr_resample_geometry *g, int d, int64_t at, tsr_resample_taps *taps)
-{
-    const tsr_resample_dim *dim = &g->dim[d];
-    const tsr_window_law law = tsr__resample_law(g->kind, g->back, dim->in, dim->out);
-
-    for (int64_t r = 0; r < dim->m; r++) {
-        int64_t begin, end;
-
-        tsr__window_of(&law, dim->result + r, dim->result + r + 1, g->back ? dim->out : dim->in,
-                       &begin, &end);
-        while (begin < end && resample_weight(g, d, begin, dim->result + r).num == 0)
-            begin++; /* the law may say too much */
-        taps[r] = (tsr_resample_taps){begin < end ? begin - dim->source : 0, end - begin, at};
-        at += end - begin;
-        assert(begin == end || (begin >= dim->source && end <= dim->source + dim->n));
-    }
-    return at;
-}
-
-static tsr_status run_fast(tsr_resample_geometry *g, tsr_dtype dtype, tsr_kernel_variant variant,
-                           tsr_pool *pool, const void *source, void *result, tsr_error *err)
-{
-    if (g->kind == TSR_RESAMPLE_AVERAGE)
-        join_dims(g);
-
-    const int64_t m0 = g->dim[0].m, m1 = g->dim[1].m, m2 = g->dim[2].m;
-    const size_t bytes = (size_t)(m0 + m1 + m2) * sizeof(tsr_resample_taps);
-    tsr_resample_taps *taps = NULL;
-    int64_t weights;
-    tsr_status st;
-
-    TSR_TRY(tsr__pool_get(pool, bytes + (size_t)m2 * sizeof(int32_t), &taps, err));
-    weights = find_taps(g, 0, 0, taps);
-    weights = find_taps(g, 1, weights, taps + m0);
-    weights = find_taps(g, 2, weights, taps + m0 + m1);
-    if (g->kind == TSR_RESAMPLE_NEAREST && !g->back)
-        tsr__resample_copy(g, dtype, taps, (int32_t *)(taps + m0 + m1 + m2), source, result);
-    else
-        TSR_TRY(tsr__resample_sum(g, dtype, variant, pool, taps, weights, source, result, err));
-done:
-    tsr__pool_put(pool, taps);
-    return st;
-}
-
 tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind, bool back,
                          tsr_dtype dtype, tsr_kernel_variant variant, tsr_pool *pool,
                          const void *source, void *result, tsr_error *err)
@@ -175,7 +96,7 @@ tsr_status tsr__resample(const tsr_resample_shape *shape, tsr_resample_kind kind
     if (g.planes * g.m_count == 0)
         return TSR_OK;
     if (variant != TSR_VARIANT_REFERENCE)
-        return run_fast(&g, dtype, variant, pool, source, result, err);
+        return tsr__resample_sum(&g, dtype, variant, pool, source, result, err);
     tsr__resample_reference(&g, dtype, source, result);
     return TSR_OK;
 }

@@ -35,9 +35,24 @@ typedef struct tsr_window_law {
 /* What outputs need of the input, or inputs' gradients (`back`) of the output's. Nothing more, but
    for the gradient of a single output with aligned corners. in > 0, out >= 0. Pure. */
 tsr_window_law tsr__resample_law(tsr_resample_kind kind, bool back, int64_t in, int64_t out);
+
+static inline int64_t resample_floor(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
 /* No results need [0, 0). Pure. */
-void tsr__window_of(const tsr_window_law *law, int64_t from, int64_t to, int64_t whole,
-                    int64_t *begin, int64_t *end);
+static inline void tsr__window_of(const tsr_window_law *law, int64_t from, int64_t to,
+                                  int64_t whole, int64_t *begin, int64_t *end)
+{
+    *begin = *end = 0;
+    if (from >= to)
+        return;
+    *begin = resample_floor(from * law->mul + law->lo, law->div);
+    *end = resample_floor((to - 1) * law->mul + law->hi, law->div);
+    *begin = *begin < 0 ? 0 : *begin > whole ? whole : *begin;
+    *end = *end < *begin ? *begin : *end > whole ? whole : *end;
+}
 
 /* Are the whole sizes possible? If not, a sentence that starts with `op`. Pure. */
 tsr_status tsr__resample_check(const char *op, const tsr_resample_shape *shape, tsr_error *err);

@@ -58,20 +58,9 @@ static inline tsr_fraction resample_weight(const tsr_resample_geometry *g, int d
 void tsr__resample_reference(const tsr_resample_geometry *g, tsr_dtype dtype, const void *source,
                              void *result);
 
-/* Where the sources of a result start here, how many they are, where their weights start. */
-typedef struct tsr_resample_taps {
-    int64_t first, count, at;
-} tsr_resample_taps;
-
-/* resample_copy.c: nearest outputs. taps: m[0], then m[1], m[2]; index: m[2] to use. */
-void tsr__resample_copy(const tsr_resample_geometry *g, tsr_dtype dtype,
-                        const tsr_resample_taps *taps, int32_t *index, const void *source,
-                        void *result);
-
-/* resample_sum.c: all the rest, for every dtype but bool. */
-tsr_status tsr__resample_sum(const tsr_resample_geometry *g, tsr_dtype dtype,
-                             tsr_kernel_variant variant, tsr_pool *pool,
-                             const tsr_resample_taps *taps, int64_t n_weights, const void *source,
-                             void *result, tsr_error *err);
+/* resample_sum.c: nearest for every dtype but gradients of bool, the rest for floats and the
+   field. */
+tsr_status tsr__resample_sum(tsr_resample_geometry *g, tsr_dtype dtype, tsr_kernel_variant variant,
+                             tsr_pool *pool, const void *source, void *result, tsr_error *err);
 
 #endif

@@ -3,30 +3,35 @@
    Batch and channels shard freely, space by windows. */
 #include <inttypes.h>
 
-#include "ops/convolution/resample_call.h"
-#include "ops/convolution/convolution_ops.h"
+#include "kernel/kernel.h"
 #include "kernel/kinds.h"
+#include "ops/convolution/convolution_attrs.h"
+#include "ops/convolution/convolution_ops.h"
+#include "ops/convolution/resample.h"
 #include "op/infer.h"
 #include "op/sliding.h"
 
-static bool is_backward(const tsr_schema *s)
+/* Numbers of a call: per spatial dim the whole sizes of the input and of the output. */
+enum { WHOLE_IN = 0, WHOLE_OUT = TSR_CONV_DIMS };
+
+static bool is_backward(int op)
 {
-    return s->op->kind % 2;
+    return op % 2;
 }
 
-static tsr_resample_kind kind_of(const tsr_schema *s)
+static tsr_resample_kind kind_of(int op, const tsr_attrs *attrs)
 {
-    const tsr_resample_kind kind = (tsr_resample_kind)(s->op->kind / 2);
+    const tsr_resample_kind kind = (tsr_resample_kind)(op / 2);
 
-    if (kind == TSR_RESAMPLE_LINEAR && tsr_schema_attr(s, "align_corners")->i[0])
-        return TSR_RESAMPLE_CORNERS;
-    return kind;
+    return kind == TSR_RESAMPLE_LINEAR && attrs->value[TSR_ATTR_UPSAMPLE_LINEAR_ALIGN_CORNERS].i[0]
+               ? TSR_RESAMPLE_CORNERS
+               : kind;
 }
 
 /* The sizes that the tensors do not have are those of the attribute. */
 static tsr_status resample_shape(tsr_schema *s, tsr_error *err)
 {
-    const bool back = is_backward(s);
+    const bool back = is_backward(s->op->kind);
     const tsr_shape *given = &s->in[0].shape;
     tsr_resample_shape r = {.ndim = given->ndim - 2};
     int64_t sizes[TSR_CONV_DIMS];
@@ -70,7 +75,7 @@ done:
 
 static void resample_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 {
-    const bool back = is_backward(s);
+    const bool back = is_backward(s->op->kind);
     const tsr_shape *x = back ? &s->out_shape[0] : &s->in[0].shape;
     const tsr_shape *y = back ? &s->in[0].shape : &s->out_shape[0];
 
@@ -78,7 +83,8 @@ static void resample_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
         return;
     w->anchor = TSR_OUTPUT(0);
     for (int d = 2; d < x->ndim; d++) {
-        const tsr_window_law law = tsr__resample_law(kind_of(s), back, x->size[d], y->size[d]);
+        const tsr_window_law law =
+            tsr__resample_law(kind_of(s->op->kind, &s->attrs), back, x->size[d], y->size[d]);
         w->window[w->n++] =
             (tsr_window){.dim = d, .mul = law.mul, .lo = law.lo, .hi = law.hi, .div = law.div};
     }
@@ -87,17 +93,67 @@ static void resample_windows(const tsr_schema *s, bool reverse, tsr_windows *w)
 static void resample_bind_rank(const tsr_schema *s, const tsr_spec *in, const tsr_spec *out,
                                const int *coord, tsr_kernel_call *call)
 {
-    const bool back = is_backward(s);
+    const bool back = is_backward(s->op->kind);
     const tsr_shape *x = back ? &out[0].shape : &in[0].shape;
     const tsr_shape *y = back ? &in[0].shape : &out[0].shape;
 
     (void)coord;
     for (int d = 0; d < x->ndim - 2; d++) {
-        call->number[TSR_RESAMPLE_IN + d] = x->size[2 + d];
-        call->number[TSR_RESAMPLE_OUT + d] = y->size[2 + d];
+        call->number[WHOLE_IN + d] = x->size[2 + d];
+        call->number[WHOLE_OUT + d] = y->size[2 + d];
     }
-    call->number[TSR_RESAMPLE_KIND] = kind_of(s);
-    call->number[TSR_RESAMPLE_BACK] = back;
+}
+
+/* ---- the kernel: operands may be windows, tsr_operand.first says which ---- */
+
+static tsr_resample_shape shape_of(const tsr_kernel_call *call)
+{
+    const bool back = is_backward(call->kind);
+    const tsr_operand *x = back ? &call->out[0] : &call->in[0];
+    const tsr_operand *y = back ? &call->in[0] : &call->out[0];
+    tsr_resample_shape s = {.ndim = x->shape.ndim - 2,
+                            .planes = x->shape.size[0] * x->shape.size[1]};
+
+    for (int d = 0; d < s.ndim; d++) {
+        s.whole_in[d] = call->number[WHOLE_IN + d];
+        s.whole_out[d] = call->number[WHOLE_OUT + d];
+        s.in_first[d] = x->first[2 + d];
+        s.in_count[d] = x->shape.size[2 + d];
+        s.out_first[d] = y->first[2 + d];
+        s.out_count[d] = y->shape.size[2 + d];
+    }
+    return s;
+}
+
+/* All that the results need must be here. */
+static tsr_status resample_prepare(tsr_kernel_call *call, tsr_error *err)
+{
+    const tsr_operand *in = &call->in[0], *out = &call->out[0];
+    const bool back = is_backward(call->kind);
+    bool fits = in->shape.size[0] == out->shape.size[0] && in->shape.size[1] == out->shape.size[1];
+
+    for (int d = 2; d < in->shape.ndim && fits; d++) {
+        const int64_t x = call->number[WHOLE_IN + d - 2], y = call->number[WHOLE_OUT + d - 2];
+        const tsr_window_law law = tsr__resample_law(kind_of(call->kind, &call->attrs), back, x, y);
+        int64_t begin, end;
+
+        tsr__window_of(&law, out->first[d], out->first[d] + out->shape.size[d], back ? y : x,
+                       &begin, &end);
+        fits = begin >= end || (in->first[d] <= begin && end <= in->first[d] + in->shape.size[d]);
+    }
+    if (!fits)
+        return tsr__fail(err, TSR_ERR_SHAPE,
+                         "resampling: local shapes of the operands do not match");
+    return TSR_OK;
+}
+
+static void resample(const tsr_kernel_call *call)
+{
+    const tsr_resample_shape s = shape_of(call);
+
+    tsr__resample(&s, kind_of(call->kind, &call->attrs), is_backward(call->kind), call->in[0].dtype,
+                  tsr__variant_asked(call), call->memory->pool, call->in[0].data, call->out[0].data,
+                  call->error);
 }
 
 /* ---- rows ---- */
@@ -152,8 +208,8 @@ static const char *const linear_backward_cases[] = {
 /* What rows have in common. */
 #define RESAMPLE                                                                                   \
     .rule = resample_rule, .windows = resample_windows, .shape = resample_shape,                   \
-    .kernel = tsr__kernel_resample, .bind_rank = resample_bind_rank,                               \
-    .prepare = tsr__prepare_resample, .in_field = true
+    .kernel = resample, .bind_rank = resample_bind_rank, .prepare = resample_prepare,              \
+    .in_field = true
 
 const tsr_op tsr__ops_resampling[] = {
     {RESAMPLE, .name = "adaptive_avg_pool", .kind = TSR_RESAMPLING_AVERAGE, .inputs = "x",

@@ -4,39 +4,33 @@
 #include "ops/op_ids.h"
 #include "tessera_ops.h"
 
-/* The sizes of an attribute, none if there are none to read. */
-static tsr_attr sizes_of(const int64_t *size, const tsr_tensor *x)
+/* Sizes are none if there are none to read. */
+static tsr_tensor *run(int op, tsr_tensor *x, const int64_t *size, bool corners)
 {
-    return typed_numbers(size, size ? typed_space(x) : 0);
+    const tsr_attr attrs[] = {typed_numbers(size, size ? typed_space(x) : 0), typed_bool(corners)};
+
+    return tsr__dispatch_typed(op, &x, 1, attrs, NULL);
 }
 
 tsr_tensor *tsr_adaptive_avg_pool(tsr_tensor *x, const int64_t *size)
 {
-    return tsr__dispatch_typed(TSR_ID_ADAPTIVE_AVG_POOL, &x, 1, (tsr_attr[]){sizes_of(size, x)},
-                               NULL);
+    return run(TSR_ID_ADAPTIVE_AVG_POOL, x, size, false);
 }
 
 tsr_tensor *tsr_adaptive_avg_pool_backward(tsr_tensor *grad, const int64_t *input)
 {
-    return tsr__dispatch_typed(TSR_ID_ADAPTIVE_AVG_POOL_BACKWARD, &grad, 1,
-                               (tsr_attr[]){sizes_of(input, grad)}, NULL);
+    return run(TSR_ID_ADAPTIVE_AVG_POOL_BACKWARD, grad, input, false);
 }
 
 tsr_tensor *tsr_upsample(tsr_tensor *x, const int64_t *size, tsr_upsample_mode mode)
 {
-    const tsr_attr attrs[] = {sizes_of(size, x), typed_bool(mode == TSR_UPSAMPLE_LINEAR_CORNERS)};
-
-    return tsr__dispatch_typed(mode == TSR_UPSAMPLE_NEAREST ? TSR_ID_UPSAMPLE_NEAREST
-                                                            : TSR_ID_UPSAMPLE_LINEAR,
-                               &x, 1, attrs, NULL);
+    return run(mode == TSR_UPSAMPLE_NEAREST ? TSR_ID_UPSAMPLE_NEAREST : TSR_ID_UPSAMPLE_LINEAR, x,
+               size, mode == TSR_UPSAMPLE_LINEAR_CORNERS);
 }
 
 tsr_tensor *tsr_upsample_backward(tsr_tensor *grad, const int64_t *input, tsr_upsample_mode mode)
 {
-    const tsr_attr attrs[] = {sizes_of(input, grad),
-                              typed_bool(mode == TSR_UPSAMPLE_LINEAR_CORNERS)};
-
-    return tsr__dispatch_typed(mode == TSR_UPSAMPLE_NEAREST ? TSR_ID_UPSAMPLE_NEAREST_BACKWARD
-                                                            : TSR_ID_UPSAMPLE_LINEAR_BACKWARD,
-                               &grad, 1, attrs, NULL);
+    return run(mode == TSR_UPSAMPLE_NEAREST ? TSR_ID_UPSAMPLE_NEAREST_BACKWARD
+                                            : TSR_ID_UPSAMPLE_LINEAR_BACKWARD,
+               grad, input, mode == TSR_UPSAMPLE_LINEAR_CORNERS);
 }
