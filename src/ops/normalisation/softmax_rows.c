@@ -155,9 +155,47 @@ static void tile_finish(const walk *w, const char *x, int64_t width, const void 
 
 /* ---- the two steps ---- */
 
+/* Which of them; the kernel does both row by row. */
+enum { LOCAL = 1, FINISH = 2 };
+
 static int64_t rows_of(const walk *w)
 {
     return w->outer * w->step;
+}
+
+static void forward(const tsr_kernel_call *call, int steps, double *numbers)
+{
+    const walk w = walk_of(call);
+    const int64_t slab = w.n * w.step * w.io.size;
+    const bool whole = !numbers && w.along && w.n <= ROW;
+    const char *x = call->in[0].data;
+    char *y = call->out[0].data;
+    double TSR__CACHE_ALIGNED top[WIDTH], own[2][WIDTH]; /* top: of f32 or f64 */
+
+    for (int64_t i = 0; whole && i < w.outer && w.n > 0; i++)
+        row(&w, x + i * slab, y + i * slab);
+    for (int64_t i = 0; !whole && i < w.outer; i++)
+        for (int64_t k = 0; k < w.step; k += WIDTH) {
+            const int64_t width = tsr__min(WIDTH, w.step - k), first = i * w.step + k;
+            const int64_t at = i * slab + k * w.io.size;
+            double *max = numbers ? numbers + first : own[0];
+            double *sum = numbers ? numbers + rows_of(&w) + first : own[1];
+
+            if (w.along && steps & LOCAL)
+                row_numbers(&w, x + at, max, sum);
+            if (w.along && steps & FINISH)
+                row_finish(&w, x + at, *max, *sum, y + at);
+            if (!w.along && steps & LOCAL)
+                tile_numbers(&w, x + at, width, top, sum);
+            if (!w.along && steps == LOCAL)
+                tsr__convert(TSR_F64, max, wide_of(&w), top, width);
+            if (!w.along && steps == FINISH)
+                tsr__convert(wide_of(&w), top, TSR_F64, max, width);
+            if (!w.along && steps & FINISH)
+                tile_finish(&w, x + at, width, top, sum, y + at);
+        }
+    if (steps & FINISH)
+        tsr__row_end(&w.io);
 }
 
 static int64_t softmax_count(const tsr_kernel_call *call)
@@ -169,47 +207,13 @@ static int64_t softmax_count(const tsr_kernel_call *call)
 
 static void softmax_local(const tsr_kernel_call *call, double *numbers)
 {
-    const walk w = walk_of(call);
-    const int64_t slab = w.n * w.step * w.io.size;
-    const char *x = call->in[0].data;
-    double *max = numbers, *sum = numbers + rows_of(&w);
-    double TSR__CACHE_ALIGNED top[WIDTH]; /* of f32 or f64 */
-
-    for (int64_t i = 0; i < w.outer; i++, x += slab)
-        for (int64_t k = 0; k < w.step; k += WIDTH) {
-            const int64_t width = tsr__min(WIDTH, w.step - k), at = i * w.step + k;
-
-            if (w.along) {
-                row_numbers(&w, x, max + i, sum + i);
-                continue;
-            }
-            tile_numbers(&w, x + k * w.io.size, width, top, sum + at);
-            tsr__convert(TSR_F64, max + at, wide_of(&w), top, width);
-        }
+    forward(call, LOCAL, numbers);
 }
 
+/* Numbers are only read here. */
 static void softmax_finish(const tsr_kernel_call *call, const double *numbers)
 {
-    const walk w = walk_of(call);
-    const int64_t slab = w.n * w.step * w.io.size;
-    const double *max = numbers, *sum = numbers + rows_of(&w);
-    const char *x = call->in[0].data;
-    char *y = call->out[0].data;
-    double TSR__CACHE_ALIGNED top[WIDTH];
-
-    for (int64_t i = 0; i < w.outer && w.n > 0; i++, x += slab, y += slab)
-        for (int64_t k = 0; k < w.step; k += WIDTH) {
-            const int64_t width = tsr__min(WIDTH, w.step - k), at = i * w.step + k;
-            const int64_t skip = k * w.io.size;
-
-            if (w.along) {
-                row_finish(&w, x, max[i], sum[i], y);
-                continue;
-            }
-            tsr__convert(wide_of(&w), top, TSR_F64, max + at, width);
-            tile_finish(&w, x + skip, width, top, sum + at, y + skip);
-        }
-    tsr__row_end(&w.io);
+    forward(call, FINISH, (double *)(uintptr_t)numbers);
 }
 
 /* ---- gradients: a sum of each row ---- */
@@ -274,9 +278,6 @@ static void tile_grad(const walk *w, const char *grad, const char *y, int64_t wi
     }
 }
 
-/* Which of the two steps; the kernel does both row by row. */
-enum { LOCAL = 1, FINISH = 2 };
-
 static void backward(const tsr_kernel_call *call, int steps, double *numbers)
 {
     const walk w = walk_of(call);
@@ -316,7 +317,6 @@ static void backward_local(const tsr_kernel_call *call, double *numbers)
     backward(call, LOCAL, numbers);
 }
 
-/* Numbers are only read here. */
 static void backward_finish(const tsr_kernel_call *call, const double *numbers)
 {
     backward(call, FINISH, (double *)(uintptr_t)numbers);
@@ -334,32 +334,6 @@ static bool is_backward(int kind)
 
 /* ---- the kernel ---- */
 
-static void forward(const tsr_kernel_call *call)
-{
-    const walk w = walk_of(call);
-    const int64_t slab = w.n * w.step * w.io.size;
-    const char *x = call->in[0].data;
-    char *y = call->out[0].data;
-    double TSR__CACHE_ALIGNED top[WIDTH], sum[WIDTH];
-
-    for (int64_t i = 0; i < w.outer && w.n > 0; i++)
-        for (int64_t k = 0; k < w.step; k += WIDTH) {
-            const int64_t width = tsr__min(WIDTH, w.step - k);
-            const int64_t at = i * slab + k * w.io.size;
-
-            if (w.along && w.n <= ROW)
-                row(&w, x + at, y + at);
-            else if (w.along) {
-                row_numbers(&w, x + at, top, sum);
-                row_finish(&w, x + at, top[0], sum[0], y + at);
-            } else {
-                tile_numbers(&w, x + at, width, top, sum);
-                tile_finish(&w, x + at, width, top, sum, y + at);
-            }
-        }
-    tsr__row_end(&w.io);
-}
-
 void tsr__kernel_softmax(const tsr_kernel_call *call)
 {
     if (variant_of(call) == TSR_VARIANT_REFERENCE)
@@ -367,5 +341,5 @@ void tsr__kernel_softmax(const tsr_kernel_call *call)
     else if (is_backward(call->kind))
         backward(call, LOCAL | FINISH, NULL);
     else
-        forward(call);
+        forward(call, LOCAL | FINISH, NULL);
 }
