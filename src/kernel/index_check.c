@@ -34,6 +34,16 @@ void tsr__index_refuse(const tsr_kernel_call *call, const tsr_operand *index, co
               why);
 }
 
+const char *tsr__index_why(tsr_index_range range, const char *none, char why[TSR_WHY_LEN])
+{
+    if (range.size == 0)
+        snprintf(why, TSR_WHY_LEN, ", but %s", none);
+    else
+        snprintf(why, TSR_WHY_LEN, " is out of range %" PRId64 " to %" PRId64, range.least,
+                 range.size - 1);
+    return why;
+}
+
 bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index, tsr_index_range range)
 {
     const tsr_ids ids = {.dtype = index->dtype,
@@ -41,16 +51,10 @@ bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index, ts
                          .n = tsr__operand_count(index),
                          .vocab = range.size};
     const int64_t bad = tsr__index_first_bad(&ids, range.least);
-    char why[64];
+    const char *none = index == &call->in[0] ? "there are no classes" : "the indexed dim is empty";
+    char why[TSR_WHY_LEN];
 
-    if (bad < 0)
-        return true;
-    if (range.size == 0)
-        snprintf(why, sizeof why, ", but %s",
-                 index == &call->in[0] ? "there are no classes" : "the indexed dim is empty");
-    else
-        snprintf(why, sizeof why, " is out of range %" PRId64 " to %" PRId64, range.least,
-                 range.size - 1);
-    tsr__index_refuse(call, index, range.noun, bad, why);
-    return false;
+    if (bad >= 0)
+        tsr__index_refuse(call, index, range.noun, bad, tsr__index_why(range, none, why));
+    return bad < 0;
 }

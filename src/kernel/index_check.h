@@ -20,7 +20,11 @@ int64_t tsr__index_first_bad(const tsr_ids *ids, int64_t least);
    one and its place in the whole tensor. */
 bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index,
                        tsr_index_range range);
-/* The same for local element i, which was found to be bad: `why` says in what way. */
+/* What is wrong with one that is out of range: the end of the sentence, in at most TSR_WHY_LEN
+   characters; `none` says what there is nothing of if the range is empty. */
+enum { TSR_WHY_LEN = 64 };
+const char *tsr__index_why(tsr_index_range range, const char *none, char why[TSR_WHY_LEN]);
+/* The same as tsr__indices_good for local element i, which was found to be bad: `why` says in what way. */
 void tsr__index_refuse(const tsr_kernel_call *call, const tsr_operand *index, const char *noun,
                        int64_t i, const char *why);
 

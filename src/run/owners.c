@@ -96,7 +96,7 @@ void tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding,
                    const tsr_index_range *check, const char *op, tsr_ids *out, tsr_error *err)
 {
     const tsr_shape *local = &x->local_spec->local;
-    char where[256] = "";
+    char where[256] = "", why[TSR_WHY_LEN];
     size_t used = 0;
     int64_t bad, rest;
 
@@ -118,11 +118,8 @@ void tsr__ids_open(tsr_tensor *x, int64_t vocab, const tsr_attr *padding,
                                  tsr_local_index(x, (int)d, rest / size));
         rest %= size;
     }
-    if (vocab == 0)
-        tsr__fail(err, TSR_ERR_ARG, "%s: %s %" PRId64 " at [%s], but the indexed dim is empty", op,
-                  check->noun, tsr__ids_at(out, bad), where);
-    else
-        tsr__fail(err, TSR_ERR_ARG,
-                  "%s: %s %" PRId64 " at [%s] is out of range %" PRId64 " to %" PRId64, op,
-                  check->noun, tsr__ids_at(out, bad), where, check->least, vocab - 1);
+    tsr__fail(err, TSR_ERR_ARG, "%s: %s %" PRId64 " at [%s]%s", op, check->noun,
+              tsr__ids_at(out, bad), where,
+              tsr__index_why((tsr_index_range){check->noun, check->least, vocab},
+                             "the indexed dim is empty", why));
 }
