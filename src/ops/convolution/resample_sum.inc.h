@@ -198,6 +198,8 @@ SET static void FN(along)(const row_plan *row, int64_t rows, const void *source,
         EACH_ROW FN(few)(true, 3, row, x, y);
     else if (row->few_width == 4)
         EACH_ROW FN(few)(true, 4, row, x, y);
+    else if (row->unit && row->period == 2 && 2 * row->times == m) /* nearest, twice the size */
+        EACH_ROW FN(repeat)(2, n, x, y);
     else if (row->unit)
         EACH_ROW FN(row)(false, row, x, y);
     else
