@@ -45,23 +45,14 @@ bool onnx_dtype(int number, tsr_dtype *out)
     case ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16: *out = TSR_BF16; return true;
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT32: *out = TSR_I32; return true;
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT64: *out = TSR_I64; return true;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8: *out = TSR_I8; return true;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16: *out = TSR_I16; return true;
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8: *out = TSR_U8; return true;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16: *out = TSR_U16; return true;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32: *out = TSR_U32; return true;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64: *out = TSR_U64; return true;
     case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL: *out = TSR_BOOL; return true;
     default: return false;
-    }
-}
-
-/* Why there is no dtype for it. */
-static const char *no_dtype(int number)
-{
-    switch (number) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__STRING: return "strings";
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8: return "dtype int8";
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16: return "dtype int16";
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16: return "dtype uint16";
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32: return "dtype uint32";
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64: return "dtype uint64";
-    default: return "another dtype";
     }
 }
 
@@ -78,7 +69,11 @@ static void put_typed(const Onnx__TensorProto *t, tsr_dtype dtype, void *data, i
         ((int64_t *)data)[i] = k < t->n_int64_data ? t->int64_data[k] : 0;
     else if (dtype == TSR_I32)
         ((int32_t *)data)[i] = k < t->n_int32_data ? t->int32_data[k] : 0;
-    else if (dtype == TSR_F16 || dtype == TSR_BF16) /* bits */
+    else if (dtype == TSR_U64)
+        ((uint64_t *)data)[i] = k < t->n_uint64_data ? t->uint64_data[k] : 0;
+    else if (dtype == TSR_U32)
+        ((uint32_t *)data)[i] = k < t->n_uint64_data ? (uint32_t)t->uint64_data[k] : 0;
+    else if (tsr_dtype_size(dtype) == 2) /* bits */
         ((uint16_t *)data)[i] = k < t->n_int32_data ? (uint16_t)t->int32_data[k] : 0;
     else
         ((uint8_t *)data)[i] = k < t->n_int32_data ? (uint8_t)t->int32_data[k] : 0;
@@ -90,7 +85,7 @@ const char *onnx_tensor_of(const Onnx__TensorProto *t, onnx_host *out)
 
     memset(out, 0, sizeof *out);
     if (!onnx_dtype(t->data_type, &out->dtype))
-        return no_dtype(t->data_type);
+        return t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING ? "strings" : "another dtype";
     if (t->n_dims > TSR_MAX_DIM)
         return "too many dims";
     out->shape.ndim = (int)t->n_dims;
