@@ -62,7 +62,8 @@ static void copy(char to[NAME], const char *from, size_t n)
 {
     if (n >= NAME)
         stop("\"%.*s\" is too long", (int)n, from);
-    memcpy(to, from, n);
+    if (n > 0)
+        memcpy(to, from, n);
     to[n] = 0;
 }
 
@@ -83,19 +84,12 @@ static bool next_item(const char **list, char item[NAME])
     return true;
 }
 
-static void read_attribute(const char *text, attribute *out)
+static void read_attribute(const tsr_attr_declared *from, attribute *out)
 {
-    const size_t name = strcspn(text, ":"), type = strcspn(text + name + 1, "=");
-    const char *value = text + name + 1 + type;
-
-    copy(out->name, text, name);
-    copy(out->type, text + name + 1, type);
-    copy(out->value, value, strlen(value));
-    if (*value)
-        memmove(out->value, out->value + 1, strlen(out->value));
-    out->optional = type > 0 && out->type[type - 1] == '?';
-    if (out->optional)
-        out->type[type - 1] = 0;
+    copy(out->name, from->name, from->name_len);
+    copy(out->type, from->type, from->type_len);
+    copy(out->value, from->value, from->value_len);
+    out->optional = from->optional;
 }
 
 /* "x", "dim", "*index", or "tanh:by_tanh", where the C name is another one. */
@@ -130,13 +124,13 @@ static function read_row(const tsr_op *op)
 {
     const char *inputs = op->inputs, *attrs = op->attrs, *params = op->params;
     function f = {.op = op};
+    tsr_attr_declared attr;
     char item[NAME];
 
-    while (next_item(&inputs, item)) {
+    while (next_item(&inputs, item))
         copy(f.input[f.n_inputs++], item, strcspn(item, "?*"));
-    }
-    while (next_item(&attrs, item))
-        read_attribute(item, &f.attribute[f.n_attributes++]);
+    while (tsr__attr_declared(&attrs, &attr))
+        read_attribute(&attr, &f.attribute[f.n_attributes++]);
     while (params && next_item(&params, item))
         read_parameter(&f, item);
     for (int k = 0; !op->params && k < f.n_inputs; k++)

@@ -17,15 +17,9 @@
 #include "kernel/seed.h"
 #include "op/element_attr.h"
 
-/* One declaration: name, type and default are parts of the row's text. */
-typedef struct declared {
-    const char *name, *type, *value; /* value NULL: no default */
-    size_t name_len, type_len, value_len;
-    bool optional; /* it may be left out, and has no default */
-} declared;
+typedef tsr_attr_declared declared;
 
-/* Reads the declaration at *p and moves on; false at the end. */
-static bool next_declared(const char **p, declared *out)
+bool tsr__attr_declared(const char **p, tsr_attr_declared *out)
 {
     const char *s = *p;
 
@@ -282,7 +276,7 @@ const char *tsr__attr_name(const tsr_op *op, int i, int *length)
     const char *p = op->attrs;
     declared d = {.name = ""};
 
-    while (i-- >= 0 && next_declared(&p, &d))
+    while (i-- >= 0 && tsr__attr_declared(&p, &d))
         ;
     *length = (int)d.name_len;
     return d.name;
@@ -294,7 +288,7 @@ unsigned tsr__attrs_numbers(const tsr_op *op)
     unsigned mask = 0;
     declared d;
 
-    for (int i = 0; next_declared(&p, &d); i++)
+    for (int i = 0; tsr__attr_declared(&p, &d); i++)
         mask |= (unsigned)(is_type(&d, "number") || is_type(&d, "element") || is_type(&d, "seed"))
                 << i;
     return mask;
@@ -305,20 +299,20 @@ int tsr__attr_index(const tsr_op *op, const char *name)
     const char *p = op->attrs;
     declared d;
 
-    for (int i = 0; next_declared(&p, &d); i++)
+    for (int i = 0; tsr__attr_declared(&p, &d); i++)
         if (word_is(d.name, d.name_len, name))
             return i;
     return -1;
 }
 
-/* Of a row that has so many. */
+/* Of a row that has at least index + 1 of them. */
 static declared declared_at(const tsr_op *op, int index)
 {
     const char *p = op->attrs;
     declared d = {0};
 
     while (index-- >= 0)
-        next_declared(&p, &d);
+        tsr__attr_declared(&p, &d);
     return d;
 }
 
@@ -363,7 +357,7 @@ tsr_status tsr__choices_check(const tsr_op *op, const tsr_attrs *attrs, tsr_erro
     const char *p = op->attrs;
     declared d;
 
-    for (int i = 0; next_declared(&p, &d); i++) {
+    for (int i = 0; tsr__attr_declared(&p, &d); i++) {
         const int64_t value = attrs->value[i].i[0];
         const char *name = NULL;
         size_t n = 0;
@@ -395,7 +389,7 @@ int tsr__attrs_count(const tsr_op *op)
     declared d;
     int n = 0;
 
-    while (next_declared(&p, &d))
+    while (tsr__attr_declared(&p, &d))
         n++;
     return n;
 }
@@ -407,7 +401,7 @@ tsr_status tsr__attrs_default(const tsr_op *op, tsr_attrs *out, tsr_error *err)
     tsr_status st = TSR_OK;
 
     memset(out, 0, sizeof *out);
-    for (int i = 0; next_declared(&p, &d); i++) {
+    for (int i = 0; tsr__attr_declared(&p, &d); i++) {
         if (i == TSR_MAX_ATTR)
             return tsr__fail(err, TSR_ERR_ARG, "%s: more than %d attributes", op->name,
                              TSR_MAX_ATTR);
@@ -440,7 +434,7 @@ tsr_status tsr__attr_parse(const tsr_op *op, const char *text, size_t n, tsr_att
 
     while (name < n && text[name] != '=')
         name++;
-    for (int i = 0; next_declared(&p, &d); i++)
+    for (int i = 0; tsr__attr_declared(&p, &d); i++)
         if (d.name_len == name && strncmp(d.name, text, name) == 0 && name < n)
             return read_value(op, &d, text + name + 1, n - name - 1, &out->value[i], err);
     return tsr__fail(err, TSR_ERR_PARSE, "%s has no attribute \"%.*s\"%s%s", op->name, (int)name,

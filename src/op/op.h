@@ -32,6 +32,14 @@ int tsr__op_total(void);
 /* attrs.c */
 int tsr__attr_index(const tsr_op *op, const char *name); /* -1: the op has none of that name */
 int tsr__attrs_count(const tsr_op *op);
+/* One declaration of a row's attrs, "dim:dim=-1": parts of that text. */
+typedef struct tsr_attr_declared {
+    const char *name, *type, *value; /* value NULL: no default */
+    size_t name_len, type_len, value_len;
+    bool optional; /* it may be left out, and has no default */
+} tsr_attr_declared;
+/* Reads the declaration at *p and moves on; false at the end. */
+bool tsr__attr_declared(const char **p, tsr_attr_declared *out);
 typedef enum tsr_attr_type {
     TSR_ATTR_INT,
     TSR_ATTR_INTS,
