@@ -41,10 +41,11 @@ static inline int64_t tsr__broadcast_at(int n, const int64_t *size, int out_n,
     return at;
 }
 
-/* The dims that attribute 0 names, as a mask; all of them if it is left out or empty. */
-static inline unsigned tsr__reduced_dims(const tsr_kernel_call *call)
+/* The dims of the first input that an attribute names, as a mask; all of them if it is left out or
+   empty. */
+static inline unsigned tsr__call_dims(const tsr_kernel_call *call, int attr)
 {
-    const tsr_attr *dims = &call->attrs.value[0];
+    const tsr_attr *dims = &call->attrs.value[attr];
     unsigned mask = 0;
 
     if (dims->n <= 0)
@@ -52,6 +53,14 @@ static inline unsigned tsr__reduced_dims(const tsr_kernel_call *call)
     for (int k = 0; k < dims->n; k++)
         mask |= 1u << tsr__operand_dim(&call->in[0], dims->i[k]);
     return mask;
+}
+
+/* The same of `dims` of a reduction, whose rows have it in this place (ops/reduction/reduction.c
+   sees to that). */
+enum { TSR_REDUCED_DIMS = 0 };
+static inline unsigned tsr__reduced_dims(const tsr_kernel_call *call)
+{
+    return tsr__call_dims(call, TSR_REDUCED_DIMS);
 }
 
 /* x modulo n, 0 to n - 1; 0 if n is 0. */

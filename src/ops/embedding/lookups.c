@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookups.c - rows of lookups in a table, bags of them, and their gradients: what stands in them is
    in lookup_shapes.c, lookup_rules.c and lookup_parts.c; what they are tried on is here. */
-#include <string.h>
-
 #include "ops/embedding/embedding_ops.h"
 #include "ops/embedding/lookups.h"
 
@@ -92,13 +90,26 @@ static const char *const weights_backward_cases[] = {
     NULL,
 };
 
-/* Attributes. Functions here and in run/ find them by name, kernels get numbers (lookup_parts.c);
-   only this file knows their order. */
+/* Attributes. Functions here and in run/ find them by name, kernels get numbers
+   (lookup_parts.c). */
 #define LOOKUP_ATTRS "padding_idx:int,zero_out_of_range:bool=false,keep_padding:bool=false"
 #define BAG_ATTRS "padding_idx:int,zero_out_of_range:bool=false,include_last:bool=false"
 #define FOR_GRAD ",scale_grad_by_freq:bool=false" /* the lookup does not care, its gradient does */
 #define GRAD_ATTRS                                                                                 \
     "rows:int,padding_idx:int,zero_out_of_range:bool=false,scale_grad_by_freq:bool=false"
+
+/* All lookups have the first two in the same places, bags the third, all but bag_max the fourth;
+   gradients have those of bag_sum's, or the first of them. */
+_Static_assert(
+    (int)TSR_ATTR_BAG_SUM_ZERO_OUT_OF_RANGE == TSR_ATTR_EMBEDDING_ZERO_OUT_OF_RANGE &&
+        (int)TSR_ATTR_BAG_SUM_ZERO_OUT_OF_RANGE == TSR_ATTR_BAG_MAX_ZERO_OUT_OF_RANGE &&
+        (int)TSR_ATTR_BAG_SUM_INCLUDE_LAST == TSR_ATTR_BAG_MAX_INCLUDE_LAST &&
+        (int)TSR_ATTR_BAG_SUM_SCALE_GRAD_BY_FREQ == TSR_ATTR_EMBEDDING_SCALE_GRAD_BY_FREQ &&
+        (int)TSR_ATTR_BAG_SUM_BACKWARD_SCALE_GRAD_BY_FREQ ==
+            TSR_ATTR_EMBEDDING_BACKWARD_SCALE_GRAD_BY_FREQ &&
+        (int)TSR_ATTR_BAG_SUM_BACKWARD_INCLUDE_LAST == TSR_ATTR_BAG_MEAN_BACKWARD_INCLUDE_LAST &&
+        (int)TSR_ATTR_BAG_SUM_BACKWARD_PADDING_IDX == TSR_ATTR_BAG_MAX_BACKWARD_PADDING_IDX,
+    "rows of lookups share places");
 
 static tsr_attr number(int64_t value)
 {
@@ -113,28 +124,36 @@ void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
     const tsr_attr padding = o->has_padding_idx ? number(o->padding_idx) : (tsr_attr){.n = -1};
 
     if (tsr__lookup_is_backward(kind)) {
-        const tsr_attr value[] = {number(rows), padding, number(o->zero_out_of_range),
-                                  number(o->scale_grad_by_freq), number(o->include_last)};
-        memcpy(out, value, sizeof value);
-    } else {
-        bool third = kind == TSR_EMBEDDING ? o->keep_padding : o->include_last;
-        bool fourth = kind == TSR_EMBEDDING_BAG_MAX ? o->last : o->scale_grad_by_freq;
-        const tsr_attr value[] = {padding, number(o->zero_out_of_range), number(third),
-                                  number(fourth)};
-        memcpy(out, value, sizeof value);
+        out[TSR_ATTR_BAG_SUM_BACKWARD_ROWS] = number(rows);
+        out[TSR_ATTR_BAG_SUM_BACKWARD_PADDING_IDX] = padding;
+        out[TSR_ATTR_BAG_SUM_BACKWARD_ZERO_OUT_OF_RANGE] = number(o->zero_out_of_range);
+        out[TSR_ATTR_BAG_SUM_BACKWARD_SCALE_GRAD_BY_FREQ] = number(o->scale_grad_by_freq);
+        out[TSR_ATTR_BAG_SUM_BACKWARD_INCLUDE_LAST] = number(o->include_last);
+        return;
     }
+    out[TSR_ATTR_BAG_SUM_PADDING_IDX] = padding;
+    out[TSR_ATTR_BAG_SUM_ZERO_OUT_OF_RANGE] = number(o->zero_out_of_range);
+    out[TSR_ATTR_BAG_SUM_INCLUDE_LAST] = number(o->include_last);
+    out[TSR_ATTR_BAG_SUM_SCALE_GRAD_BY_FREQ] = number(o->scale_grad_by_freq);
+    if (kind == TSR_EMBEDDING)
+        out[TSR_ATTR_EMBEDDING_KEEP_PADDING] = number(o->keep_padding);
+    if (kind == TSR_EMBEDDING_BAG_MAX)
+        out[TSR_ATTR_BAG_MAX_LAST] = number(o->last);
 }
 
 tsr_embedding_opts tsr__lookup_opts(int kind, const tsr_attr *attrs)
 {
     tsr_embedding_opts o = tsr_embedding_opts_default();
 
-    o.has_padding_idx = attrs[0].n > 0;
-    o.padding_idx = attrs[0].n > 0 ? attrs[0].i[0] : 0;
-    o.zero_out_of_range = attrs[1].i[0];
-    o.keep_padding = kind == TSR_EMBEDDING && attrs[2].i[0];
-    o.include_last = kind != TSR_EMBEDDING && attrs[2].i[0];
-    o.scale_grad_by_freq = kind != TSR_EMBEDDING_BAG_MAX && attrs[3].i[0];
+    o.has_padding_idx = attrs[TSR_ATTR_BAG_SUM_PADDING_IDX].n > 0;
+    o.padding_idx = o.has_padding_idx ? attrs[TSR_ATTR_BAG_SUM_PADDING_IDX].i[0] : 0;
+    o.zero_out_of_range = attrs[TSR_ATTR_BAG_SUM_ZERO_OUT_OF_RANGE].i[0];
+    if (kind == TSR_EMBEDDING)
+        o.keep_padding = attrs[TSR_ATTR_EMBEDDING_KEEP_PADDING].i[0];
+    else
+        o.include_last = attrs[TSR_ATTR_BAG_SUM_INCLUDE_LAST].i[0];
+    if (kind != TSR_EMBEDDING_BAG_MAX)
+        o.scale_grad_by_freq = attrs[TSR_ATTR_BAG_SUM_SCALE_GRAD_BY_FREQ].i[0];
     return o;
 }
 

@@ -6,6 +6,7 @@
 #include "kernel/index_check.h"
 #include "kernel/sku.h"
 #include "op/op.h"
+#include "ops/embedding/embedding_attrs.h"
 #include "tessera_ops.h"
 
 /* Inputs of the rows; bag_weights_backward has a table behind the gradient. */
@@ -38,7 +39,7 @@ static inline const tsr_spec *tsr__lookup_rows(int kind, const tsr_spec *in, con
 }
 
 /* lookups.c: values of the attributes, in the order of the row; rows are those of gradients. */
-enum { TSR__LOOKUP_ATTRS = 5 };
+enum { TSR__LOOKUP_ATTRS = TSR_ATTR_BAG_SUM_BACKWARD_INCLUDE_LAST + 1 };
 void tsr__lookup_attrs(int kind, int64_t rows, const tsr_embedding_opts *opts,
                        tsr_attr out[TSR__LOOKUP_ATTRS]);
 /* The options of a lookup, not a gradient, from its attributes, which stay. */

@@ -2,11 +2,24 @@
 /* reduction.c - reductions over any dims. Which axes are reduced is an attribute, so the rule is a
    function: a dim that stays is sharded here and there, a reduced one yields a partial result. */
 #include "base/reduce.h"
+#include "kernel/index.h"
 #include "kernel/kinds.h"
 #include "ops/reduction/reduction_ops.h"
 #include "op/infer.h"
 #include "op/linear.h"
 #include "ops/reduction/merged_dims.h"
+#include "ops/reduction/reduction_attrs.h"
+
+/* Kernels of all of these find the dims in one place. */
+_Static_assert(
+    (int)TSR_ATTR_SUM_DIMS == TSR_REDUCED_DIMS && (int)TSR_ATTR_MEAN_DIMS == TSR_REDUCED_DIMS &&
+        (int)TSR_ATTR_MAX_DIMS == TSR_REDUCED_DIMS && (int)TSR_ATTR_MIN_DIMS == TSR_REDUCED_DIMS &&
+        (int)TSR_ATTR_PROD_DIMS == TSR_REDUCED_DIMS &&
+        (int)TSR_ATTR_NORM_DIMS == TSR_REDUCED_DIMS && (int)TSR_ATTR_VAR_DIMS == TSR_REDUCED_DIMS &&
+        (int)TSR_ATTR_STD_DIMS == TSR_REDUCED_DIMS &&
+        (int)TSR_ATTR_LOGSUMEXP_DIMS == TSR_REDUCED_DIMS &&
+        (int)TSR_ATTR_ANY_DIMS == TSR_REDUCED_DIMS && (int)TSR_ATTR_ALL_DIMS == TSR_REDUCED_DIMS,
+    "dims come first");
 
 tsr_shape tsr__reduced_shape(const tsr_schema *s, unsigned reduced)
 {

@@ -255,7 +255,7 @@ void tsr__kernel_diagonal(const tsr_kernel_call *call)
 
 void tsr__kernel_flip(const tsr_kernel_call *call)
 {
-    const unsigned dims = tsr__reduced_dims(call);
+    const unsigned dims = tsr__call_dims(call, TSR_ATTR_FLIP_DIMS);
     tsr_piece from = piece_of(&call->in[0]);
 
     if (by_reference(call, TSR_MOVE_FLIP)) {

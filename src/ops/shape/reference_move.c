@@ -211,7 +211,7 @@ void tsr__reference_diagonal(const tsr_kernel_call *call)
 static void flipped(const tsr_kernel_call *call, const int64_t *at, int64_t *from)
 {
     const tsr_shape *x = &call->in[0].shape;
-    const unsigned dims = tsr__reduced_dims(call);
+    const unsigned dims = tsr__call_dims(call, TSR_ATTR_FLIP_DIMS);
 
     for (int d = 0; d < x->ndim; d++)
         from[d] = dims >> d & 1 ? x->size[d] - 1 - at[d] : at[d];
