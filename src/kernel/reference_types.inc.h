@@ -9,6 +9,8 @@
 #define SOME TSR__INTEGERS
 #define ISA 0
 
+#define LESS(a, b) ((a) < (b))
+
 /* ---- floats ---- */
 
 #define ACC double
@@ -16,7 +18,6 @@
 #define MUL(a, b) ((a) * (b))
 #define NEG(a) (-(a))
 #define DIV(a, d) ((a) / (double)(d))
-#define LESS(a, b) ((a) < (b))
 #define IS_NAN(x) ((x) != (x))
 #define LOWEST ((double)-INFINITY)
 
@@ -57,9 +58,14 @@
 #undef MUL
 #undef NEG
 #undef DIV
-#undef LESS
-#undef IS_NAN
 #undef LOWEST
+#undef IS_NAN
+
+/* ---- the others ---- */
+
+#define IS_NAN(x) false
+#define LD(x) (x)
+#define ST(x) ((T)(x))
 
 /* ---- integers ---- */
 
@@ -68,10 +74,6 @@
 #define MUL(a, b) ((ACC)((uint64_t)(a) * (uint64_t)(b)))
 #define NEG(a) ((ACC)(0 - (uint64_t)(a)))
 #define DIV(a, d) ((a) / (ACC)(d))
-#define LESS(a, b) ((a) < (b))
-#define IS_NAN(x) false
-#define LD(x) (x)
-#define ST(x) ((T)(x))
 #define LOWEST TSR__LEAST(T)
 
 #include "base/integers.inc.h"
@@ -81,10 +83,6 @@
 #undef MUL
 #undef NEG
 #undef DIV
-#undef LESS
-#undef IS_NAN
-#undef LD
-#undef ST
 #undef LOWEST
 
 /* ---- booleans: or, and ---- */
@@ -94,26 +92,18 @@
 #define MUL(a, b) ((a) & (b))
 #define NEG(a) (a)
 #define DIV(a, d) (a)
-#define LESS(a, b) ((a) < (b))
-#define IS_NAN(x) false
+#define LOWEST 0
 
 #define T uint8_t
-#define LD(x) (x)
-#define ST(x) ((uint8_t)(x))
-#define LOWEST 0
 #define FN(name) NAME(name, bool)
 #include "base/kernel_type.inc.h"
-#undef LD
-#undef ST
-#undef LOWEST
 
 #undef ACC
 #undef ADD
 #undef MUL
 #undef NEG
 #undef DIV
-#undef LESS
-#undef IS_NAN
+#undef LOWEST
 
 /* ---- the field ---- */
 
@@ -122,26 +112,23 @@
 #define MUL(a, b) tsr__field_mul(a, b)
 #define NEG(a) ((a) ? TSR__FIELD_P - (a) : 0)
 #define DIV(a, d) tsr__field_mul(a, tsr__field_inverse((uint64_t)(d)))
-#define LESS(a, b) ((a) < (b))
-#define IS_NAN(x) false
+#define LOWEST 0
 
 #define T uint64_t
-#define LD(x) (x)
-#define ST(x) (x)
-#define LOWEST 0
 #define FN(name) NAME(name, field)
 #include "base/kernel_type.inc.h"
-#undef LD
-#undef ST
-#undef LOWEST
 
 #undef ACC
 #undef ADD
 #undef MUL
 #undef NEG
 #undef DIV
+#undef LOWEST
+
 #undef LESS
 #undef IS_NAN
+#undef LD
+#undef ST
 
 /* ---- the entries ---- */
 
