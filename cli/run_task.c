@@ -4,6 +4,7 @@
 #include "measure.h"
 #include "values.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,15 +66,20 @@ int run_task_open(const cli_args *args, run_task *t)
 static json_t *number(tsr_dtype dtype, const void *data, int64_t i)
 {
     double x = value_get(dtype, data, i);
+    char digits[24];
 
     if (dtype == TSR_BOOL)
         return json_boolean(x != 0);
     if (dtype == TSR_I64)
         return json_integer(((const int64_t *)data)[i]);
-    if (dtype == TSR_U64 && x >= 0x1p63) /* JSON has them, the library that writes it has not */
-        return json_real(x);
-    if (dtype == TSR_U64)
-        return json_integer((json_int_t)((const uint64_t *)data)[i]);
+    if (dtype == TSR_U64) {
+        const uint64_t u = ((const uint64_t *)data)[i];
+
+        if (u <= INT64_MAX)
+            return json_integer((json_int_t)u);
+        snprintf(digits, sizeof digits, "%" PRIu64, u); /* jansson's integers end at 2^63 */
+        return json_string(digits);
+    }
     if (!value_is_float(dtype))
         return json_integer((json_int_t)x);
     return isfinite(x) ? json_real(x) : json_string(isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");

@@ -338,6 +338,8 @@ json 'run json, no numbers' '{"nan", "inf", "-inf"} & set(o["results"][0]["value
 json 'run json, several outputs' 'len(o["results"][0]["values"]) == 2' \
     run 'topk f32[4,6]@[S(0)] k=2 mesh=2@1'
 bad 'run in the sim world' 'holds no data' \
+json 'run json, integers from 2^63 on' '2 ** 64 - 40 < max(int(v) for v in o["results"][0]["values"][0]) < 2 ** 64' \
+    run 'neg u64[40]@[S(0)] mesh=2'
     run 'neg @[R] mesh=2 world=sim' --in "$dir/a.npy" --out "$dir/c.npy"
 run 1 run 'neg @[S(0)] mesh=2' --in "$dir/a.npy" --out "$dir/no/c.npy"
 grep -q 'No such file' "$dir/err" || fail 'run: output that cannot be written'
