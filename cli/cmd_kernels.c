@@ -3,6 +3,7 @@
    this processor gets. */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <tessera_ext.h>
 
@@ -39,21 +40,40 @@ static void add_word(char *list, size_t n, const char *word)
         snprintf(list + used, n - used, "%s%s", used ? " " : "", word);
 }
 
-/* All kernels of one op and dtype, from the i-th on; gives the next one. */
-static int read_line(int i, line *l)
+typedef struct kernels {
+    tsr_kernel_sku *sku;
+    int n;
+} kernels;
+
+static int list_kernels(const char *filter, kernels *out)
 {
-    const tsr_kernel_sku first = tsr_kernel_at(i);
+    tsr_kernel_sku sku = tsr_kernel_at(0);
 
-    *l = (line){.category = first.category, .op = first.op, .used = used_of(first)};
-    snprintf(l->dtypes, sizeof l->dtypes, "%s", tsr_dtype_name(first.dtype));
-    for (; i < tsr_kernel_count(); i++) {
-        const tsr_kernel_sku sku = tsr_kernel_at(i);
+    *out = (kernels){.sku = calloc((size_t)tsr_kernel_count(), sizeof *out->sku)};
+    if (!out->sku)
+        return cli_failed("out of memory");
+    do
+        if (is_meant(filter, &sku))
+            out->sku[out->n++] = sku;
+    while (tsr_kernel_next(&sku));
+    return CLI_OK;
+}
 
-        if (sku.category != first.category || sku.op != first.op || sku.dtype != first.dtype)
+/* All kernels of one op and dtype, from the i-th on; gives the next one. */
+static int read_line(const kernels *k, int i, line *l)
+{
+    const tsr_kernel_sku *first = &k->sku[i];
+
+    *l = (line){.category = first->category, .op = first->op, .used = used_of(*first)};
+    snprintf(l->dtypes, sizeof l->dtypes, "%s", tsr_dtype_name(first->dtype));
+    for (; i < k->n; i++) {
+        const tsr_kernel_sku *sku = &k->sku[i];
+
+        if (sku->category != first->category || sku->op != first->op || sku->dtype != first->dtype)
             break;
         add_word(l->index, sizeof l->index,
-                 sku.index == TSR_NO_INDEX ? "-" : tsr_dtype_name((tsr_dtype)sku.index));
-        add_word(l->variants, sizeof l->variants, tsr_kernel_variant_name(sku.variant));
+                 sku->index == TSR_NO_INDEX ? "-" : tsr_dtype_name((tsr_dtype)sku->index));
+        add_word(l->variants, sizeof l->variants, tsr_kernel_variant_name(sku->variant));
     }
     return i;
 }
@@ -68,27 +88,18 @@ static void print_line(cli_table *table, const line *l)
                                           l->index, l->variants, tsr_kernel_variant_name(l->used)});
 }
 
-static void print_table(const char *filter)
+static void print_table(const kernels *k)
 {
-    const int n = tsr_kernel_count();
     char text[TSR_SKU_TEXT_LEN];
-    tsr_kernel_sku example = {0};
+    tsr_kernel_sku example = k->sku[0];
     line now, last = {0};
     cli_table table;
-    int shown = 0;
 
     cli_table_open(&table, "lrlllll");
     cli_table_row(&table, (const char *[]){"category", "value", "op", "dtype", "index", "variants",
                                            "this CPU"});
-    for (int i = 0, next; i < n; i = next) {
-        const tsr_kernel_sku sku = tsr_kernel_at(i);
-
-        next = read_line(i, &now);
-        if (!is_meant(filter, &sku))
-            continue;
-        if (shown == 0)
-            example = sku;
-        shown += next - i;
+    for (int i = 0; i < k->n;) {
+        i = read_line(k, i, &now);
         if (*last.dtypes && now.category == last.category && now.op == last.op &&
             !strcmp(now.variants, last.variants)) {
             add_word(last.dtypes, sizeof last.dtypes, now.dtypes);
@@ -103,7 +114,7 @@ static void print_table(const char *filter)
     example.variant = used_of(example);
     printf("\n%d kernels. A SKU is category.op.dtype.index.variant, without index where there is\n"
            "none, as in %s; values of ops do not change.\n",
-           shown, tsr_kernel_sku_text(&example, text, sizeof text));
+           k->n, tsr_kernel_sku_text(&example, text, sizeof text));
 }
 
 static json_t *describe(const tsr_kernel_sku *sku)
@@ -122,33 +133,29 @@ static json_t *describe(const tsr_kernel_sku *sku)
                      used_of(*sku) == sku->variant);
 }
 
+static json_t *to_json(const kernels *k)
+{
+    json_t *results = json_array();
+
+    for (int i = 0; i < k->n; i++)
+        json_array_append_new(results, describe(&k->sku[i]));
+    return json_pack("{s:s, s:o}", "command", "kernels", "results", results);
+}
+
 int cli_kernels(const cli_args *args)
 {
     const char *filter = args->n_words ? args->text : "";
-    json_t *results;
-    bool any = false;
+    kernels k;
+    int status = list_kernels(filter, &k);
 
-    for (int i = 0; i < tsr_kernel_count() && !any; i++) {
-        const tsr_kernel_sku sku = tsr_kernel_at(i);
-
-        any = is_meant(filter, &sku);
-    }
-    if (!any)
-        return cli_bad(
+    if (status == CLI_OK && k.n == 0)
+        status = cli_bad(
             "kernels: \"%s\" is neither a category nor an op of one; tessera kernels lists all",
             filter);
-    if (!cli_speaks())
-        return CLI_OK;
-    if (!cli_option_of(args, "json")) {
-        print_table(filter);
-        return CLI_OK;
-    }
-    results = json_array();
-    for (int i = 0; i < tsr_kernel_count(); i++) {
-        const tsr_kernel_sku sku = tsr_kernel_at(i);
-
-        if (is_meant(filter, &sku))
-            json_array_append_new(results, describe(&sku));
-    }
-    return cli_print_json(json_pack("{s:s, s:o}", "command", "kernels", "results", results));
+    else if (status == CLI_OK && cli_option_of(args, "json"))
+        status = cli_print_json(to_json(&k));
+    else if (status == CLI_OK && cli_speaks())
+        print_table(&k);
+    free(k.sku);
+    return status;
 }

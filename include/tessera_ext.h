@@ -445,8 +445,10 @@ TSR_API tsr_status tsr_kernel_sku_parse(const char *text, tsr_kernel_sku *out, t
 /* The kernels that there are, ordered by category, op, dtype, index and variant; AUTO names none.
    Conversions of f16 and bf16, copies and stores past the caches are chosen below them. Pure. */
 TSR_API int tsr_kernel_count(void);
-TSR_API tsr_kernel_sku tsr_kernel_at(int i);                                /* 0 <= i < count */
-TSR_API const char *tsr_kernel_category_name(tsr_kernel_category category); /* Pure. */
+TSR_API tsr_kernel_sku tsr_kernel_at(int i); /* 0 <= i < count; walks to it */
+/* From a kernel to the one behind it; false, and nothing written, behind the last. Pure. */
+TSR_API bool tsr_kernel_next(tsr_kernel_sku *sku);
+TSR_API const char *tsr_kernel_category_name(tsr_kernel_category category);        /* Pure. */
 TSR_API const char *tsr_kernel_op_name(tsr_kernel_category category, uint16_t op); /* Pure. */
 TSR_API const char *tsr_kernel_variant_name(tsr_kernel_variant variant);           /* Pure. */
 /* The variant that runs on this processor when this one is asked for: that, or the next lesser one

@@ -350,6 +350,22 @@ tsr_kernel_sku tsr_kernel_at(int i)
     return s;
 }
 
+bool tsr_kernel_next(tsr_kernel_sku *sku)
+{
+    TSR_NEED(false, NULL, sku);
+
+    tsr_kernel_sku s = *sku;
+
+    if (!tsr__sku_exists(sku))
+        return false;
+    do
+        if (!next(&s))
+            return false;
+    while (!tsr__sku_exists(&s));
+    *sku = s;
+    return true;
+}
+
 tsr_status tsr_kernel_sku_parse(const char *text, tsr_kernel_sku *out, tsr_error *err)
 {
     TSR_NEED(TSR_ERR_ARG, err, text, out);

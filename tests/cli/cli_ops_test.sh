@@ -83,7 +83,10 @@ json 'kernels json' 'len({r["sku"] for r in o["results"]}) == len(o["results"]) 
         [(None, 1)]' kernels
 json 'kernels of a category' '{"sum", "mean", "max", "cumsum"} <= {r["op"] for r in o["results"]}' kernels reduction
 json 'kernels of an op' '{r["category"] for r in o["results"]} == {"reduction", "pooling"}' kernels max
-json 'kernels of an op of a category' 'len({r["sku"].split(".")[2] for r in o["results"]}) == 13' kernels reduction.max
+run 0 info
+n_dtypes=$(sed -n 's/^dtypes *//p' "$dir/out" | wc -w)
+json 'kernels of an op of a category' "len({r['sku'].split('.')[2] for r in o['results']}) == $n_dtypes" \
+    kernels reduction.max
 bad 'kernels: an unknown op' '"maximam" is neither a category nor an op' kernels maximam
 run 0 --help
 has 'help lists ops' '  ops        the ops'
@@ -335,11 +338,11 @@ json 'run json, all digits of numbers' 'abs(o["results"][0]["values"][0] - 3 ** 
     run 'rsqrt f64[]+ mesh=2 seed=1'
 json 'run json, no numbers' '{"nan", "inf", "-inf"} & set(o["results"][0]["values"][0])' \
     run 'reciprocal f32[40]@[S(0)] mesh=2'
+json 'run json, integers from 2^63 on' '2 ** 64 - 40 < max(int(v) for v in o["results"][0]["values"][0]) < 2 ** 64' \
+    run 'neg u64[40]@[S(0)] mesh=2'
 json 'run json, several outputs' 'len(o["results"][0]["values"]) == 2' \
     run 'topk f32[4,6]@[S(0)] k=2 mesh=2@1'
 bad 'run in the sim world' 'holds no data' \
-json 'run json, integers from 2^63 on' '2 ** 64 - 40 < max(int(v) for v in o["results"][0]["values"][0]) < 2 ** 64' \
-    run 'neg u64[40]@[S(0)] mesh=2'
     run 'neg @[R] mesh=2 world=sim' --in "$dir/a.npy" --out "$dir/c.npy"
 run 1 run 'neg @[S(0)] mesh=2' --in "$dir/a.npy" --out "$dir/no/c.npy"
 grep -q 'No such file' "$dir/err" || fail 'run: output that cannot be written'
