@@ -540,12 +540,15 @@ static void run_sum_of(onnx_call *c)
 
 const onnx_row onnx_rows[] = {
     {.onnx = "Abs", .op = "abs"},
+    {.onnx = "Acos", .op = "acos"},
     {.onnx = "Acosh", .op = "acosh"},
     {.onnx = "Add", .op = "add"},
     {.onnx = "And", .op = "logical_and"},
     {.onnx = "ArgMax", .run = run_argmax},
     {.onnx = "ArgMin", .run = run_argmax},
+    {.onnx = "Asin", .op = "asin"},
     {.onnx = "Asinh", .op = "asinh"},
+    {.onnx = "Atan", .op = "atan"},
     {.onnx = "Atanh", .op = "atanh"},
     {.onnx = "AveragePool", .run = run_pool},
     {.onnx = "BatchNormalization", .run = run_batch_norm},
