@@ -103,7 +103,7 @@ static tsr_status run_reduce(void *arg)
     return TSR_OK;
 }
 
-/* The parts of this thread begin so many bytes behind those of the first. */
+/* Bytes from the parts of the first thread to those of this one. */
 static tsr_status time_piece(piece_run *r, tsr_mesh *mesh, const char *name, piece_job mine,
                              int64_t to, int64_t from)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_explain.c - tessera explain: the plan of a redistribution, what it costs, and what the other
-   ways would cost. Pure: no rank is started, so meshes of any size work. */
+   candidates would cost. Pure: no rank is started, so meshes of any size work. */
 #include "op_problem.h"
 
 #include <inttypes.h>
@@ -10,14 +10,14 @@
 enum { N_RIVALS = 4 };
 
 /* A plan, or why there is none. */
-typedef struct way {
+typedef struct candidate {
     const char *key, *name;
     bool possible;
     cli_plan plan;
     tsr_error err;
-} way;
+} candidate;
 
-static void make_ways(const problem *p, way ways[N_RIVALS])
+static void make_candidates(const problem *p, candidate candidates[N_RIVALS])
 {
     static const char *const names[N_RIVALS][2] = {{"best", "chosen plan"},
                                                    {"collectives", "collectives only"},
@@ -25,12 +25,12 @@ static void make_ways(const problem *p, way ways[N_RIVALS])
                                                    {"replicate", "replicate first"}};
 
     for (int i = 0; i < N_RIVALS; i++) {
-        way *w = &ways[i];
+        candidate *w = &candidates[i];
         tsr_redist *plan;
 
-        *w = (way){.key = names[i][0], .name = names[i][1]};
+        *w = (candidate){.key = names[i][0], .name = names[i][1]};
         if (i > 0 && p->other_mesh)
-            continue; /* between meshes there is one way only */
+            continue; /* between meshes there is one plan only */
         if (tsr_redist_plan(&p->from, &p->to, &p->cost, (size_t)p->limit, (tsr_redist_rival)i,
                             &plan, &w->err) == TSR_OK)
             w->plan = cli_plan_of(plan);
@@ -38,13 +38,13 @@ static void make_ways(const problem *p, way ways[N_RIVALS])
     }
 }
 
-static void free_ways(way ways[N_RIVALS])
+static void free_candidates(candidate candidates[N_RIVALS])
 {
     for (int i = 0; i < N_RIVALS; i++)
-        free(ways[i].plan.step);
+        free(candidates[i].plan.step);
 }
 
-static bool same_steps(const way *a, const way *b)
+static bool same_steps(const candidate *a, const candidate *b)
 {
     if (a->plan.info.n_steps != b->plan.info.n_steps)
         return false;
@@ -59,7 +59,7 @@ static bool same_steps(const way *a, const way *b)
 
 /* ---- text ---- */
 
-static void print_steps(const problem *p, const way *best)
+static void print_steps(const problem *p, const candidate *best)
 {
     char n[CLI_TEXT], bytes[CLI_TEXT], time[CLI_TEXT], memory[CLI_TEXT], mdims[TSR_TEXT_LEN];
     cli_table table;
@@ -88,7 +88,7 @@ static void print_steps(const problem *p, const way *best)
     cli_table_close(&table, 2);
 }
 
-static void print_rivals(const problem *p, const way ways[N_RIVALS])
+static void print_rivals(const problem *p, const candidate candidates[N_RIVALS])
 {
     char bytes[CLI_TEXT], peak[CLI_TEXT], time[CLI_TEXT], steps[2048];
     cli_table table;
@@ -97,7 +97,7 @@ static void print_rivals(const problem *p, const way ways[N_RIVALS])
     cli_table_row(&table,
                   (const char *[]){"way", "predicted", "received/rank", "held/rank", "steps"});
     for (int i = 0; i < N_RIVALS; i++) {
-        const way *w = &ways[i];
+        const candidate *w = &candidates[i];
 
         if (!w->possible) {
             cli_table_row(&table,
@@ -117,7 +117,7 @@ static void print_rivals(const problem *p, const way ways[N_RIVALS])
 }
 
 /* What one rival does worse, as "replicate first would take 3.1 times as long and receive ..." */
-static void print_against(const way *best, const way *rival)
+static void print_against(const candidate *best, const candidate *rival)
 {
     double slower =
         best->plan.info.seconds > 0 ? rival->plan.info.seconds / best->plan.info.seconds : 1;
@@ -147,9 +147,9 @@ static void print_against(const way *best, const way *rival)
            best->plan.info.n_steps);
 }
 
-static void print_why(const problem *p, const way ways[N_RIVALS])
+static void print_why(const problem *p, const candidate candidates[N_RIVALS])
 {
-    const way *best = &ways[TSR_RIVAL_BEST];
+    const candidate *best = &candidates[TSR_RIVAL_BEST];
 
     if (best->plan.info.n_steps == 0) {
         printf("\n  why: every rank already holds what it needs\n");
@@ -169,26 +169,26 @@ static void print_why(const problem *p, const way ways[N_RIVALS])
     if (p->cost.collectives_only)
         printf("    one-shot exchange is not allowed by cost=%s\n", p->cost_text);
     for (int i = 1; i < N_RIVALS; i++)
-        if (ways[i].possible && !(i == TSR_RIVAL_EXCHANGE && p->cost.collectives_only))
-            print_against(best, &ways[i]);
+        if (candidates[i].possible && !(i == TSR_RIVAL_EXCHANGE && p->cost.collectives_only))
+            print_against(best, &candidates[i]);
 }
 
-static void print_text(const problem *p, const way ways[N_RIVALS])
+static void print_text(const problem *p, const candidate candidates[N_RIVALS])
 {
     char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN];
 
     printf("redistribute %s -> %s\n", tsr_spec_text(&p->from, from, sizeof from),
            tsr_placements_text(&p->to, to, sizeof to));
     problem_print_settings(p);
-    print_steps(p, &ways[TSR_RIVAL_BEST]);
+    print_steps(p, &candidates[TSR_RIVAL_BEST]);
     if (!p->other_mesh)
-        print_rivals(p, ways);
-    print_why(p, ways);
+        print_rivals(p, candidates);
+    print_why(p, candidates);
 }
 
 /* ---- json ---- */
 
-static json_t *way_json(const problem *p, const way *w)
+static json_t *candidate_json(const problem *p, const candidate *w)
 {
     if (!w->possible)
         return json_pack("{s:s, s:b, s:s}", "way", w->key, "possible", 0, "why", w->err.text);
@@ -198,13 +198,13 @@ static json_t *way_json(const problem *p, const way *w)
                      cli_steps_json(&p->from.mesh, &w->plan));
 }
 
-static json_t *to_json(const problem *p, const way ways[N_RIVALS])
+static json_t *to_json(const problem *p, const candidate candidates[N_RIVALS])
 {
     json_t *results = json_array();
     char from[TSR_TEXT_LEN], to[TSR_TEXT_LEN], mesh[TSR_TEXT_LEN];
 
     for (int i = 0; i < (p->other_mesh ? 1 : N_RIVALS); i++)
-        json_array_append_new(results, way_json(p, &ways[i]));
+        json_array_append_new(results, candidate_json(p, &candidates[i]));
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o}", "command", "explain", "from",
                      tsr_spec_text(&p->from, from, sizeof from), "to",
                      tsr_placements_text(&p->to, to, sizeof to), "mesh",
@@ -214,7 +214,7 @@ static json_t *to_json(const problem *p, const way ways[N_RIVALS])
 
 int cli_explain(const cli_args *args)
 {
-    way ways[N_RIVALS];
+    candidate candidates[N_RIVALS];
     problem p;
     int status = CLI_OK;
 
@@ -226,13 +226,13 @@ int cli_explain(const cli_args *args)
         return CLI_USAGE;
     if (!cli_speaks())
         return CLI_OK;
-    make_ways(&p, ways);
-    if (!ways[TSR_RIVAL_BEST].possible)
-        status = cli_error(&ways[TSR_RIVAL_BEST].err);
+    make_candidates(&p, candidates);
+    if (!candidates[TSR_RIVAL_BEST].possible)
+        status = cli_error(&candidates[TSR_RIVAL_BEST].err);
     else if (cli_option_of(args, "json"))
-        status = cli_print_json(to_json(&p, ways));
+        status = cli_print_json(to_json(&p, candidates));
     else
-        print_text(&p, ways);
-    free_ways(ways);
+        print_text(&p, candidates);
+    free_candidates(candidates);
     return status;
 }

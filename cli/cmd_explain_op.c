@@ -41,9 +41,9 @@ static int look_moves(story *s)
 
     for (int k = 0; k < p->n_in && status == CLI_OK; k++)
         if (op_problem_has(p, k))
-            status = look_move(&p->set, &p->in[k], &p->way.in[k], &s->in[k]);
+            status = look_move(&p->set, &p->in[k], &p->strategy.in[k], &s->in[k]);
     if (status == CLI_OK && p->want_text[0])
-        status = look_move(&p->set, &p->way.out[0], &p->want, &s->out);
+        status = look_move(&p->set, &p->strategy.out[0], &p->want, &s->out);
     return status;
 }
 
@@ -60,22 +60,22 @@ static int look_usual(story *s)
     const op_problem *p = &s->p;
     tsr_cost cost = p->set.cost;
     tsr_error err = {0};
-    tsr_op_strategy way;
+    tsr_op_strategy strategy;
 
     cost.reproducible = false;
     if (p->set.cost.reproducible &&
-        tsr_op_plan(&p->schema, &cost, op_problem_want(p), false, &way, &err) != TSR_OK)
+        tsr_op_plan(&p->schema, &cost, op_problem_want(p), false, &strategy, &err) != TSR_OK)
         return cli_error(&err);
-    s->usual = p->set.cost.reproducible ? way.seconds : 0;
+    s->usual = p->set.cost.reproducible ? strategy.seconds : 0;
     return CLI_OK;
 }
 
-/* Does trying everything give the same way? */
+/* Does trying everything give the same strategy? */
 static int look_agreement(story *s)
 {
     const op_problem *p = &s->p;
     tsr_error err = {0};
-    tsr_op_strategy way;
+    tsr_op_strategy strategy;
 
     s->n_strategies = 1;
     for (int m = 0; m < p->set.from.mesh.ndim; m++)
@@ -83,9 +83,9 @@ static int look_agreement(story *s)
     s->tried = s->n_strategies <= MOST_STRATEGIES;
     if (!s->tried)
         return CLI_OK;
-    if (tsr_op_plan(&p->schema, &p->set.cost, op_problem_want(p), true, &way, &err) != TSR_OK)
+    if (tsr_op_plan(&p->schema, &p->set.cost, op_problem_want(p), true, &strategy, &err) != TSR_OK)
         return cli_error(&err);
-    s->agrees = op_is_chosen(p, &way);
+    s->agrees = op_is_chosen(p, &strategy);
     return CLI_OK;
 }
 
@@ -147,25 +147,26 @@ static void print_moves(const story *s)
                                            "predicted", "steps"});
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k))
-            move_row(&table, op_problem_input_name(p, k, name), &p->in[k], &p->way.in[k],
+            move_row(&table, op_problem_input_name(p, k, name), &p->in[k], &p->strategy.in[k],
                      &s->in[k]);
     if (p->want_text[0])
-        move_row(&table, "(output)", &p->way.out[0], &p->want, &s->out);
+        move_row(&table, "(output)", &p->strategy.out[0], &p->want, &s->out);
     cli_table_close(&table, 2);
-    printf("\n  output  %s", tsr_spec_text(&p->way.out[0], text, sizeof text));
+    printf("\n  output  %s", tsr_spec_text(&p->strategy.out[0], text, sizeof text));
     if (p->want_text[0])
         printf(", then %s", tsr_placements_text(&p->want, text, sizeof text));
     printf("\n");
     for (int i = 0; i < s->n_halos; i++)
         print_halo(&s->halo[i]);
-    printf("  cost    %s for inputs", cli_seconds(p->way.inputs, a));
+    printf("  cost    %s for inputs", cli_seconds(p->strategy.inputs, a));
     if (p->op->comm || p->op->merge || p->op->windows)
-        printf(" + %s %s", cli_seconds(p->way.comm, a),
+        printf(" + %s %s", cli_seconds(p->strategy.comm, a),
                s->n_halos > 0 ? "for halos" : "own exchange");
-    printf(" + %s pending = %s\n", cli_seconds(p->way.pending, b), cli_seconds(p->way.seconds, c));
+    printf(" + %s pending = %s\n", cli_seconds(p->strategy.pending, b),
+           cli_seconds(p->strategy.seconds, c));
     if (p->set.cost.reproducible)
         printf("  reproducible mode costs %s more, without it: %s\n",
-               cli_seconds(p->way.seconds - s->usual, a), cli_seconds(s->usual, b));
+               cli_seconds(p->strategy.seconds - s->usual, a), cli_seconds(s->usual, b));
 }
 
 static void print_rivals(const story *s)
@@ -177,10 +178,10 @@ static void print_rivals(const story *s)
     cli_table_open(&table, "lrrrrl");
     cli_table_row(&table, (const char *[]){"on every mesh dim", "inputs", "exchange", "pending",
                                            "total", "why not"});
-    cli_table_row(&table,
-                  (const char *[]){"(chosen)", cli_seconds(p->way.inputs, a),
-                                   cli_seconds(p->way.comm, d), cli_seconds(p->way.pending, b),
-                                   cli_seconds(p->way.seconds, c), ""});
+    cli_table_row(&table, (const char *[]){"(chosen)", cli_seconds(p->strategy.inputs, a),
+                                           cli_seconds(p->strategy.comm, d),
+                                           cli_seconds(p->strategy.pending, b),
+                                           cli_seconds(p->strategy.seconds, c), ""});
     for (int i = 0; i < s->rules.n; i++) {
         const op_rival *r = &s->rival[i];
 
@@ -261,11 +262,11 @@ static json_t *to_json(const story *s)
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k))
             json_array_append_new(inputs, move_json(op_problem_input_name(p, k, name), &p->in[k],
-                                                    &p->way.in[k], &s->in[k]));
-    json_array_append_new(results,
-                          json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "way", "chosen", "possible",
-                                    1, "inputs", p->way.inputs, "comm", p->way.comm, "pending",
-                                    p->way.pending, "seconds", p->way.seconds));
+                                                    &p->strategy.in[k], &s->in[k]));
+    json_array_append_new(results, json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "way", "chosen",
+                                             "possible", 1, "inputs", p->strategy.inputs, "comm",
+                                             p->strategy.comm, "pending", p->strategy.pending,
+                                             "seconds", p->strategy.seconds));
     for (int i = 0; i < s->rules.n; i++)
         json_array_append_new(results, rival_json(s, i));
     for (int i = 0; i < s->n_halos; i++)
@@ -273,14 +274,14 @@ static json_t *to_json(const story *s)
     object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:o, s:o}", "command", "explain",
                        "problem", op_problem_text(p, text, sizeof text), "op", p->op->name, "cost",
                        p->set.cost_text, "inputs", inputs, "windows", windows, "output",
-                       tsr_spec_text(&p->way.out[0], out, sizeof out), "strategies",
+                       tsr_spec_text(&p->strategy.out[0], out, sizeof out), "strategies",
                        s->n_strategies, "search_agrees",
                        s->tried ? json_boolean(s->agrees) : json_null(), "results", results);
     if (object && p->set.cost.reproducible)
         json_object_set_new(object, "seconds_unless_reproducible", json_real(s->usual));
     if (object && p->want_text[0])
         json_object_set_new(object, "asked",
-                            move_json("output", &p->way.out[0], &p->want, &s->out));
+                            move_json("output", &p->strategy.out[0], &p->want, &s->out));
     return object;
 }
 

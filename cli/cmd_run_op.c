@@ -55,9 +55,9 @@ static void print_moves(const run_task *t)
     char name[CLI_TEXT], place[TSR_TEXT_LEN];
 
     for (int k = 0; k < p->n_in && t->predicted >= 0; k++)
-        if (op_problem_has(p, k) && !tsr_spec_equal(&p->in[k], &p->way.in[k]))
+        if (op_problem_has(p, k) && !tsr_spec_equal(&p->in[k], &p->strategy.in[k]))
             printf("  moves   %s to %s\n", op_problem_input_name(p, k, name),
-                   tsr_placements_text(&p->way.in[k], place, sizeof place));
+                   tsr_placements_text(&p->strategy.in[k], place, sizeof place));
 }
 
 static void add_json(const run_task *t, json_t *result)
@@ -148,7 +148,7 @@ static int run(const cli_args *args, run_task *t, op_call *c)
     t->name = c->p.op->name;
     t->what = c;
     t->kind = &kind;
-    t->predicted = tsr_op_is_composed(c->p.op) ? -1 : c->p.way.seconds;
+    t->predicted = tsr_op_is_composed(c->p.op) ? -1 : c->p.strategy.seconds;
     return run_task_go(t);
 }
 

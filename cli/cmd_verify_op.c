@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_verify_op.c - tessera verify for ops: runs an op on placed inputs, in one way or in all, and
+/* cmd_verify_op.c - tessera verify for ops: runs an op on inputs of one placing or of all, and
    compares every element of every output on every rank with that of one rank, and the placements
    of the outputs with the plan, unless the op is composed of others and has none. */
 #include "fill.h"
@@ -17,11 +17,11 @@ typedef enum fault { FAULT_NONE, FAULT_SPEC, FAULT_VALUE } fault;
 /* What one rank found; ranks send it to each other as bytes. */
 typedef struct verdict {
     int32_t fault, rank;
-    int32_t tried, failed; /* ways */
+    int32_t tried, failed; /* placings */
     int64_t compared;      /* elements */
     int32_t inexact;       /* some elements were compared with a tolerance */
     /* the first that failed: */
-    int32_t way, output;
+    int32_t placing, output;
     int64_t at[TSR_MAX_DIM];
     double expected, got, tolerance;
     char planned[TSR_TEXT_LEN], found[TSR_TEXT_LEN];
@@ -30,24 +30,24 @@ typedef struct verdict {
 typedef struct task {
     const op_problem *p;
     const op_reference *ref;
-    op_placings ways;
+    op_placings placings;
     int spoil;        /* rank on which an element is changed before comparing, -1: none */
-    int way;          /* where the first rank is */
+    int placing;      /* where the first rank is */
     verify_book book; /* of verdicts */
 } task;
 
 /* ---- one rank ---- */
 
-static void note(verdict *v, fault kind, int way, int output)
+static void note(verdict *v, fault kind, int placing, int output)
 {
     if (v->fault)
         return;
     v->fault = kind;
-    v->way = way;
+    v->placing = placing;
     v->output = output;
 }
 
-static bool compare_spec(const tsr_spec *planned, const tsr_spec *found, int way, int output,
+static bool compare_spec(const tsr_spec *planned, const tsr_spec *found, int placing, int output,
                          verdict *v)
 {
     if (tsr_spec_equal(planned, found))
@@ -56,11 +56,11 @@ static bool compare_spec(const tsr_spec *planned, const tsr_spec *found, int way
         tsr_spec_text(planned, v->planned, sizeof v->planned);
         tsr_spec_text(found, v->found, sizeof v->found);
     }
-    note(v, FAULT_SPEC, way, output);
+    note(v, FAULT_SPEC, placing, output);
     return false;
 }
 
-static bool compare_values(const task *t, const void *data, int way, int output, verdict *v)
+static bool compare_values(const task *t, const void *data, int placing, int output, verdict *v)
 {
     const op_result *ref = &t->ref->out[output];
 
@@ -79,14 +79,14 @@ static bool compare_values(const task *t, const void *data, int way, int output,
             v->got = got;
             v->tolerance = tolerance;
         }
-        note(v, FAULT_VALUE, way, output);
+        note(v, FAULT_VALUE, placing, output);
         return false;
     }
     return true;
 }
 
 /* One output; planned NULL: wherever it is. */
-static tsr_status compare(const task *t, tsr_tensor *y, const tsr_spec *planned, int way,
+static tsr_status compare(const task *t, tsr_tensor *y, const tsr_spec *planned, int placing,
                           int output, bool *good, verdict *v)
 {
     const op_result *ref = &t->ref->out[output];
@@ -95,24 +95,24 @@ static tsr_status compare(const task *t, tsr_tensor *y, const tsr_spec *planned,
     tsr_status st = data ? TSR_OK : TSR_ERR_MEMORY;
 
     if (st == TSR_OK && planned)
-        *good = compare_spec(planned, tsr_tensor_spec(y), way, output, v) && *good;
+        *good = compare_spec(planned, tsr_tensor_spec(y), placing, output, v) && *good;
     if (st == TSR_OK)
         st = tsr_to_host(y, data, bytes);
     if (st == TSR_OK && *good)
-        *good = compare_values(t, data, way, output, v);
+        *good = compare_values(t, data, placing, output, v);
     free(data);
     return st;
 }
 
 static tsr_status compare_all(const task *t, tsr_tensor *const *out, const tsr_op_strategy *plan,
-                              int way, verdict *v)
+                              int placing, verdict *v)
 {
     tsr_status st = TSR_OK;
     bool good = true;
 
     for (int k = 0; k < TSR_OP_OUTPUTS && st == TSR_OK; k++)
         if (t->ref->out[k].expected)
-            st = out[k] ? compare(t, out[k], plan ? &plan->out[k] : NULL, way, k, &good, v)
+            st = out[k] ? compare(t, out[k], plan ? &plan->out[k] : NULL, placing, k, &good, v)
                         : TSR_ERR_MISMATCH;
     v->failed += !good;
     return st;
@@ -143,7 +143,8 @@ static void spoil(tsr_tensor *const *out)
         verify_spoil(out[k]);
 }
 
-static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec *specs, verdict *v)
+static tsr_status try_placing(const task *t, tsr_mesh *mesh, int placing, const tsr_spec *specs,
+                              verdict *v)
 {
     const op_problem *p = t->p;
     tsr_tensor *in[TSR_OP_INPUTS] = {NULL}, *out[TSR_OP_OUTPUTS];
@@ -159,27 +160,27 @@ static tsr_status try_way(const task *t, tsr_mesh *mesh, int way, const tsr_spec
         return st;
     if (tsr_mesh_rank(mesh) == t->spoil)
         spoil(out);
-    return compare_all(t, out, tsr_op_is_composed(p->op) ? NULL : &plan, way, v);
+    return compare_all(t, out, tsr_op_is_composed(p->op) ? NULL : &plan, placing, v);
 }
 
-static tsr_status try_ways(task *t, tsr_mesh *mesh, verdict *v)
+static tsr_status try_placings(task *t, tsr_mesh *mesh, verdict *v)
 {
     tsr_status st = TSR_OK;
 
-    for (int i = 0; i < t->ways.n && st == TSR_OK; i++) {
+    for (int i = 0; i < t->placings.n && st == TSR_OK; i++) {
         tsr_spec specs[TSR_OP_INPUTS];
 
-        if (!op_placing(&t->ways, i, specs))
+        if (!op_placing(&t->placings, i, specs))
             continue;
         v->tried++;
         if (v->rank == t->p->set.from.mesh.first) {
-            t->way = i;
-            if (t->ways.all && i % 50 == 0)
-                cli_progress("verify: %d of %d placements", i, t->ways.n);
+            t->placing = i;
+            if (t->placings.all && i % 50 == 0)
+                cli_progress("verify: %d of %d placements", i, t->placings.n);
         }
         st = tsr_scope_push(mesh);
         if (st == TSR_OK) {
-            st = try_way(t, mesh, i, specs, v);
+            st = try_placing(t, mesh, i, specs, v);
             tsr_scope_pop(mesh);
         }
     }
@@ -190,7 +191,7 @@ static tsr_status job(tsr_mesh *world, tsr_mesh *mesh, tsr_mesh *same, void *arg
 {
     task *t = arg;
     verdict v = {.rank = tsr_mesh_rank(world)};
-    tsr_status st = tsr_mesh_is_member(mesh) ? try_ways(t, mesh, &v) : TSR_OK;
+    tsr_status st = tsr_mesh_is_member(mesh) ? try_placings(t, mesh, &v) : TSR_OK;
 
     (void)same;
     return st == TSR_OK ? verify_gather(world, &v, &t->book) : st;
@@ -198,7 +199,7 @@ static tsr_status job(tsr_mesh *world, tsr_mesh *mesh, tsr_mesh *same, void *arg
 
 /* ---- the answer ---- */
 
-/* What all ranks found together: the first way that failed on any of them. */
+/* What all ranks found together: the first placing that failed on any of them. */
 static verdict summary(const task *t)
 {
     const verdict *verdicts = t->book.verdicts;
@@ -206,7 +207,7 @@ static verdict summary(const task *t)
 
     for (int r = 1; r < t->book.n_ranks; r++) {
         const verdict *v = &verdicts[r];
-        verdict best = v->fault && (!sum.fault || v->way < sum.way) ? *v : sum;
+        verdict best = v->fault && (!sum.fault || v->placing < sum.placing) ? *v : sum;
 
         best.compared = sum.compared + v->compared;
         best.tried = sum.tried > v->tried ? sum.tried : v->tried;
@@ -255,9 +256,10 @@ static void print_text(const task *t, const verdict *v, const char *text, const 
     tsr_spec specs[TSR_OP_INPUTS];
 
     printf("%s  %s\n", v->fault ? "FAIL" : "PASS", text);
-    if (t->ways.all && t->ways.total > t->ways.n)
-        printf("      %d of %.15g placements of the inputs, at random\n", v->tried, t->ways.total);
-    else if (t->ways.all)
+    if (t->placings.all && t->placings.total > t->placings.n)
+        printf("      %d of %.15g placements of the inputs, at random\n", v->tried,
+               t->placings.total);
+    else if (t->placings.all)
         printf("      all %d placements of the inputs\n", v->tried);
     if (!v->fault) {
         if (t->ref->n_out > 1)
@@ -269,7 +271,7 @@ static void print_text(const task *t, const verdict *v, const char *text, const 
                                             : "output as planned");
         return;
     }
-    if (t->ways.all && op_placing(&t->ways, v->way, specs))
+    if (t->placings.all && op_placing(&t->placings, v->placing, specs))
         printf("      %d fail, first %s\n", v->failed,
                op_problem_call_text(t->p, specs, call, sizeof call));
     printf("      %s\n", why);
@@ -289,7 +291,7 @@ static int print(const task *t, bool as_json)
     }
     return verify_print_json(text, !v.fault, t->book.n_ranks,
                              json_pack("{s:i, s:i, s:f, s:I, s:b, s:s}", "ways", v.tried, "failed",
-                                       v.failed, "ways_total", t->ways.total, "compared",
+                                       v.failed, "ways_total", t->placings.total, "compared",
                                        (json_int_t)v.compared, "exact", !v.inexact, "why", why));
 }
 
@@ -300,7 +302,7 @@ static int run(const cli_args *args, task *t)
     tsr_error err = {0};
 
     if (problem_run(&t->p->set, t->p->set.world, job, t, &err) != TSR_OK) {
-        if (t->ways.all && op_placing(&t->ways, t->way, specs))
+        if (t->placings.all && op_placing(&t->placings, t->placing, specs))
             cli_failed("in %s:", op_problem_call_text(t->p, specs, call, sizeof call));
         return cli_error(&err);
     }
@@ -314,8 +316,9 @@ static int verify(const cli_args *args, const op_problem *p)
 {
     bool all = cli_option_of(args, "all-placements") != NULL;
     op_reference ref;
-    task t = {
-        .p = p, .ref = &ref, .ways = op_placings_of(p, all ? OP_PLACE_STRIDED : OP_PLACE_AS_GIVEN)};
+    task t = {.p = p,
+              .ref = &ref,
+              .placings = op_placings_of(p, all ? OP_PLACE_STRIDED : OP_PLACE_AS_GIVEN)};
     int status;
 
     if (verify_spoil_rank(args, problem_ranks(&p->set), &t.spoil) != CLI_OK)

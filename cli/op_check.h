@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_check.h - what verify needs for ops: whole inputs and the result on one rank (op_reference.c),
-   and ways to place the inputs (op_placings.c). */
+   and placements of the inputs to try (op_placings.c). */
 #ifndef CLI_OP_CHECK_H
 #define CLI_OP_CHECK_H
 
@@ -43,12 +43,12 @@ typedef struct op_placings {
     const op_problem *p;
     op_placing_kinds kinds;
     bool all;     /* more than the problem's own */
-    double total; /* ways that there are */
-    int n;        /* ways to try: all of them, or OP_PLACINGS at random */
+    double total; /* number of placings that there are */
+    int n;        /* number of them to try: all of them, or OP_PLACINGS at random */
 } op_placings;
 
 op_placings op_placings_of(const op_problem *p, op_placing_kinds kinds);
-/* The specs of way i; false: a placement has no meaning for the dtype, so there is no such way. */
-bool op_placing(const op_placings *ways, int i, tsr_spec in[TSR_OP_INPUTS]);
+/* The specs of placing i; false: a placement has no meaning for the dtype. */
+bool op_placing(const op_placings *placings, int i, tsr_spec in[TSR_OP_INPUTS]);
 
 #endif

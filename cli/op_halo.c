@@ -11,7 +11,7 @@
 
 static const tsr_spec *spec_of(const op_problem *p, int operand)
 {
-    return operand < 0 ? &p->way.out[TSR_OUTPUT(operand)] : &p->way.in[operand];
+    return operand < 0 ? &p->strategy.out[TSR_OUTPUT(operand)] : &p->strategy.in[operand];
 }
 
 static bool shards(const tsr_spec *spec, int m, int dim)
@@ -27,7 +27,7 @@ static int fill_range(const op_halo *h, const tsr_windows *w, int i, int index)
     tsr_index_run run = {0};
     tsr_error err = {0};
 
-    if (tsr_window_at(&h->p->way, w, i, index, &r->window, &err) != TSR_OK ||
+    if (tsr_window_at(&h->p->strategy, w, i, index, &r->window, &err) != TSR_OK ||
         tsr_spec_runs(h->spec, index, dim, &run, 1, &n, &err) != TSR_OK)
         return cli_error(&err);
     r->begin = n ? run.begin : r->window.begin;
@@ -71,7 +71,7 @@ int op_halos_make(const op_problem *p, op_halo out[TSR_OP_WINDOWS], int *n)
     bool reverse;
 
     *n = 0;
-    if (tsr_op_windows(&p->schema, &p->set.cost, &p->way, &w, &reverse, &err) != TSR_OK)
+    if (tsr_op_windows(&p->schema, &p->set.cost, &p->strategy, &w, &reverse, &err) != TSR_OK)
         return cli_error(&err);
     for (int i = 0; i < w.n && status == CLI_OK; i++) {
         bool seen = false;

@@ -14,7 +14,7 @@ typedef struct op_halo_range {
     tsr_window_range window;
 } op_halo_range;
 
-/* One operand of the way in which a call would run. */
+/* One operand of the strategy by which a call would run. */
 typedef struct op_halo {
     const op_problem *p;
     int operand;                /* number of an input, or TSR_OUTPUT(k) */
@@ -27,7 +27,7 @@ typedef struct op_halo {
     op_halo_range *range; /* n_ranks * TSR_MAX_DIM */
 } op_halo;
 
-/* The operands of p->way that are seen through windows; gives an exit status. */
+/* The operands of p->strategy that are seen through windows; gives an exit status. */
 int op_halos_make(const op_problem *p, op_halo out[TSR_OP_WINDOWS], int *n);
 void op_halos_free(op_halo *halos, int n);
 const char *op_halo_name(const op_halo *h, char buf[CLI_TEXT]); /* "x", "the output" */

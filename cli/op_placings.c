@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_placings.c - ways to place an op's inputs, for verify. */
+/* op_placings.c - placements of an op's inputs to try, for verify. */
 #include "op_check.h"
 #include "values.h"
 
@@ -24,39 +24,39 @@ static tsr_placement choice(int i, const tsr_spec *spec)
 
 op_placings op_placings_of(const op_problem *p, op_placing_kinds kinds)
 {
-    op_placings ways = {
+    op_placings placings = {
         .p = p, .kinds = kinds, .all = kinds != OP_PLACE_AS_GIVEN, .total = 1, .n = 1};
 
-    for (int k = 0; k < p->n_in && ways.all; k++)
+    for (int k = 0; k < p->n_in && placings.all; k++)
         if (op_problem_has(p, k))
-            ways.total *= pow(n_choices(kinds, &p->in[k]), p->in[k].mesh.ndim);
-    ways.n = ways.total > OP_PLACINGS ? OP_PLACINGS : (int)ways.total;
-    return ways;
+            placings.total *= pow(n_choices(kinds, &p->in[k]), p->in[k].mesh.ndim);
+    placings.n = placings.total > OP_PLACINGS ? OP_PLACINGS : (int)placings.total;
+    return placings;
 }
 
-/* The number of the i-th way to try: one of every n-th part of all, so that no two are the same. */
-static int64_t number_of(const op_placings *ways, int i, uint64_t random)
+/* The number of the i-th placing to try: one of every n-th part of all, so that none repeats. */
+static int64_t number_of(const op_placings *placings, int i, uint64_t random)
 {
-    int64_t total = (int64_t)ways->total, n = ways->n;
+    int64_t total = (int64_t)placings->total, n = placings->n;
     int64_t first = (int64_t)((double)total / (double)n * i);
     int64_t end = (int64_t)((double)total / (double)n * (i + 1));
 
     return total == n ? i : first + (int64_t)(random % (uint64_t)(end - first));
 }
 
-bool op_placing(const op_placings *ways, int i, tsr_spec in[TSR_OP_INPUTS])
+bool op_placing(const op_placings *placings, int i, tsr_spec in[TSR_OP_INPUTS])
 {
-    const op_problem *p = ways->p;
-    bool countable = ways->total <= 1e15;
+    const op_problem *p = placings->p;
+    bool countable = placings->total <= 1e15;
     uint64_t random = value_hash(p->set.seed ^ value_hash((uint64_t)i));
-    int64_t number = countable ? number_of(ways, i, random) : 0;
+    int64_t number = countable ? number_of(placings, i, random) : 0;
 
     for (int k = p->n_in - 1; k >= 0; k--) {
         in[k] = p->in[k];
-        if (!op_problem_has(p, k) || !ways->all)
+        if (!op_problem_has(p, k) || !placings->all)
             continue;
         for (int m = in[k].mesh.ndim - 1; m >= 0; m--) {
-            int n = n_choices(ways->kinds, &in[k]);
+            int n = n_choices(placings->kinds, &in[k]);
 
             random = value_hash(random);
             in[k].place[m] =

@@ -296,12 +296,12 @@ int op_problem_complete(op_problem *p)
     if (p->schema.n_out > 0 && p->schema.out_shape[0].ndim < 0)
         return cli_bad("%s: its first output is switched off, and the tool shows that one",
                        p->op->name);
-    if (tsr_op_plan(&p->schema, cost, NULL, false, &p->way, &err) != TSR_OK)
+    if (tsr_op_plan(&p->schema, cost, NULL, false, &p->strategy, &err) != TSR_OK)
         return cli_error(&err);
     if (!p->want_text[0])
         return CLI_OK;
-    if (tsr_placements_parse(p->want_text, &p->way.out[0], &p->want, &err) != TSR_OK ||
-        tsr_op_plan(&p->schema, cost, p->want.place, false, &p->way, &err) != TSR_OK)
+    if (tsr_placements_parse(p->want_text, &p->strategy.out[0], &p->want, &err) != TSR_OK ||
+        tsr_op_plan(&p->schema, cost, p->want.place, false, &p->strategy, &err) != TSR_OK)
         return cli_error(&err);
     return CLI_OK;
 }

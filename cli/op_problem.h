@@ -29,8 +29,8 @@ typedef struct op_problem {
     char want_text[TSR_TEXT_LEN]; /* placements asked for, "" if none are */
     /* when complete: */
     tsr_schema schema;
-    tsr_spec want;       /* the output as asked for */
-    tsr_op_strategy way; /* what the library will do; a composed op has none */
+    tsr_spec want;            /* the output as asked for */
+    tsr_op_strategy strategy; /* what the library will do; a composed op has none */
 } op_problem;
 
 /* Whether a text is about an op, not a redistribution. */

@@ -86,7 +86,7 @@ static void say_impossible(const op_problem *p, int k, const tsr_spec *to, op_ri
 
 static void explain_cost(const op_problem *p, op_rival *r)
 {
-    double best = p->way.seconds;
+    double best = p->strategy.seconds;
     char total[CLI_TEXT];
 
     if (r->chosen)
@@ -103,16 +103,16 @@ static void explain_cost(const op_problem *p, op_rival *r)
                  r->seconds / best);
 }
 
-bool op_is_chosen(const op_problem *p, const tsr_op_strategy *way)
+bool op_is_chosen(const op_problem *p, const tsr_op_strategy *strategy)
 {
     for (int k = 0; k < p->n_in; k++)
-        if (op_problem_has(p, k) && !tsr_spec_equal(&way->in[k], &p->way.in[k]))
+        if (op_problem_has(p, k) && !tsr_spec_equal(&strategy->in[k], &p->strategy.in[k]))
             return false;
-    return tsr_spec_equal(&way->out[0], &p->way.out[0]);
+    return tsr_spec_equal(&strategy->out[0], &p->strategy.out[0]);
 }
 
 /* The first input that cannot be redistributed there, or what else prevents it. */
-static void report_infeasible(const op_problem *p, const tsr_op_strategy *way, op_rival *r)
+static void report_infeasible(const op_problem *p, const tsr_op_strategy *strategy, op_rival *r)
 {
     tsr_error err = {0};
 
@@ -120,40 +120,40 @@ static void report_infeasible(const op_problem *p, const tsr_op_strategy *way, o
         double seconds = 0;
 
         if (op_problem_has(p, k) &&
-            tsr_redist_costs(&p->in[k], (const tsr_placement(*)[TSR_MAX_MESH])way->in[k].place, 1,
-                             &p->set.cost, &seconds, &err) == TSR_OK &&
+            tsr_redist_costs(&p->in[k], (const tsr_placement(*)[TSR_MAX_MESH])strategy->in[k].place,
+                             1, &p->set.cost, &seconds, &err) == TSR_OK &&
             isinf(seconds)) {
-            say_impossible(p, k, &way->in[k], r);
+            say_impossible(p, k, &strategy->in[k], r);
             return;
         }
     }
     snprintf(r->why, sizeof r->why, "%s",
-             isinf(way->pending)        ? "its output cannot be redistributed as requested"
+             isinf(strategy->pending)   ? "its output cannot be redistributed as requested"
              : p->set.cost.reproducible ? "it reduces over ranks, or shard boundaries do not align"
                                         : "shard boundaries do not align");
 }
 
 int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *r)
 {
-    tsr_op_strategy way = p->way;
+    tsr_op_strategy strategy = p->strategy;
     tsr_error err = {0};
 
     for (int k = 0; k < p->n_in; k++)
         if (op_problem_has(p, k))
-            place_all(&rules->rule[i].in[k].place, &way.in[k]);
+            place_all(&rules->rule[i].in[k].place, &strategy.in[k]);
     for (int k = 0; k < p->schema.n_out; k++)
-        place_all(&rules->rule[i].out[k].place, &way.out[k]);
-    if (tsr_op_price(&p->schema, &p->set.cost, op_problem_want(p), &way, &err) != TSR_OK)
+        place_all(&rules->rule[i].out[k].place, &strategy.out[k]);
+    if (tsr_op_price(&p->schema, &p->set.cost, op_problem_want(p), &strategy, &err) != TSR_OK)
         return cli_error(&err);
-    *r = (op_rival){.possible = !isinf(way.seconds),
-                    .inputs = way.inputs,
-                    .comm = way.comm,
-                    .pending = way.pending,
-                    .seconds = way.seconds};
-    r->chosen = r->possible && op_is_chosen(p, &way);
+    *r = (op_rival){.possible = !isinf(strategy.seconds),
+                    .inputs = strategy.inputs,
+                    .comm = strategy.comm,
+                    .pending = strategy.pending,
+                    .seconds = strategy.seconds};
+    r->chosen = r->possible && op_is_chosen(p, &strategy);
     if (r->possible)
         explain_cost(p, r);
     else
-        report_infeasible(p, &way, r);
+        report_infeasible(p, &strategy, r);
     return CLI_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op_rivals.h - what the other ways to run an op would cost: each of its rules, all-replicate
+/* op_rivals.h - what other strategies of an op would cost: each of its rules, all-replicate
    first, applied on every mesh dim. For explain. */
 #ifndef CLI_OP_RIVALS_H
 #define CLI_OP_RIVALS_H
@@ -30,6 +30,6 @@ const char *op_placement_text(const tsr_placement *place, char buf[CLI_TEXT]);
 int op_rival_look(const op_problem *p, const op_rules *rules, int i, op_rival *out);
 
 /* Are inputs and first output where the problem's own strategy has them? */
-bool op_is_chosen(const op_problem *p, const tsr_op_strategy *way);
+bool op_is_chosen(const op_problem *p, const tsr_op_strategy *strategy);
 
 #endif

@@ -401,7 +401,7 @@ typedef struct tsr_cost {
     bool pending_free;             /* outputs of ops that are left partial cost nothing */
     bool collectives_only;         /* no one-shot exchange */
     bool unrounded;                /* uneven parts count n/p bytes, not the largest part */
-    bool reproducible;             /* only ways by which results do not depend on the mesh */
+    bool reproducible;             /* only strategies whose results do not depend on the mesh */
     bool randomise; /* costs are a hash of seed and move: every legal plan wins once */
     uint64_t seed;
 } tsr_cost;

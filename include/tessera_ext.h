@@ -333,8 +333,8 @@ TSR_API const char *tsr_schema_text(const tsr_schema *schema, char *buf, size_t 
 TSR_API tsr_tensor *tsr_op_run(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                                const char *const *attrs, int n_attrs);
 
-/* The same, with placements that its output shall have, "[S(0),R]": the way there is part of what
-   is weighed. Not for ops in place or composed ones. Collective. */
+/* The same, with placements that its output shall have, "[S(0),R]": the cost of
+   getting there counts. Not for ops in place or composed ones. Collective. */
 TSR_API tsr_tensor *tsr_op_run_to(tsr_mesh *mesh, const char *name, tsr_tensor *const *in, int n_in,
                                   const char *const *attrs, int n_attrs, const char *placements);
 /* All its outputs: out[TSR_OP_OUTPUTS], NULL for those that it has not or that are switched off. */

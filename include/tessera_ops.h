@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tessera_ops.h - one typed function per op. Each finds the cheapest way to run on the inputs'
-   placements, moves what it must, computes locally and returns a tensor of the current scope; on
-   failure the error tensor (see tessera.h); NULL of no tensor at all, as there is no mesh to tell.
+/* tessera_ops.h - one typed function per op. Each finds the cheapest strategy for the inputs'
+   placements, redistributes what it must, computes locally and returns a tensor of the current
+   scope; on failure the error tensor (see tessera.h); NULL of no tensor at all, as there is no mesh
+   to tell.
    Inputs are on one mesh and of one dtype unless said otherwise. All of them are Collective over
    that mesh.
    Arguments come in this order: inputs, attributes or options, places for further outputs, which
@@ -343,7 +344,7 @@ TSR_API tsr_tensor *tsr_space_to_depth(tsr_tensor *x, int64_t block, bool crd);
 /* end of what is printed */
 
 /* n parts along dim, into out: of these sizes, which add up to dim's; or of equal size, the last
-   one smaller, and NULL where not so many are needed. */
+   one smaller, and NULL where fewer parts are enough. */
 TSR_API tsr_status tsr_split(tsr_tensor *x, int dim, const int64_t *sizes, int n, tsr_tensor **out);
 TSR_API tsr_status tsr_chunk(tsr_tensor *x, int dim, int n, tsr_tensor **out);
 
@@ -412,8 +413,8 @@ typedef struct tsr_conv_opts {
     size_t size; /* of this struct */
     int64_t stride[TSR_MAX_SPATIAL], dilation[TSR_MAX_SPATIAL];
     int64_t padding[TSR_MAX_SPATIAL];        /* zeros before and behind the dim */
-    int64_t padding_end[TSR_MAX_SPATIAL];    /* and so many more behind it; may be negative */
-    int64_t output_padding[TSR_MAX_SPATIAL]; /* transposed only: so much more output at the end */
+    int64_t padding_end[TSR_MAX_SPATIAL];    /* added to it behind the dim; may be negative */
+    int64_t output_padding[TSR_MAX_SPATIAL]; /* transposed only: added to the output's end */
     int64_t groups;
     bool transposed;
 } tsr_conv_opts;
@@ -428,8 +429,7 @@ static inline tsr_conv_opts tsr_conv_opts_default(void)
 
 /* x [batch, in, space...] with 1 to 3 spatial dims, weight [out, in / groups, kernel...], bias
    [out] or NULL -> [batch, out, space...]. Transposed: weight [in, out / groups, kernel...]. Batch,
-   channels and space of x may be sharded in any way; what neighbours need of each other is
-   exchanged, nothing else. */
+   channels and space of x may be sharded; along space only halos are exchanged. */
 TSR_API tsr_tensor *tsr_conv(tsr_tensor *x, tsr_tensor *weight, tsr_tensor *bias,
                              const tsr_conv_opts *opts);
 /* Its gradients from that of the output. */
@@ -540,7 +540,7 @@ TSR_API tsr_tensor *tsr_bce_with_logits(tsr_tensor *x, tsr_tensor *target, tsr_t
                                         tsr_tensor *pos_weight, tsr_loss_reduction reduction);
 /* end of what is printed */
 
-/* The gradients, all of x's shape; one is wanted at least. */
+/* The gradients, all of x's shape; at least one must be wanted. */
 TSR_API tsr_status tsr_bce_with_logits_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *target,
                                                 tsr_tensor *weight, tsr_tensor *pos_weight,
                                                 tsr_loss_reduction reduction, tsr_tensor **grad_x,
@@ -598,7 +598,7 @@ TSR_API tsr_status tsr_layer_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_
 TSR_API tsr_status tsr_rms_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                                          tsr_tensor *rstd, int n_dims, tsr_tensor **grad_x,
                                          tsr_tensor **grad_weight);
-/* Gradients from that of y, one is wanted at least; only `inference` of the options counts. */
+/* Gradients from that of y, at least one must be wanted; of the options only `inference` counts. */
 TSR_API tsr_status tsr_batch_norm_backward(tsr_tensor *grad, tsr_tensor *x, tsr_tensor *weight,
                                            tsr_tensor *mean, tsr_tensor *rstd,
                                            const tsr_norm_opts *opts, tsr_tensor **grad_x,
@@ -715,7 +715,7 @@ static inline tsr_embedding_opts tsr_embedding_opts_default(void)
 /* out[...,:] = table[ids[...],:] */
 TSR_API tsr_tensor *tsr_embedding(tsr_tensor *table, tsr_tensor *ids,
                                   const tsr_embedding_opts *opts);
-/* The gradient of a table of so many rows; rows that no id names are 0. */
+/* The gradient of a table with `rows` rows; rows that no id names are 0. */
 TSR_API tsr_tensor *tsr_embedding_backward(tsr_tensor *grad, tsr_tensor *ids, int64_t rows,
                                            const tsr_embedding_opts *opts);
 /* Rows of which a norm is above max_norm are scaled down to it in the table, if ids name them. The
@@ -775,11 +775,10 @@ TSR_API tsr_status tsr_bag_mean_backward_sparse(tsr_tensor *grad, tsr_tensor *id
                                                 const tsr_embedding_opts *opts,
                                                 tsr_row_sparse *out);
 /* Local. */
-TSR_API void tsr_row_sparse_free(tsr_row_sparse *touched);
+TSR_API void tsr_row_sparse_free(tsr_row_sparse *rows);
 /* table[row] += scale * value, in the table, which has the placements that the rows were made for.
    Computed in f64 for f64, else in f32. Moves nothing. Local. */
-TSR_API tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *touched,
-                                      double scale);
+TSR_API tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *rows, double scale);
 
 /* ---- several tables at once ------------------------------------------------------------------ */
 
@@ -835,7 +834,7 @@ typedef struct tsr_tables_opts {
     int ranks;   /* along the mesh dim that batch and tables are sharded by; default 1 */
     bool has_memory;
     int64_t memory;       /* bytes for tables per rank; without it there is no limit */
-    bool training;        /* gradients too: their memory, and the way back */
+    bool training;        /* gradients too: their memory and their exchange */
     const tsr_cost *cost; /* NULL: the default */
 } tsr_tables_opts;
 

@@ -22,7 +22,7 @@ extern "C" {
 /* Watch x from now on; no-op if it is. Floating point only. Returns x. Local. */
 TSR_API tsr_tensor *tsr_watch(tsr_tensor *x);
 /* The same for a table whose gradient is to be row-sparse, wherever its lookups support that
-   (tsr_embedding, tsr_bag_sum, tsr_bag_mean, alone or in groups); what comes in other ways is
+   (tsr_embedding, tsr_bag_sum, tsr_bag_mean, alone or in groups); gradients of other ops are
    dense. Returns x. Local. */
 TSR_API tsr_tensor *tsr_watch_sparse(tsr_tensor *table);
 TSR_API bool tsr_is_watched(const tsr_tensor *x); /* Local. */
@@ -31,12 +31,12 @@ TSR_API bool tsr_is_watched(const tsr_tensor *x); /* Local. */
 TSR_API tsr_status tsr_tape_begin(tsr_mesh *mesh);
 /* The gradient of loss, one number, with respect to all watched tensors that it depends on, added
    to the gradients that they have; with n tensors and their gradients (NULL: ones), of their sum.
-   This ends the tape and its scope: tensors made since its begin are gone but for the given ones,
-   which are the outer scope's, and kept ones; each goes as soon as no gradient needs it. An error
-   if a tensor that a gradient needs was overwritten meanwhile. Collective. */
+   This ends the tape and its scope: it frees every tensor created since tsr_tape_begin, each as
+   soon as no gradient needs it, except kept ones and the given ones, which move to the outer scope.
+   An error if a tensor that a gradient needs was overwritten meanwhile. Collective. */
 TSR_API tsr_status tsr_backward(tsr_tensor *loss);
 TSR_API tsr_status tsr_backward_from(tsr_tensor *const *x, tsr_tensor *const *grads, int n);
-/* End the tape and its scope without going back; no-op if there is none. Local. */
+/* End the tape and its scope without a backward pass; no-op if there is none. Local. */
 TSR_API void tsr_tape_drop(tsr_mesh *mesh);
 
 /* Between these two nothing is recorded; they nest. Local. */
@@ -53,9 +53,10 @@ TSR_API void tsr_grad_clear(tsr_tensor *x); /* Local. */
 /* Make g the gradient of x. Local. */
 TSR_API tsr_status tsr_grad_set(tsr_tensor *x, tsr_tensor *g);
 
-/* function(in), of which the tape keeps the inputs alone: on the way back it is run again. It may
-   use its inputs, watched tensors and what no gradient flows through, gives one tensor, and does
-   the same when it is run again; arg stays until then. Collective. */
+/* Activation checkpointing: function(in), of which the tape saves only the inputs; backward runs it
+   again. It may use its inputs, watched tensors and tensors through which no gradient flows. It
+   returns one tensor, and must do the same when it is run again; arg must stay valid until then.
+   Collective. */
 typedef tsr_tensor *(*tsr_function)(tsr_tensor *const *in, int n_in, void *arg);
 TSR_API tsr_tensor *tsr_recompute(tsr_function function, tsr_tensor *const *in, int n_in,
                                   void *arg);
@@ -84,8 +85,8 @@ typedef struct tsr_optimizer_opts {
     double first_sum;    /* of Adagrad, what its sums begin with: 0 */
     /* Where the states are that an optimizer keeps for each parameter. NULL: where that is. "data":
        along the mesh dim of that name sharded further, where the parameter is not. "[S(0),R]": so.
-       Each step brings gradients to the states and what comes of it back to the parameters, in
-       the cheapest way. Not of tables by rows, whose states are where the rows are. */
+       Each step redistributes gradients to the states and the updates back to the parameters. Not
+       of tables by rows, whose states are where the rows are. */
     const char *states;
     bool half_states; /* states of f16 and bf16 parameters are of their type; default: f32 */
     bool rowwise;     /* Adagrad of tables by rows keeps one sum per row, of the mean square */
@@ -116,7 +117,7 @@ typedef struct tsr_optimizer tsr_optimizer;
 
 /* Of n watched parameters, which it refers to until tsr_optimizer_free, before the job ends. opts
    NULL: those of SGD. Tables watched by rows: SGD without momentum, or Adagrad, both without decay,
-   which change no row that no lookup touched. Local, the same on all ranks. */
+   which change only rows that a lookup read. Local, the same on all ranks. */
 TSR_API tsr_status tsr_optimizer_new(tsr_mesh *mesh, const tsr_optimizer_opts *opts,
                                      tsr_tensor *const *params, int n, tsr_optimizer **out);
 TSR_API void tsr_optimizer_free(tsr_optimizer *optimizer); /* Local. NULL is fine. */
@@ -225,7 +226,7 @@ TSR_API const char *tsr_placements_by_name(tsr_mesh *mesh, const char *text, cha
    activation is made to be between layers, "model=S(1)" for a sharded sequence. Collective. */
 TSR_API tsr_tensor *tsr_redistribute_by_name(tsr_tensor *x, const char *text);
 
-/* The weights of a model: watched tensors with names, made from a seed in a way that does not
+/* The weights of a model: watched tensors with names, made from a seed; their values do not
    depend on the mesh. */
 typedef struct tsr_params tsr_params;
 TSR_API tsr_status tsr_params_new(tsr_mesh *mesh, tsr_dtype dtype, uint64_t seed,

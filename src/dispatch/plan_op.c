@@ -9,7 +9,7 @@
 #include "op/schema.h"
 #include "propagate/propagate.h"
 
-static void set_way(const tsr_schema *schema, const tsr_strategy *s, tsr_op_strategy *out)
+static void set_strategy(const tsr_schema *schema, const tsr_strategy *s, tsr_op_strategy *out)
 {
     memset(out, 0, sizeof *out);
     for (int k = 0; k < schema->n_in; k++)
@@ -37,15 +37,15 @@ tsr_status tsr_op_plan(const tsr_schema *schema, const tsr_cost *cost, const tsr
                          schema->op->name);
     TSR_TRY(tsr__cost_given("tsr_op_plan", cost, &usual, &cost, err));
     TSR_TRY(tsr__op_plan_strategy(&heap, schema, cost, want, exhaustive, &best, err));
-    set_way(schema, &best, out);
+    set_strategy(schema, &best, out);
 done:
     return st;
 }
 
 tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const tsr_placement *want,
-                        tsr_op_strategy *way, tsr_error *err)
+                        tsr_op_strategy *strategy, tsr_error *err)
 {
-    TSR_NEED(TSR_ERR_ARG, err, schema, way);
+    TSR_NEED(TSR_ERR_ARG, err, schema, strategy);
 
     tsr_cost usual;
     tsr_heap heap = {0};
@@ -61,7 +61,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     TSR_TRY(tsr__cost_given("tsr_op_price", cost, &usual, &q.cost, err));
     for (int k = 0; k < schema->n_in; k++) {
         s.in[k] = schema->in[k];
-        memcpy(s.in[k].place, way->in[k].place, sizeof s.in[k].place);
+        memcpy(s.in[k].place, strategy->in[k].place, sizeof s.in[k].place);
         if (tsr__schema_has(schema, k))
             TSR_TRY(tsr__placements_check(&schema->in[k], s.in[k].place, err));
         s.in[k] = tsr__spec_effective(&s.in[k]);
@@ -70,7 +70,7 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
         s.out[k] = (tsr_spec){.dtype = schema->out_dtype[k],
                               .shape = schema->out_shape[k],
                               .mesh = schema->in[0].mesh};
-        memcpy(s.out[k].place, way->out[k].place, sizeof s.out[k].place);
+        memcpy(s.out[k].place, strategy->out[k].place, sizeof s.out[k].place);
         if (tsr__schema_gives(schema, k))
             TSR_TRY(tsr__placements_check(&s.out[k], s.out[k].place, err));
         s.out[k] = tsr__spec_effective(&s.out[k]);
@@ -81,16 +81,16 @@ tsr_status tsr_op_price(const tsr_schema *schema, const tsr_cost *cost, const ts
     TSR_TRY(tsr__strategy_price_inputs(&heap, &q, &s, err));
     if (!feasible)
         s.price.seconds = INFINITY;
-    set_way(schema, &s, way);
+    set_strategy(schema, &s, strategy);
 done:
     return st;
 }
 
 tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
-                          const tsr_op_strategy *way, tsr_windows *out, bool *reverse,
+                          const tsr_op_strategy *strategy, tsr_windows *out, bool *reverse,
                           tsr_error *err)
 {
-    TSR_NEED(TSR_ERR_ARG, err, schema, way, out, reverse);
+    TSR_NEED(TSR_ERR_ARG, err, schema, strategy, out, reverse);
 
     tsr_cost usual;
     tsr_algorithm algorithm;
@@ -104,23 +104,23 @@ tsr_status tsr_op_windows(const tsr_schema *schema, const tsr_cost *cost,
         return tsr__fail(err, TSR_ERR_ARG,
                          "%s is a composite op: it has no halo windows of its own",
                          schema->op->name);
-    algorithm = tsr__op_algorithm(schema, way->in, way->out, cost);
+    algorithm = tsr__op_algorithm(schema, strategy->in, strategy->out, cost);
     if (!schema->op->windows || algorithm.own_run)
         return TSR_OK;
-    if (!tsr__windows_feasible(schema, way->in, way->out))
+    if (!tsr__windows_feasible(schema, strategy->in, strategy->out))
         return tsr__fail(err, TSR_ERR_ARG, "%s: its halo cannot be fetched under this strategy",
                          schema->op->name);
     *reverse = algorithm.reverse_halo;
-    tsr__windows_of(schema, way->in, way->out, *reverse, out);
+    tsr__windows_of(schema, strategy->in, strategy->out, *reverse, out);
     return TSR_OK;
 }
 
-tsr_status tsr_window_at(const tsr_op_strategy *way, const tsr_windows *windows, int i, int index,
-                         tsr_window_range *out, tsr_error *err)
+tsr_status tsr_window_at(const tsr_op_strategy *strategy, const tsr_windows *windows, int i,
+                         int index, tsr_window_range *out, tsr_error *err)
 {
-    TSR_NEED(TSR_ERR_ARG, err, way, windows, out);
+    TSR_NEED(TSR_ERR_ARG, err, strategy, windows, out);
 
-    const tsr_spec *anchor = tsr__operand_spec(way->in, way->out, windows->anchor);
+    const tsr_spec *anchor = tsr__operand_spec(strategy->in, strategy->out, windows->anchor);
     int coord[TSR_MAX_MESH] = {0};
     tsr_layout by, seen;
     int64_t begin, end;
@@ -133,7 +133,7 @@ tsr_status tsr_window_at(const tsr_op_strategy *way, const tsr_windows *windows,
                          index, tsr__mesh_size(&anchor->mesh));
     dim = windows->window[i].dim;
     by = tsr__layout_of(anchor);
-    seen = tsr__windows_layout(windows, way->in, way->out, windows->window[i].operand);
+    seen = tsr__windows_layout(windows, strategy->in, strategy->out, windows->window[i].operand);
     tsr__mesh_coords(&anchor->mesh, index, coord);
     tsr__layout_interval(&seen, dim, coord, &out->begin, &out->end);
     tsr__layout_interval(&by, dim, coord, &begin, &end);

@@ -184,10 +184,10 @@ tsr_status tsr__exchange_make(tsr_heap *heap, const tsr_exchange_ask *ask, tsr_e
 
     TSR_TRY(tsr__alloc(heap, ask->n, sizeof *x.send, &x.send, err));
     TSR_TRY(tsr__alloc(heap, ask->n, sizeof *x.recv, &x.recv, err));
-    for (int way = 0; way < 2; way++)
+    for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < ask->n; i++)
             if (i != ask->me || !ask->in_place)
-                TSR_TRY(add_message(heap, ask, &x, i, way == 0, err));
+                TSR_TRY(add_message(heap, ask, &x, i, pass == 0, err));
     link_pieces(&x);
     *out = x;
     memset(&x, 0, sizeof x);

@@ -136,8 +136,8 @@ void tsr__redist_cost_table_close(tsr_redist_cost_table *p)
 
 /* ---- prices ---- */
 
-/* Does the way to a node pass placements that neither the source nor the goal has? The plan of this
-   target alone does not know them. */
+/* Does the path to a node pass placements that neither the source nor the goal has? The plan of
+   this target alone does not know them. */
 static bool is_detour(const tsr_pass *pass, int node, const tsr_state *goal)
 {
     const tsr_state *source = &pass->space.source;
@@ -179,17 +179,17 @@ static tsr_price best_price(const tsr_pass *pass, const tsr_state *goal)
 
     for (int i = 0; i < pass->n_fresh; i++) {
         int changed = 0, from = tsr__search_find(s, &pass->fresh[i]);
-        tsr_price way;
+        tsr_price path;
         for (int k = 0; k < pass->space.n_mdims; k++)
             changed += pass->fresh[i].code[k] != goal->code[k];
         if (from < 0 || changed < 2 || s->node[from].seconds >= best.seconds)
             continue;
         tsr_move move =
             tsr__space_exchange(&pass->space, &pass->fresh[i], goal, s->node[from].part, part);
-        way = price_at(&s->node[from]);
-        add(&way, tsr__move_seconds(pass->space.cost, &move), move.bytes);
-        if (move.bytes > 0 && tsr__price_less(&way, &best)) {
-            best = way;
+        path = price_at(&s->node[from]);
+        add(&path, tsr__move_seconds(pass->space.cost, &move), move.bytes);
+        if (move.bytes > 0 && tsr__price_less(&path, &best)) {
+            best = path;
             last = from;
         }
     }

@@ -56,7 +56,7 @@ static bool before(const tsr_queued *a, const tsr_queued *b)
     return a->steps < b->steps;
 }
 
-static void push(tsr_search *s, const tsr_queued *way)
+static void push(tsr_search *s, const tsr_queued *path)
 {
     int i = s->n_queue;
 
@@ -65,11 +65,11 @@ static void push(tsr_search *s, const tsr_queued *way)
         return;
     }
     s->n_queue++;
-    while (i > 0 && before(way, &s->queue[(i - 1) / 2])) {
+    while (i > 0 && before(path, &s->queue[(i - 1) / 2])) {
         s->queue[i] = s->queue[(i - 1) / 2];
         i = (i - 1) / 2;
     }
-    s->queue[i] = *way;
+    s->queue[i] = *path;
 }
 
 static int pop(tsr_search *s)
@@ -101,27 +101,27 @@ static double held(const tsr_search *s, int node)
                                      : s->node[node].part;
 }
 
-/* Is this a better way to node `to`? */
+/* Is this a better path to node `to`? */
 static void improve(tsr_search *s, int from, int to, const tsr_move *move)
 {
     tsr_node *a = &s->node[from], *b = &s->node[to];
     tsr_queued known = {b->seconds, b->bytes, b->steps, to};
-    tsr_queued way = {a->seconds + tsr__move_seconds(s->space->cost, move),
-                      a->bytes + tsr__move_bytes(move), a->steps + 1, to};
+    tsr_queued path = {a->seconds + tsr__move_seconds(s->space->cost, move),
+                       a->bytes + tsr__move_bytes(move), a->steps + 1, to};
 
-    if (b->settled || !before(&way, &known))
+    if (b->settled || !before(&path, &known))
         return;
     if (s->space->memory_limit &&
         s->space->source_part + (from == 0 ? 0 : held(s, from)) + held(s, to) >
             (double)s->space->memory_limit)
         return;
-    b->seconds = way.seconds;
-    b->bytes = way.bytes;
-    b->steps = way.steps;
+    b->seconds = path.seconds;
+    b->bytes = path.bytes;
+    b->steps = path.steps;
     b->parent = from;
     b->kind = (uint8_t)move->kind;
     b->mdims = (uint8_t)move->mdims;
-    push(s, &way);
+    push(s, &path);
 }
 
 static void relax(tsr_search *s, int from, const tsr_state *to, tsr_step_kind kind, unsigned active)

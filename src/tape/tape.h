@@ -69,7 +69,7 @@ typedef struct tsr_record {
     const tsr_attr *attrs;
     int n_attrs;
     tsr_taped_back back;
-    const void *back_data; /* so many bytes, copied; NULL: nothing */
+    const void *back_data; /* back_bytes of them, copied; NULL: nothing */
     size_t back_bytes;
     tsr_taped_function function;
     void *arg;

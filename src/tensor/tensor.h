@@ -41,8 +41,8 @@ typedef struct tsr_leaf {
     bool by_rows;            /* as rows, where ops can say so */
     tsr_local_spec *stepped; /* has the placements of an optimizer's states; NULL: none is known */
     tsr_tensor *grad;
-    struct tsr_row_sparse *touched;
-    int n_touched, cap_touched;
+    struct tsr_row_sparse *sparse;
+    int n_sparse, cap_sparse;
     void (*clear_rows)(tsr_ctx *ctx, struct tsr_leaf *leaf); /* NULL: it never had rows */
 } tsr_leaf;
 

@@ -80,10 +80,10 @@ static tsr_status add_squares(tsr_tensor *x, double *squares)
             *squares +=
                 tsr__squares(to.dtype, tsr__tensor_data(g), tsr_shape_count(&g->local_spec->local));
     }
-    for (int i = 0; i < leaf->n_touched; i++)
+    for (int i = 0; i < leaf->n_sparse; i++)
         if (counts_here(x->mesh, &x->local_spec->spec))
-            *squares += tsr__squares(leaf->touched[i].table.dtype, leaf->touched[i].values,
-                                     leaf->touched[i].n * leaf->touched[i].columns);
+            *squares += tsr__squares(leaf->sparse[i].table.dtype, leaf->sparse[i].values,
+                                     leaf->sparse[i].n * leaf->sparse[i].columns);
 done:
     return st;
 }
@@ -110,8 +110,8 @@ static tsr_status scale(tsr_tensor *x, double by)
         TSR_TRY(tsr__tensor_status(tsr_affine_inplace(leaf->grad, by, 0)));
     else if (leaf->grad)
         TSR_TRY(tsr_grad_set(x, tsr_affine(leaf->grad, by, 0)));
-    for (int i = 0; i < leaf->n_touched; i++)
-        scale_rows(&leaf->touched[i], by);
+    for (int i = 0; i < leaf->n_sparse; i++)
+        scale_rows(&leaf->sparse[i], by);
 done:
     return st;
 }

@@ -360,8 +360,8 @@ static tsr_status step_rows(const tsr_optimizer *opt, const item *it)
     TSR_TRY(tsr__op_entry_of(&ctx->heap, &ctx->ops, opt->op, &entry, &ctx->error));
     TSR_TRY(tsr__rows_gather(it->w));
     step_op(o, it->steps, attrs);
-    for (int i = 0; i < it->w->leaf->n_touched; i++) { /* one, but outside the mesh */
-        const tsr_row_sparse *t = &it->w->leaf->touched[i];
+    for (int i = 0; i < it->w->leaf->n_sparse; i++) { /* one, but outside the mesh */
+        const tsr_row_sparse *t = &it->w->leaf->sparse[i];
 
         if (o->kind == TSR_SGD)
             TSR_TRY(tsr_row_sparse_add(it->w, t, -attrs[TSR_ATTR_SGD_STEP_LR].f));
@@ -390,7 +390,7 @@ tsr_status tsr_optimizer_step(tsr_optimizer *opt)
         item *it = &opt->items[i];
         tsr_leaf *leaf = it->w->leaf;
 
-        if (!leaf->grad && !leaf->n_touched)
+        if (!leaf->grad && !leaf->n_sparse)
             continue;
         it->steps++;
         st = it->by_rows ? step_rows(opt, it) : step_dense(opt, it, leaf->grad);

@@ -117,7 +117,7 @@ tsr_status tsr__rows_gather(tsr_tensor *table)
     tsr_tensor *grad = leaf->grad;
     tsr_status st = TSR_OK;
 
-    if (!grad && leaf->n_touched <= 1)
+    if (!grad && leaf->n_sparse <= 1)
         return TSR_OK;
     if (grad)
         TSR_TRY(tsr__redistribute(grad, table->mesh, &table->local_spec->spec, &grad));
@@ -125,19 +125,19 @@ tsr_status tsr__rows_gather(tsr_tensor *table)
         return TSR_OK;
     if (grad) {
         TSR_TRY(tsr__leaf_rows_grow(ctx, leaf));
-        dense = &leaf->touched[leaf->n_touched];
+        dense = &leaf->sparse[leaf->n_sparse];
         *dense = (tsr_row_sparse){0};
         TSR_TRY(rows_of_dense(table, grad, dense));
-        leaf->n_touched++;
+        leaf->n_sparse++;
     }
-    st = merge(table, leaf->touched, leaf->n_touched, &one);
+    st = merge(table, leaf->sparse, leaf->n_sparse, &one);
     if (st != TSR_OK && grad) /* its values are not the list's */
-        tsr_row_sparse_free(&leaf->touched[--leaf->n_touched]);
+        tsr_row_sparse_free(&leaf->sparse[--leaf->n_sparse]);
     TSR_TRY(st);
-    for (int i = 0; i < leaf->n_touched; i++)
-        tsr_row_sparse_free(&leaf->touched[i]);
-    leaf->touched[0] = one;
-    leaf->n_touched = 1;
+    for (int i = 0; i < leaf->n_sparse; i++)
+        tsr_row_sparse_free(&leaf->sparse[i]);
+    leaf->sparse[0] = one;
+    leaf->n_sparse = 1;
     tsr_unref(leaf->grad);
     leaf->grad = NULL;
 done:
@@ -221,20 +221,20 @@ static void step_by_elements(tsr_tensor *table, tsr_tensor *sum, const tsr_row_s
     }
 }
 
-tsr_status tsr__rows_adagrad(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *touched,
+tsr_status tsr__rows_adagrad(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *sparse,
                              tsr_mesh *columns, double lr, double eps)
 {
     int64_t first;
     tsr_status st;
 
-    if (table->mesh->index < 0 || !touched->mesh) /* zero is empty */
+    if (table->mesh->index < 0 || !sparse->mesh) /* zero is empty */
         return TSR_OK;
-    TSR_TRY(tsr__rows_open(table, touched, "adagrad", &first));
+    TSR_TRY(tsr__rows_open(table, sparse, "adagrad", &first));
     TSR_TRY(tsr__make_writable(sum));
     if (sum->local_spec->spec.shape.ndim == 1)
-        TSR_TRY(step_by_rows(table, sum, touched, columns, first, lr, eps));
+        TSR_TRY(step_by_rows(table, sum, sparse, columns, first, lr, eps));
     else
-        step_by_elements(table, sum, touched, first, lr, eps);
+        step_by_elements(table, sum, sparse, first, lr, eps);
 done:
     return st;
 }

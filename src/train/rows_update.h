@@ -15,7 +15,7 @@ tsr_status tsr__rows_gather(tsr_tensor *table);
 /* Row-sparse Adagrad on a table; sum is of the table's spec, or with one number per row,
    to which the mean of the row's squares is added. `columns` spans the ranks that hold the other
    columns of the same rows, NULL: none; then local, else collective over it. */
-tsr_status tsr__rows_adagrad(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *touched,
+tsr_status tsr__rows_adagrad(tsr_tensor *table, tsr_tensor *sum, const tsr_row_sparse *sparse,
                              tsr_mesh *columns, double lr, double eps);
 
 #endif

@@ -51,7 +51,7 @@ typedef struct tuples {
     choices in[TSR_MAX_IN], out[TSR_MAX_OUT];
     bool one_by_one;        /* outputs */
     int64_t n_in, n_out, n; /* of inputs alone, of outputs alone, and all */
-    int64_t stride;         /* every so many placements of inputs are tried */
+    int64_t stride;         /* one of this many placements of inputs is tried */
 } tuples;
 
 /* Of too many a sample: steps that divide no number of placements, so that those of all inputs

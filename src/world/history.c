@@ -19,7 +19,7 @@ static const tsr_past_call *past_at(const tsr_history *h, uint64_t number)
     return &h->past[(number - 1) % TSR_HISTORY_LEN];
 }
 
-/* The oldest call that is still known of so many. */
+/* The oldest call that is still known when this many were made. */
 static uint64_t oldest(uint64_t count)
 {
     return count > TSR_HISTORY_LEN ? count - TSR_HISTORY_LEN + 1 : 1;

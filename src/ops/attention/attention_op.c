@@ -397,7 +397,7 @@ static const char *const attention_cases[] = {
     "f64[3,3,5,3] f64[3,3,3,3] f64[3,3,3,5]",
     "f64[2,4,6,2] f64[2,2,6,2] f64[2,2,6,2] f64[2,1,6,6] causal=true",
     "f64[3,6,5,3] f64[3,3,5,3] f64[3,3,5,2] f64[3,1,5,5] causal=true",
-    /* with so many keys no row sees nothing */
+    /* with that many keys every row sees at least one */
     "f64[2,2,4,2] f64[2,2,16,2] f64[2,2,16,2] bool[16] scale=0.5",
     "f64[3,2,3,2] f64[3,2,15,2] f64[3,2,15,3] bool[15] scale=0.5",
     NULL,

@@ -109,14 +109,14 @@ done:
 
 /* ---- plans ---- */
 
-typedef enum way { REFERENCE, EMPTY, COLUMNS, ONEDNN } way;
+typedef enum algorithm { REFERENCE, EMPTY, COLUMNS, ONEDNN } algorithm;
 
 struct tsr_conv_plan {
     tsr_conv_geometry g;
     tsr_dtype dtype;
     tsr_conv_result what;
     bool transposed, reproducible;
-    way way;
+    algorithm algorithm;
     tsr_onednn_conv *onednn;
 };
 
@@ -188,19 +188,19 @@ tsr_status tsr__conv_plan_make(tsr_heap *heap, const tsr_conv_shape *shape, tsr_
     plan->what = result_of(shape, what);
     plan->transposed = shape->transposed;
     if (is_empty(&plan->g))
-        plan->way = EMPTY;
+        plan->algorithm = EMPTY;
     else if (tsr__variant_best(TSR_CATEGORY_CONVOLUTION, (uint16_t)what, dtype, variant) ==
                  TSR_VARIANT_REFERENCE ||
              is_huge(&plan->g) || (reproducible && plan->what == TSR_CONV_X))
-        plan->way = REFERENCE; /* columns are added to x in the order of their blocks */
+        plan->algorithm = REFERENCE; /* columns are added to x in the order of their blocks */
     else
-        plan->way = COLUMNS;
+        plan->algorithm = COLUMNS;
     plan->reproducible = reproducible;
-    if (plan->way == COLUMNS && !reproducible && (dtype == TSR_F32 || dtype == TSR_BF16) &&
+    if (plan->algorithm == COLUMNS && !reproducible && (dtype == TSR_F32 || dtype == TSR_BF16) &&
         !has_few_channels(&plan->g, dtype, plan->what))
         TSR_TRY(tsr__onednn_conv_make(heap, &plan->g, dtype, plan->what, bias, &plan->onednn, err));
     if (plan->onednn)
-        plan->way = ONEDNN;
+        plan->algorithm = ONEDNN;
     *out = plan, plan = NULL;
 done:
     tsr__conv_plan_free(heap, plan);
@@ -216,7 +216,7 @@ void tsr__conv_plan_free(tsr_heap *heap, tsr_conv_plan *plan)
 
 const char *tsr__conv_plan_name(const tsr_conv_plan *plan)
 {
-    switch (plan->way) {
+    switch (plan->algorithm) {
     case REFERENCE: return "reference";
     case EMPTY: return "empty";
     case COLUMNS: return tsr__conv_by_taps(&plan->g) ? "taps" : "columns";
@@ -262,12 +262,12 @@ tsr_status tsr__conv_plan_run(const tsr_conv_plan *plan, tsr_pool *pool, const v
         on.w = out;
         break;
     }
-    if (plan->way == ONEDNN)
+    if (plan->algorithm == ONEDNN)
         return tsr__onednn_conv_run(plan->onednn, pool, &on, err);
-    if (plan->way == COLUMNS)
+    if (plan->algorithm == COLUMNS)
         return tsr__conv_columns(&plan->g, plan->dtype, plan->what, plan->reproducible, pool, &on,
                                  err);
-    if (plan->way == EMPTY)
+    if (plan->algorithm == EMPTY)
         fill_empty(plan, bias, out);
     else
         tsr__conv_reference(&plan->g, plan->dtype, plan->what, &on);

@@ -79,9 +79,9 @@ void tsr__bag_winners(const tsr_ids *ids, int64_t n, const int64_t *position, ts
 /* Which terms are added to which rows: made once, then filled in as a dense or a row-sparse
    gradient. Terms of a row stand in the order of their positions. The scratch holds its arrays. */
 typedef struct tsr_scattered {
-    int64_t n_terms, n_touched;
-    const int64_t *row;   /* [n_touched] local rows, ascending */
-    const int64_t *begin; /* [n_touched + 1] first term of each */
+    int64_t n_terms, n_distinct;
+    const int64_t *row;   /* [n_distinct] local rows, ascending */
+    const int64_t *begin; /* [n_distinct + 1] first term of each */
     const int64_t *from;  /* [n_terms] the row of grad_out, or its element */
     const void *weight;   /* [n_terms] of dtype, f32 for f16 and bf16; or NULL for ones */
     bool by_element;      /* max: a term is one element of grad_out, added to its column */
@@ -104,7 +104,7 @@ typedef struct tsr_table_grad {
     tsr_dtype freq_dtype;
     const void *freq; /* i32 or i64 [n_rows]: rows are divided by it; NULL: not */
     tsr_kernel_variant variant;
-    void *out; /* dense: [n_rows, dim]; touched: [n_touched, dim] */
+    void *out; /* dense: [n_rows, dim]; row-sparse: [n_distinct, dim] */
 } tsr_table_grad;
 
 void tsr__scatter_dense(const tsr_scattered *scatter, const tsr_table_grad *call);

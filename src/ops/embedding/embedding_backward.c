@@ -56,7 +56,7 @@ static int64_t count_single(const tsr_scattered *s, int64_t k)
 {
     int64_t n = 0;
 
-    while (k + n < s->n_touched && s->begin[k + n + 1] == s->begin[k] + n + 1)
+    while (k + n < s->n_distinct && s->begin[k + n + 1] == s->begin[k] + n + 1)
         n++;
     return n;
 }
@@ -68,12 +68,12 @@ void tsr__row_sparse_scatter(const tsr_scattered *scatter, const tsr_table_grad 
     const bool copies = !scatter->by_element && !scatter->weight && !call->freq;
     char *out = call->out;
 
-    for (int64_t k = 0, n; k < scatter->n_touched; k += n) {
+    for (int64_t k = 0, n; k < scatter->n_distinct; k += n) {
         n = copies ? count_single(scatter, k) : 0;
         if (n)
             tsr__rows_copy(call->variant, call->grad_out, bytes, scatter->from + scatter->begin[k],
                            n, scatter->n_terms - scatter->begin[k],
-                           (size_t)scatter->n_touched * bytes, out + (size_t)k * bytes);
+                           (size_t)scatter->n_distinct * bytes, out + (size_t)k * bytes);
         else {
             fill_row(parts, scatter, call, k, out + (size_t)k * bytes);
             n = 1;
@@ -92,8 +92,8 @@ void tsr__scatter_dense(const tsr_scattered *scatter, const tsr_table_grad *call
 
     if (call->n_rows && bytes)
         memset(out, 0, (size_t)call->n_rows * bytes);
-    for (int64_t k = 0; k < scatter->n_touched; k++) {
-        if (k + ahead < scatter->n_touched)
+    for (int64_t k = 0; k < scatter->n_distinct; k++) {
+        if (k + ahead < scatter->n_distinct)
             tsr__row_prefetch(out + (size_t)scatter->row[k + ahead] * bytes, bytes);
         fill_row(parts, scatter, call, k, out + (size_t)scatter->row[k] * bytes);
     }

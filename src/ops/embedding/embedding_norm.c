@@ -92,8 +92,8 @@ void tsr__embedding_renorm(const tsr_renorm *call, const tsr_ids *ids, void *scr
 
     all.padding = -1;
     tsr__embedding_scatter(&all, scratch, &rows);
-    for (int64_t i = 0; i < rows.n_touched; i += BLOCK) {
-        const int64_t n = rows.n_touched - i < BLOCK ? rows.n_touched - i : BLOCK;
+    for (int64_t i = 0; i < rows.n_distinct; i += BLOCK) {
+        const int64_t n = rows.n_distinct - i < BLOCK ? rows.n_distinct - i : BLOCK;
 
         tsr__embedding_powers(call, rows.row + i, n, power);
         tsr__embedding_rescale(call, rows.row + i, n, power);

@@ -127,7 +127,7 @@ static void split_keys(const keys *k, int64_t *row, int64_t *begin, tsr_scattere
     }
     begin[n] = k->n;
     *out =
-        (tsr_scattered){.n_terms = k->n, .n_touched = n, .row = row, .begin = begin, .from = from};
+        (tsr_scattered){.n_terms = k->n, .n_distinct = n, .row = row, .begin = begin, .from = from};
 }
 
 void tsr__embedding_scatter(const tsr_ids *ids, void *scratch, tsr_scattered *out)

@@ -42,7 +42,7 @@ static tsr_status lookup_count(tsr_row_exchange *d, tsr_error *err)
     tsr__embedding_scatter(ids, scratch, &s);
     for (int64_t i = 0; i < ids->n; i++)
         d->position[i] = -1;
-    for (int64_t i = 0; i < s.n_touched; i++) {
+    for (int64_t i = 0; i < s.n_distinct; i++) {
         int owner = tsr__owner_of(&d->owners, s.row[i]);
         if (owner < 0) /* it is another group's: theirs is the other term of a partial sum */
             continue;

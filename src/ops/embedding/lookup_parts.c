@@ -136,7 +136,7 @@ tsr_comm tsr__lookup_comm(const tsr_schema *s, const tsr_spec *in, const tsr_spe
 
 /* ---- on one rank ---- */
 
-/* Numbers of a table of so many rows, and attributes, which kernels see as such; see
+/* Numbers of a table with that many rows, and attributes, which kernels see as such; see
    embedding_ops.h. */
 static void set_numbers(const tsr_schema *s, int64_t rows, int offsets, tsr_kernel_call *call)
 {

@@ -173,8 +173,8 @@ tsr_status tsr__row_exchange_fill(tsr_row_exchange *d, const tsr_scattered *scat
 
     if (tsr_schema_attr(d->call->schema, "scale_grad_by_freq")->i[0])
         TSR_TRY(tsr__row_sparse_freq(&d->arena, scatter, grad));
-    if (d->part.touched)
-        return tsr__row_sparse_fill(scatter, grad, d->owners.first, d->call, d->part.touched);
+    if (d->part.sparse)
+        return tsr__row_sparse_fill(scatter, grad, d->owners.first, d->call, d->part.sparse);
     tsr__scatter_dense(scatter, grad);
 done:
     return st;

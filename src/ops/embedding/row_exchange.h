@@ -19,7 +19,7 @@ typedef struct tsr_part {
     int table;        /* its number, for messages; -1: there is but one */
     bool on_one_rank; /* the table, or its gradient, is on the mesh of one rank only ... */
     int at;           /* ... at this index of the mesh of the ids */
-    struct tsr_row_sparse *touched; /* gradients: the row-sparse one; NULL: the dense output */
+    struct tsr_row_sparse *sparse; /* gradients: the row-sparse one; NULL: the dense output */
     /* set by running it: what came for it from others, by where it is counted (tsr__along) */
     int64_t along[TSR_MAX_MESH + 1];
 } tsr_part;
@@ -82,8 +82,8 @@ tsr_status tsr__row_exchange_check(const tsr_row_exchange *d, const char *field,
                                    const void *numbers, int64_t n, int64_t low, int64_t high);
 /* [member] the number of its first item in a list. */
 tsr_status tsr__row_exchange_first_items(tsr_row_exchange *d, int list, int64_t **out);
-/* The gradient of the table, to be filled from these rows; and filling it: all rows, or the touched
-   ones. */
+/* The gradient of the table, to be filled from these rows; and filling it: all rows,
+   or those that ids name. */
 tsr_table_grad tsr__row_exchange_grad(const tsr_row_exchange *d, const void *rows);
 tsr_status tsr__row_exchange_fill(tsr_row_exchange *d, const tsr_scattered *scatter,
                                   tsr_table_grad *grad);

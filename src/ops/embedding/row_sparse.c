@@ -48,7 +48,7 @@ tsr_status tsr__row_sparse_freq(tsr_call_arena *arena, const tsr_scattered *s, t
     tsr_status st;
 
     TSR_TRY(tsr__arena_alloc(arena, (size_t)grad->n_rows * sizeof *counts, &counts));
-    for (int64_t i = 0; i < s->n_touched; i++)
+    for (int64_t i = 0; i < s->n_distinct; i++)
         counts[s->row[i]] = s->begin[i + 1] - s->begin[i];
     grad->freq_dtype = TSR_I64;
     grad->freq = counts;
@@ -106,7 +106,7 @@ tsr_status tsr__row_sparse_run(const tsr_run_call *call, tsr_row_sparse *out)
 {
     if (!tsr__lookup_mdims(call->schema, call->in_spec, call->out_spec))
         return touch_here(call, out);
-    return tsr__run_together(&(tsr_part){.call = call, .table = -1, .touched = out}, 1);
+    return tsr__run_together(&(tsr_part){.call = call, .table = -1, .sparse = out}, 1);
 }
 
 /* ---- memory ---- */
@@ -115,17 +115,17 @@ tsr_status tsr__row_sparse_fill(const tsr_scattered *scatter, tsr_table_grad *gr
                                 const tsr_run_call *call, tsr_row_sparse *out)
 {
     const size_t row = (size_t)grad->dim * tsr_dtype_size(grad->dtype);
-    const size_t values = ((size_t)scatter->n_touched * row + 63) & ~(size_t)63;
+    const size_t values = ((size_t)scatter->n_distinct * row + 63) & ~(size_t)63;
     tsr_ctx *ctx = call->mesh->ctx;
     char *memory;
     tsr_status st;
 
-    TSR_TRY(tsr__pool_get(&ctx->pool, values + (size_t)scatter->n_touched * sizeof *out->rows,
+    TSR_TRY(tsr__pool_get(&ctx->pool, values + (size_t)scatter->n_distinct * sizeof *out->rows,
                           &memory, &ctx->error));
     grad->out = memory;
     tsr__row_sparse_scatter(scatter, grad);
     *out = (tsr_row_sparse){.table = call->out[0]->local_spec->spec,
-                            .n = scatter->n_touched,
+                            .n = scatter->n_distinct,
                             .columns = grad->dim,
                             .rows = (int64_t *)(void *)(memory + values),
                             .values = memory,
@@ -174,7 +174,7 @@ done:
     return st;
 }
 
-tsr_status tsr__rows_open(tsr_tensor *table, const tsr_row_sparse *touched, const char *function,
+tsr_status tsr__rows_open(tsr_tensor *table, const tsr_row_sparse *sparse, const char *function,
                           int64_t *first)
 {
     tsr_ctx *ctx = table->mesh->ctx;
@@ -182,7 +182,7 @@ tsr_status tsr__rows_open(tsr_tensor *table, const tsr_row_sparse *touched, cons
     tsr_status st;
 
     TSR_TRY(tsr__owners_open(table->mesh, &table->local_spec->spec, 0, 0, &here));
-    TSR_TRY(check_rows(table, touched, here.first, function, &ctx->error));
+    TSR_TRY(check_rows(table, sparse, here.first, function, &ctx->error));
     TSR_TRY(tsr__make_writable(table));
     *first = here.first;
 done:
@@ -190,19 +190,19 @@ done:
     return st;
 }
 
-void tsr_row_sparse_free(tsr_row_sparse *touched)
+void tsr_row_sparse_free(tsr_row_sparse *sparse)
 {
-    TSR_NEED(, NULL, touched);
-    if (touched->mesh) {
-        tsr__pool_put(&touched->mesh->ctx->pool, touched->memory);
-        tsr_mesh_unref(touched->mesh);
+    TSR_NEED(, NULL, sparse);
+    if (sparse->mesh) {
+        tsr__pool_put(&sparse->mesh->ctx->pool, sparse->memory);
+        tsr_mesh_unref(sparse->mesh);
     }
-    memset(touched, 0, sizeof *touched);
+    memset(sparse, 0, sizeof *sparse);
 }
 
-tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *touched, double scale)
+tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *sparse, double scale)
 {
-    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(table), table, touched);
+    TSR_NEED(TSR_ERR_ARG, tsr__tensor_error(table), table, sparse);
 
     int64_t first;
     tsr_ctx *ctx;
@@ -210,15 +210,15 @@ tsr_status tsr_row_sparse_add(tsr_tensor *table, const tsr_row_sparse *touched, 
 
     ctx = table->mesh->ctx;
     TSR_TRY(tsr__tensor_check(ctx, table, "rows_add"));
-    if (table->mesh->index < 0 || !touched->mesh) /* zero is empty */
+    if (table->mesh->index < 0 || !sparse->mesh) /* zero is empty */
         return TSR_OK;
-    TSR_TRY(tsr__rows_open(table, touched, "rows_add", &first));
-    tsr__embedding_add(&(tsr_rows_update){.dtype = touched->table.dtype,
-                                          .dim = touched->columns,
-                                          .n = touched->n,
-                                          .rows = touched->rows,
+    TSR_TRY(tsr__rows_open(table, sparse, "rows_add", &first));
+    tsr__embedding_add(&(tsr_rows_update){.dtype = sparse->table.dtype,
+                                          .dim = sparse->columns,
+                                          .n = sparse->n,
+                                          .rows = sparse->rows,
                                           .row_first = first,
-                                          .values = touched->values,
+                                          .values = sparse->values,
                                           .scale = scale,
                                           .table = tsr__tensor_data(table)});
 done:

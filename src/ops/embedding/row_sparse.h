@@ -25,7 +25,7 @@ tsr_status tsr__make_writable(tsr_tensor *x);
 
 /* Before rows of a table are changed: do they fit, and are they here? Its part is its own then, and
    counts as overwritten; *first is the global number of local row 0. Local. */
-tsr_status tsr__rows_open(tsr_tensor *table, const tsr_row_sparse *touched, const char *function,
+tsr_status tsr__rows_open(tsr_tensor *table, const tsr_row_sparse *sparse, const char *function,
                           int64_t *first);
 
 /* Let rows be divided by how often each occurs among the terms; the counts are held. */

@@ -48,7 +48,7 @@ bool tsr__gives_rows(const tsr_op *op, const tsr_tensor *table)
 
 /* ---- one table ---- */
 
-static tsr_status touch(const tsr_table_use *use, tsr_tensor *grad, tsr_row_sparse *out)
+static tsr_status sparse_gradient(const tsr_table_use *use, tsr_tensor *grad, tsr_row_sparse *out)
 {
     const tsr_embedding_opts *o = use->opts;
 
@@ -64,25 +64,25 @@ static tsr_status touch(const tsr_table_use *use, tsr_tensor *grad, tsr_row_spar
 
 static void clear_rows(tsr_ctx *ctx, tsr_leaf *leaf)
 {
-    for (int i = 0; i < leaf->n_touched; i++)
-        tsr_row_sparse_free(&leaf->touched[i]);
-    tsr__free(&ctx->heap, leaf->touched);
-    leaf->touched = NULL;
-    leaf->n_touched = leaf->cap_touched = 0;
+    for (int i = 0; i < leaf->n_sparse; i++)
+        tsr_row_sparse_free(&leaf->sparse[i]);
+    tsr__free(&ctx->heap, leaf->sparse);
+    leaf->sparse = NULL;
+    leaf->n_sparse = leaf->cap_sparse = 0;
 }
 
 tsr_status tsr__leaf_rows_grow(tsr_ctx *ctx, tsr_leaf *leaf)
 {
     leaf->clear_rows = clear_rows;
-    return tsr__grow(&ctx->heap, &leaf->touched, &leaf->cap_touched, leaf->n_touched,
-                     sizeof *leaf->touched, &ctx->error);
+    return tsr__grow(&ctx->heap, &leaf->sparse, &leaf->cap_sparse, leaf->n_sparse,
+                     sizeof *leaf->sparse, &ctx->error);
 }
 
 const tsr_row_sparse *tsr_grad_sparse(const tsr_tensor *table, int *n)
 {
     TSR_NEED(NULL, tsr__tensor_error(table), n);
-    *n = table && table->leaf ? table->leaf->n_touched : 0;
-    return *n ? table->leaf->touched : NULL;
+    *n = table && table->leaf ? table->leaf->n_sparse : 0;
+    return *n ? table->leaf->sparse : NULL;
 }
 
 static tsr_status give(const tsr_table_use *use, tsr_tensor *grad)
@@ -92,8 +92,8 @@ static tsr_status give(const tsr_table_use *use, tsr_tensor *grad)
     tsr_status st;
 
     TSR_TRY(tsr__leaf_rows_grow(ctx, leaf));
-    TSR_TRY(touch(use, grad, &leaf->touched[leaf->n_touched]));
-    leaf->n_touched++;
+    TSR_TRY(sparse_gradient(use, grad, &leaf->sparse[leaf->n_sparse]));
+    leaf->n_sparse++;
 done:
     return st;
 }

@@ -21,7 +21,7 @@ enum {
 bool tsr__gives_rows(const tsr_op *op, const tsr_tensor *table);
 /* Such a call's, added to those that the table has. Collective. */
 tsr_status tsr__row_sparse_give(const tsr_grad_call *call, tsr_tensor *table);
-/* Room for one more list of rows in a gradient, at leaf->touched[leaf->n_touched]. Local. */
+/* Room for one more list of rows in a gradient, at leaf->sparse[leaf->n_sparse]. Local. */
 tsr_status tsr__leaf_rows_grow(tsr_ctx *ctx, tsr_leaf *leaf);
 /* All gradients of lookups in several tables, whose uses the node has. Collective. */
 tsr_status tsr__back_group(tsr_ctx *ctx, tsr_taped *node);

@@ -13,15 +13,15 @@
 
 enum { MOST = 4 }; /* inputs */
 
-typedef struct touched_call {
+typedef struct sparse_call {
     const char *name; /* of the op that gives the dense gradient */
     int n_in;
     tsr_tensor *in[MOST], *table;
     const tsr_embedding_opts *opts;
-} touched_call;
+} sparse_call;
 
 /* The call of the dense gradient's op: its checks are ours. */
-static tsr_status make_schema(const touched_call *c, tsr_schema *s, tsr_error *err)
+static tsr_status make_schema(const sparse_call *c, tsr_schema *s, tsr_error *err)
 {
     const tsr_spec *table = &c->table->local_spec->spec;
     char a[TSR_TEXT_LEN], b[TSR_TEXT_LEN];
@@ -58,7 +58,7 @@ static bool is_shard(const tsr_placement *p, int dim)
 }
 
 /* Where the inputs must be, one mesh dim after the other. */
-static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, const tsr_spec *table,
+static tsr_status place_inputs(const sparse_call *c, const tsr_schema *s, const tsr_spec *table,
                                tsr_spec *in, tsr_error *err)
 {
     const int last = s->in[TSR__GRAD].shape.ndim - 1;
@@ -90,7 +90,7 @@ static tsr_status place_inputs(const touched_call *c, const tsr_schema *s, const
 }
 
 /* Inputs that move are of a scope of their own. */
-static tsr_status bring_inputs(tsr_ctx *ctx, const touched_call *c, const tsr_spec *want,
+static tsr_status bring_inputs(tsr_ctx *ctx, const sparse_call *c, const tsr_spec *want,
                                tsr_op_counters *counters, tsr_tensor **in)
 {
     const tsr_booking b = tsr__book_begin(ctx);
@@ -123,8 +123,8 @@ static void note(const tsr_tensor *table, const tsr_op_entry *entry)
                      &table->local_spec->cached, note_text);
 }
 
-static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_counters *counters,
-                              tsr_row_sparse *out)
+static tsr_status run_sparse(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_counters *counters,
+                             tsr_row_sparse *out)
 {
     const tsr_booking b = tsr__book_begin(ctx);
     tsr_status st = tsr__row_sparse_run(run, out);
@@ -134,7 +134,7 @@ static tsr_status run_touched(tsr_ctx *ctx, const tsr_run_call *run, tsr_op_coun
     return st;
 }
 
-static tsr_status touch(const touched_call *c, tsr_row_sparse *out)
+static tsr_status sparse_gradient(const sparse_call *c, tsr_row_sparse *out)
 {
     tsr_ctx *ctx = c->table ? c->table->mesh->ctx : NULL;
     tsr_spec want[MOST], table;
@@ -168,7 +168,7 @@ static tsr_status touch(const touched_call *c, tsr_row_sparse *out)
     run.mesh = c->table->mesh;
     note(c->table, entry);
     if (run.mesh->index >= 0)
-        TSR_TRY(run_touched(ctx, &run, &entry->counters, out));
+        TSR_TRY(run_sparse(ctx, &run, &entry->counters, out));
 done:
     if (scoped)
         tsr__scope_pop(ctx);
@@ -183,34 +183,34 @@ done:
 tsr_status tsr_embedding_backward_sparse(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *table,
                                          const tsr_embedding_opts *opts, tsr_row_sparse *out)
 {
-    return touch(&(touched_call){.name = "embedding_backward",
-                                 .n_in = 2,
-                                 .in = {grad, ids},
-                                 .table = table,
-                                 .opts = opts},
-                 out);
+    return sparse_gradient(&(sparse_call){.name = "embedding_backward",
+                                          .n_in = 2,
+                                          .in = {grad, ids},
+                                          .table = table,
+                                          .opts = opts},
+                           out);
 }
 
 tsr_status tsr_bag_sum_backward_sparse(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
                                        tsr_tensor *weights, tsr_tensor *table,
                                        const tsr_embedding_opts *opts, tsr_row_sparse *out)
 {
-    return touch(&(touched_call){.name = "bag_sum_backward",
-                                 .n_in = 4,
-                                 .in = {grad, ids, offsets, weights},
-                                 .table = table,
-                                 .opts = opts},
-                 out);
+    return sparse_gradient(&(sparse_call){.name = "bag_sum_backward",
+                                          .n_in = 4,
+                                          .in = {grad, ids, offsets, weights},
+                                          .table = table,
+                                          .opts = opts},
+                           out);
 }
 
 tsr_status tsr_bag_mean_backward_sparse(tsr_tensor *grad, tsr_tensor *ids, tsr_tensor *offsets,
                                         tsr_tensor *table, const tsr_embedding_opts *opts,
                                         tsr_row_sparse *out)
 {
-    return touch(&(touched_call){.name = "bag_mean_backward",
-                                 .n_in = 3,
-                                 .in = {grad, ids, offsets},
-                                 .table = table,
-                                 .opts = opts},
-                 out);
+    return sparse_gradient(&(sparse_call){.name = "bag_mean_backward",
+                                          .n_in = 3,
+                                          .in = {grad, ids, offsets},
+                                          .table = table,
+                                          .opts = opts},
+                           out);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables.c - where the tables of a group of lookups should live. A model of what each way costs
-   every rank per batch, and a search: greedy, largest tables first, each time the choice after
-   which the busiest rank is least busy, room being kept for the smallest form of those to come;
-   then single tables and pairs are moved as long as that helps.
-   tests/ops/embedding/test_table_placement.c compares it with trying everything: at most 1.05 times
-   the best on small cases. */
+/* tables.c - where the tables of a group of lookups should live. A model of what each sharding
+   costs every rank per batch, and a search: greedy, largest tables first, each time the choice
+   after which the busiest rank is least busy, room being kept for the smallest form of those to
+   come; then single tables and pairs are moved as long as that helps.
+   tests/ops/embedding/test_table_placement.c compares it with trying everything: at most 1.05
+   times the best on small cases. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -20,13 +20,13 @@ typedef struct tables {
     int n, ranks;
     const tsr_tables_opts *opts;
     tsr_cost cost;
-    int *choice;         /* [n] a way, or for one rank TSR_TABLE_ONE_RANK + rank; -1: none yet */
-    int *order;          /* [n] largest first */
+    int *choice; /* [n] a sharding, or for one rank TSR_TABLE_ONE_RANK + rank; -1: none yet */
+    int *order;  /* [n] largest first */
     tsr_table_load *sum; /* [ranks] */
     int communicating;   /* tables that take part in the common exchange */
 } tables;
 
-/* ---- what a way costs ---- */
+/* ---- what a sharding costs ---- */
 
 /* p ranks, B results of L ids, D columns of e bytes, V rows. By rows an owner that is hit sends
    one row: p (1 - (1 - 1/p)^L) owners per bag; a plain lookup each different row once, V (1 - (1
@@ -46,7 +46,7 @@ static tsr_table_load load_of(const tables *t, const tsr_table_facts *f, int cho
     if (choice == TSR_TABLE_REPLICATE) {
         load.memory = f->rows * f->columns * size;
         if (t->opts->training) {
-            got = sent = away * whole; /* and as much again, as for all ways */
+            got = sent = away * whole; /* and as much again, as for all shardings */
             looked_up += whole / 2;
         }
     } else if (choice == TSR_TABLE_ROWS) {
@@ -214,8 +214,8 @@ static tsr_status check(const tables *t, tsr_error *err)
                              "tables: table %d of %" PRId64 " rows and %" PRId64
                              " columns with %" PRId64 " lookups of %g ids is invalid",
                              i, f->rows, f->columns, f->lookups, f->length);
-        for (int way = 0; way < TSR_TABLE_SHARDINGS; way++)
-            seconds += load_of(t, f, way, 0).seconds;
+        for (int sharding = 0; sharding < TSR_TABLE_SHARDINGS; sharding++)
+            seconds += load_of(t, f, sharding, 0).seconds;
         bytes += 2 * size;
     }
     shared.communicating = 1;
@@ -247,8 +247,8 @@ static void describe(const tables *t, int i, tsr_table_choice *out)
 
     out->sharding = c > TSR_TABLE_ONE_RANK ? TSR_TABLE_ONE_RANK : (tsr_table_sharding)c;
     out->rank = c >= TSR_TABLE_ONE_RANK ? c - TSR_TABLE_ONE_RANK : -1;
-    for (int way = 0; way < TSR_TABLE_SHARDINGS; way++)
-        out->could[way] = load_of(t, &t->facts[i], way, 0); /* the one rank costs most */
+    for (int sharding = 0; sharding < TSR_TABLE_SHARDINGS; sharding++)
+        out->could[sharding] = load_of(t, &t->facts[i], sharding, 0); /* the one rank costs most */
     out->load = out->could[out->sharding];
 }
 

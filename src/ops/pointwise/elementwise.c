@@ -271,7 +271,7 @@ void tsr__kernel_pointwise(const tsr_kernel_call *call)
     const tsr_kernel_variant v =
         tsr__variant_best(TSR_CATEGORY_POINTWISE, (uint16_t)op, dtype, tsr__variant_asked(call));
     const char *in[INPUTS];
-    size_t row, touched;
+    size_t row, bytes;
     walk w;
 
     if (v <= TSR_VARIANT_REFERENCE) { /* or there is none, as for the field */
@@ -283,11 +283,11 @@ void tsr__kernel_pointwise(const tsr_kernel_call *call)
     open_walk(&w, call, op, v);
     find_loops(&w, call);
     row = (size_t)w.loop[w.n - 1].count * w.out_size;
-    touched = (size_t)tsr__operand_count(&call->out[0]) * w.out_size;
+    bytes = (size_t)tsr__operand_count(&call->out[0]) * w.out_size;
     for (int k = 0; k < w.n_in; k++)
-        touched += (size_t)tsr__operand_count(&call->in[k]) * w.size[k];
+        bytes += (size_t)tsr__operand_count(&call->in[k]) * w.size[k];
     /* a copy would touch twice its bytes; 16 MiB for each of two ranks just stay in the cache */
-    w.stream = tsr__stream_pays(touched / 16 * 7, row, (uintptr_t)w.out);
+    w.stream = tsr__stream_pays(bytes / 16 * 7, row, (uintptr_t)w.out);
     for (int k = 0; k < w.n_in; k++) {
         in[k] = call->in[k].data;
         w.stream = w.stream && in[k] != w.out; /* in place: it is in the cache already */

@@ -12,7 +12,7 @@
 enum {
     RUN = 2048,    /* elements that are searched for the place of the best */
     WIDTH = 1024,  /* results that are found together, */
-    ROWS = 1 << 30 /* of at most so many rows */
+    ROWS = 1 << 30 /* at most */
 };
 
 /* What best elements are kept as, and places among ROWS: as wide as elements, for vectors. */

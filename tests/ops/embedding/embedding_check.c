@@ -230,10 +230,10 @@ static void run_backward(const problem *p, int what, tsr_kernel_variant variant,
         tsr__bag_scatter(&p->bags, p->dtype, mean ? NULL : p->weights, mean ? p->counts : NULL,
                          scratch, &s);
     if (touched) {
-        call.out = exact_memory(p->dtype, s.n_touched * p->dim);
+        call.out = exact_memory(p->dtype, s.n_distinct * p->dim);
         tsr__row_sparse_scatter(&s, &call);
         memset(out, 0, (size_t)call.n_rows * bytes);
-        for (int64_t k = 0; k < s.n_touched; k++)
+        for (int64_t k = 0; k < s.n_distinct; k++)
             memcpy((char *)out + (size_t)s.row[k] * bytes, (char *)call.out + (size_t)k * bytes,
                    bytes);
         free(call.out);
