@@ -24,7 +24,8 @@ bool tsr__indices_good(const tsr_kernel_call *call, const tsr_operand *index,
    characters; `none` says what there is nothing of if the range is empty. */
 enum { TSR_WHY_LEN = 64 };
 const char *tsr__index_why(tsr_index_range range, const char *none, char why[TSR_WHY_LEN]);
-/* The same as tsr__indices_good for local element i, which was found to be bad: `why` says in what way. */
+/* The same as tsr__indices_good for local element i, which was found to be bad: `why` is the
+   reason. */
 void tsr__index_refuse(const tsr_kernel_call *call, const tsr_operand *index, const char *noun,
                        int64_t i, const char *why);
 
