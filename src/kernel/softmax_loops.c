@@ -35,7 +35,9 @@ TSR__AVX2_FMA TSR__INLINE double total_avx2(__m256 v)
 
     return _mm_cvtsd_f64(_mm_hadd_pd(half, half));
 }
+#endif
 
+#ifdef TSR__X86_512
 TSR__AVX512 TSR__INLINE double total_avx512(__m512 v)
 {
     return _mm512_reduce_add_pd(_mm512_cvtps_pd(_mm512_castps512_ps256(v)) +
