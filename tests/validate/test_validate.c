@@ -36,7 +36,7 @@ static void all_ops_are_right(void **state)
         tsr_validation v = {0};
         tsr_error err = {0};
 
-        if (!op_is_asked(name) || !sample_has(i, is_slow_build() ? 29 : sample_every() > 1 ? 5 : 1))
+        if (!op_is_asked(name) || !sample_has(i, is_slow_build() ? 83 : sample_every() > 1 ? 7 : 1))
             continue;
         if (tsr_validate(op_at(i), &v, &err) != TSR_OK)
             fail_msg("%s: %s", name, err.text);

@@ -178,21 +178,23 @@ static void forward(const tsr_kernel_call *call, int steps, double *numbers)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
             const int64_t width = tsr__min(WIDTH, w.step - k), first = i * w.step + k;
             const int64_t at = i * slab + k * w.io.size;
+            const char *from = w.n > 0 ? x + at : NULL; /* a part of no elements has no memory */
+            char *to = w.n > 0 ? y + at : NULL;
             double *max = numbers ? numbers + first : own[0];
             double *sum = numbers ? numbers + rows_of(&w) + first : own[1];
 
             if (w.along && steps & LOCAL)
-                row_numbers(&w, x + at, max, sum);
+                row_numbers(&w, from, max, sum);
             if (w.along && steps & FINISH)
-                row_finish(&w, x + at, *max, *sum, y + at);
+                row_finish(&w, from, *max, *sum, to);
             if (!w.along && steps & LOCAL)
-                tile_numbers(&w, x + at, width, top, sum);
+                tile_numbers(&w, from, width, top, sum);
             if (!w.along && steps == LOCAL)
                 tsr__convert(TSR_F64, max, wide_of(&w), top, width);
             if (!w.along && steps == FINISH)
                 tsr__convert(wide_of(&w), top, TSR_F64, max, width);
             if (!w.along && steps & FINISH)
-                tile_finish(&w, x + at, width, top, sum, y + at);
+                tile_finish(&w, from, width, top, sum, to);
         }
     if (steps & FINISH)
         tsr__row_end(&w.io);
@@ -290,16 +292,18 @@ static void backward(const tsr_kernel_call *call, int steps, double *numbers)
         for (int64_t k = 0; k < w.step; k += WIDTH) {
             const int64_t width = tsr__min(WIDTH, w.step - k);
             const int64_t at = i * slab + k * w.io.size;
+            const char *g = w.n > 0 ? grad + at : NULL, *v = w.n > 0 ? y + at : NULL;
+            char *to = w.n > 0 ? out + at : NULL;
             double *sum = numbers ? numbers + i * w.step + k : own;
 
             if (w.along && steps & LOCAL)
-                *sum = row_sum(&w, grad + at, y + at);
+                *sum = row_sum(&w, g, v);
             if (w.along && steps & FINISH)
-                row_grad(&w, grad + at, y + at, *sum, out + at);
+                row_grad(&w, g, v, *sum, to);
             if (!w.along && steps & LOCAL)
-                tile_sums(&w, grad + at, y + at, width, sum);
+                tile_sums(&w, g, v, width, sum);
             if (!w.along && steps & FINISH)
-                tile_grad(&w, grad + at, y + at, width, sum, out + at);
+                tile_grad(&w, g, v, width, sum, to);
         }
     if (steps & FINISH)
         tsr__row_end(&w.io);

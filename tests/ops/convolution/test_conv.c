@@ -117,7 +117,7 @@ static int print_table(void)
 /* A part of the matrix, another one for each configuration. */
 static int stride_of_sample(void)
 {
-    return sample_quick() > 5 ? 17 : sample_every() > 1 ? 5 : 1;
+    return sample_quick() > 5 ? 41 : sample_every() > 1 ? 5 : 1;
 }
 
 static void try_all(int first_seed, int n_seeds)
