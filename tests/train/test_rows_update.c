@@ -99,9 +99,9 @@ static tsr_tensor *sum_of(tsr_tensor *x)
 static tsr_status go_back(tsr_mesh *mesh, const setup *s, tsr_tensor *table, int step, int batch)
 {
     tsr_tensor *loss = NULL, *part;
+    const tsr_status st = tsr_tape_begin(mesh);
 
-    tsr_tape_begin(mesh);
-    for (int l = 0; l < 2; l++) {
+    for (int l = 0; l < 2 && st == TSR_OK; l++) {
         double factor[IDS][D];
         int64_t ids[IDS];
 
@@ -114,9 +114,9 @@ static tsr_status go_back(tsr_mesh *mesh, const setup *s, tsr_tensor *table, int
         part = sum_of(tsr_mul(part, tsr_cast(from_host(mesh, "f64[7,6]", factor), s->dtype)));
         loss = loss ? tsr_add(loss, part) : part;
     }
-    if (s->dense)
+    if (s->dense && st == TSR_OK)
         loss = tsr_add(loss, sum_of(tsr_affine(table, 0.5, 0)));
-    return tsr_backward(loss);
+    return st == TSR_OK ? tsr_backward(loss) : st;
 }
 
 static tsr_status table_job(tsr_mesh *mesh, void *arg)
@@ -408,15 +408,20 @@ static tsr_status train_once(tsr_mesh *mesh, const void *arg)
 
     w[0] = tsr_watch(tsr_full(mesh, "f32[6,4]", 1));
     w[1] = make_table(mesh, &s);
-    st = tsr_optimizer_new(mesh, &adam, w, 1, &a);
+    st = tsr_mesh_status(mesh);
+    if (st == TSR_OK)
+        st = tsr_optimizer_new(mesh, &adam, w, 1, &a);
     if (st == TSR_OK)
         st = tsr_optimizer_new(mesh, &rows, w + 1, 1, &b);
     if (st == TSR_OK)
         st = go_back(mesh, &s, w[1], 0, 0);
     else
         tsr_tape_drop(mesh);
-    if (st == TSR_OK)
-        st = tsr_grad_set(w[0], tsr_full(mesh, "f32[6,4]@[P(sum)]", 1));
+    if (st == TSR_OK) {
+        tsr_tensor *grad = tsr_full(mesh, "f32[6,4]@[P(sum)]", 1);
+
+        st = tsr_tensor_ok(grad) ? tsr_grad_set(w[0], grad) : tsr_mesh_status(mesh);
+    }
     if (st == TSR_OK)
         st = tsr_clip_grad_norm(w, 2, 0.5, NULL);
     if (st == TSR_OK)
